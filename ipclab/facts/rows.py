@@ -1,0 +1,128 @@
+"""The tidy table: one row for each point, op and metric, with its interval."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ipclab.points import Level, Point
+from ipclab.runs.samples import Measured
+from ipclab.stats.intervals import Estimate, inverse, quantile_estimate, statistic_estimate
+from ipclab.studies.interface import Samples
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
+COUNTER_UNITS = {"cpu_ns": "ns"}
+Seed = Callable[[str], int]
+COLUMNS = (
+    *("study", "point", "backend", "op", "size_bytes", "placement", "levels", "metric", "unit"),
+    *("value", "low", "high", "launches", "samples", "flags"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of one op of one point."""
+
+    point: Point
+    op: str
+    metric: str
+    unit: str
+    estimate: Estimate
+    flags: tuple[str, ...]
+
+    def cells(self) -> tuple[str | int | float, ...]:
+        """Return the row in the order of `COLUMNS`; numbers as they are."""
+        point, found = self.point, self.estimate
+        levels = json.dumps(point.levels, sort_keys=True)
+        head = (point.study, point.id, point.backend, self.op, point.size_bytes, point.placement, levels)
+        values = tuple(_short(value) for value in (found.value, found.low, found.high))
+        return (*head, self.metric, self.unit, *values, found.launches, found.samples, ";".join(self.flags))
+
+
+def _short(value: float) -> float | int:
+    """Round to nine digits, so that a table shows no digits that the arithmetic made up."""
+    short = float(f"{value:.9g}")
+    return int(short) if short.is_integer() else short
+
+
+class Rows(list[Row]):
+    """Rows that can be asked for by level."""
+
+    def find(self, op: str, metric: str = "p50", **levels: Level) -> Row | None:
+        """Return the row of `op` and `metric` whose point has all `levels`, or None when it was not measured.
+
+        Raises `LookupError` when several points match.
+        """
+        found = self.all(op, metric, **levels)
+        if len(found) > 1:
+            raise LookupError(f"{len(found)} points have {levels}")
+        return found[0] if found else None
+
+    def all(self, op: str, metric: str = "p50", **levels: Level) -> "Rows":
+        """Return the rows of `op` and `metric` whose points have all `levels`."""
+        wanted = levels.items()
+        return Rows(row for row in self if row.op == op and row.metric == metric and wanted <= row.point.key().items())
+
+
+def tidy(measured: Iterable[Measured]) -> Rows:
+    """Return the rows of all points in the order given."""
+    return Rows(row for each in measured for row in _point_rows(each))
+
+
+def _point_rows(measured: Measured) -> Iterator[Row]:
+    ops = measured.op_names()
+    for op in (*ops, *(op for op in measured.launches[0].counters if op not in ops)):
+
+        def seed(metric: str, op: str = op) -> int:
+            return int.from_bytes(hashlib.sha256(f"{measured.point.id} {op} {metric}".encode()).digest()[:8])
+
+        if op in ops:
+            yield from _times(measured, op, seed)
+        yield from _counters(measured, op, seed)
+
+
+def _times(measured: Measured, op: str, seed: Seed) -> list[Row]:
+    point, flags = measured.point, _flags(measured)
+    launches = [np.sort(launch.samples[op]) for launch in measured.launches]
+    rows = []
+    for metric, q in QUANTILES.items():
+        few = ("few-samples",) if min(len(x) for x in launches) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
+        found = quantile_estimate(launches, q, seed(metric))
+        rows.append(Row(point, op, metric, "ns", found, flags + (few if metric != "p50" else ())))
+    rows += [Row(point, op, metric, "ns", found, flags) for metric, found in _moments(launches, seed)]
+    if "." not in op and rows[0].estimate.low > 0:
+        bandwidth = inverse(rows[0].estimate, point.size_bytes * 1e9)
+        rows.append(Row(point, op, "bandwidth", "B/s", bandwidth, flags))
+    return rows
+
+
+def _moments(launches: Sequence[Samples], seed: Seed) -> list[tuple[str, Estimate]]:
+    count = sum(len(values) for values in launches)
+    largest = float(max(values[-1] for values in launches))
+    smallest = float(min(values[0] for values in launches))
+    return [
+        ("min", Estimate(smallest, smallest, smallest, len(launches), count, np.array([smallest]))),
+        ("max", Estimate(largest, largest, largest, len(launches), count, np.array([largest]))),
+        ("mean", statistic_estimate([float(values.mean()) for values in launches], count, seed("mean"))),
+        ("sd", statistic_estimate([float(values.std()) for values in launches], count, seed("sd"))),
+    ]
+
+
+def _counters(measured: Measured, op: str, seed: Seed) -> list[Row]:
+    samples = sum(len(values) for launch in measured.launches for name, values in launch.samples.items() if name == op)
+    rows = []
+    for name in measured.launches[0].counters.get(op, {}):
+        found = statistic_estimate([launch.counters[op][name] for launch in measured.launches], samples, seed(name))
+        rows.append(Row(measured.point, op, name, COUNTER_UNITS.get(name, "1/op"), found, _flags(measured)))
+    return rows
+
+
+def _flags(measured: Measured) -> tuple[str, ...]:
+    disturbed = [launch for launch in measured.launches if launch.flags]
+    names = sorted({flag for launch in disturbed for flag in launch.flags})
+    share = f"disturbed:{len(disturbed)}/{len(measured.launches)}"
+    failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
+    return (measured.stop, *((share, *names) if disturbed else ()), *failed)

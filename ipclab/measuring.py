@@ -1,0 +1,196 @@
+"""One call that measures: finds or makes the run, measures what is missing, derives facts and tables."""
+
+import datetime as dt
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ipclab import ledger
+from ipclab.errors import LabError, UsageError
+from ipclab.facts.derive import write_derived
+from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
+from ipclab.paths import Paths
+from ipclab.placement import Placement, missing, placements
+from ipclab.points import Point
+from ipclab.profiles import Profile, profile
+from ipclab.runner.progress import Progress
+from ipclab.runner.sweep import measure as sweep_points
+from ipclab.runs import folder
+from ipclab.runs.files import write_whole
+from ipclab.runs.folder import RunFolder
+from ipclab.runs.samples import Measured, encode
+from ipclab.studies.interface import Launch, Study, Sweep
+from ipclab.studies.registry import STUDIES, study
+from ipclab.workers.launcher import Launcher
+
+SHARED_MEMORY_SLACK = 1 << 20
+SEED_BITS = 31
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure: studies by name (all when empty), a profile, and levels that replace the studies' own."""
+
+    studies: tuple[str, ...] = ()
+    profile: str = "quick"
+    run: Path | None = None
+    seed: int | None = None
+    sweep: Sweep = field(default_factory=Sweep)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what makes two runs continue each other."""
+        return {
+            "profile": self.profile,
+            "studies": list(self.studies or STUDIES),
+            "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
+            "backends": list(self.sweep.backends) if self.sweep.backends else None,
+        }
+
+
+def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
+    """Measure all that `request` asks for and that is not on disk yet; return the finished run.
+
+    A run that was killed is continued: by name when `request.run` is given, else the newest unfinished one with the
+    same parameters on this machine. Raises `UsageError` for a request that cannot mean anything and `LabError` when
+    the work cannot be done; a point that fails is noted in the run and does not end it.
+    """
+    chosen = profile(request.profile)
+    topology = Topology.read(Source())
+    placed = placements(topology)
+    names = request.studies or tuple(STUDIES)
+    wanted = [(study(name), study(name).points(chosen, request.sweep)) for name in names]
+    if not any(points for _, points in wanted):
+        raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
+    ledger.clean(paths.ledger)
+    _room_in_shared_memory([point for _, points in wanted for point in points])
+    machine = collect(Source(), root=paths.root)
+    run = _find(paths, request, machine.digest) or _create(paths, request, machine)
+    with ExitStack() as stack:
+        lock = run.lock()
+        stack.callback(os.close, lock)
+        run.remove_parts()
+        todo = [(each, _todo(run, points, placed, missing(topology), progress)) for each, points in wanted]
+        if any(points for _, points in todo):
+            run.about["finished"] = None
+            run.about["sessions"].append(_session())
+            run.save()
+            launcher = stack.enter_context(Launcher(paths.ledger))
+            for each, points in todo:
+                _measure_study(each, points, chosen, run, launcher, placed, progress)
+        if not run.finished:
+            _finish(run)
+    return run
+
+
+def _room_in_shared_memory(points: Sequence[Point]) -> None:
+    """Raise `LabError` before anything is measured when /dev/shm cannot hold the largest payload twice."""
+    where = os.statvfs(ledger.SHARED_MEMORY)
+    free = where.f_bavail * where.f_frsize
+    need = 2 * max(point.size_bytes for point in points) + SHARED_MEMORY_SLACK
+    if free < need:
+        why = f"{free:,} bytes are free and {need:,} are needed"
+        enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
+        mend = f"free some, enlarge it ({enlarge}) or give a smaller --size"
+        raise LabError("no room in /dev/shm", why, mend)
+
+
+def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
+    wanted = request.parameters()
+    if request.run is not None:
+        run = folder.read(request.run)
+        if run.about["parameters"] != wanted or run.about["machine"]["digest"] != machine:
+            why = "it was begun with other parameters or on another machine"
+            raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
+        return run
+
+    def unfinished(run: RunFolder) -> bool:
+        same_seed = request.seed in (None, run.about["seed"])
+        mine = run.about["parameters"] == wanted and run.about["machine"]["digest"] == machine
+        return not run.finished and same_seed and mine
+
+    return folder.newest(paths.runs, unfinished)
+
+
+def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
+    about = {
+        "parameters": request.parameters(),
+        "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
+        "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
+        "sessions": [],
+        "points": {},
+    }
+    run = folder.create(paths.runs, machine.digest, about, dt.datetime.now(dt.UTC))
+    for name, text in machine.raw.items():
+        write_whole(run.path / "machine" / name.strip("/").replace("/", "-"), text.encode())
+    return run
+
+
+def _session() -> dict[str, Any]:
+    return {"begun": _now(), "conditions": conditions(Source())}
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+def _todo(
+    run: RunFolder,
+    points: list[Point],
+    placed: dict[str, Placement],
+    reasons: dict[str, str],
+    progress: Progress,
+) -> list[Point]:
+    """Return the points to measure; those that this machine cannot place are noted with the reason."""
+    todo = []
+    for point in points:
+        if point.placement not in placed:
+            run.about["points"][point.id] = f"not testable here: {reasons.get(point.placement, point.placement)}"
+        elif not run.has(point, progress.say):
+            todo.append(point)
+    return todo
+
+
+def _measure_study(
+    each: Study,
+    points: list[Point],
+    chosen: Profile,
+    run: RunFolder,
+    launcher: Launcher,
+    placed: dict[str, Placement],
+    progress: Progress,
+) -> None:
+    seed = run.about["seed"]
+    began = time.monotonic_ns()
+
+    def launch(point: Point) -> Launch:
+        placement = placed[point.placement]
+        roles = each.roles(point, chosen, placement, seed)
+        before, start = conditions(Source()), time.monotonic_ns()
+        outcomes = launcher.launch(roles, chosen.launch_seconds)
+        elapsed = time.monotonic_ns() - start
+        done = each.collect(point, outcomes, seed)
+        done.order, done.started_ns, done.elapsed_ns = launcher.started, start - began, elapsed
+        done.flags += disturbance(before, conditions(Source()), elapsed)
+        done.cpus = {role.name: sorted(role.cpus) for role in roles}
+        done.facts["relation"] = placement.relation
+        return done
+
+    def store(point: Point, result: Measured | str) -> None:
+        if isinstance(result, str):
+            run.fail(point, result)
+        else:
+            run.add(point, encode(result))
+
+    sweep_points(points, chosen, seed, launch, store, progress)
+
+
+def _finish(run: RunFolder) -> None:
+    run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
+    write_derived(run)
+    run.about["finished"] = _now()
+    run.save()

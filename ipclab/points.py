@@ -1,0 +1,44 @@
+"""A point: one combination of levels, the unit that is measured, stored and resumed."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+
+Level = str | int
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of levels of a study.
+
+    `size_bytes` is what really moves. `levels` are the factors beside backend, size and placement. Points of one
+    `block` are measured interleaved, since they will be compared. `primary` names the ops whose interval decides when
+    enough launches were made.
+    """
+
+    study: str
+    backend: str
+    size_bytes: int
+    placement: str
+    levels: dict[str, Level] = field(default_factory=dict)
+    block: str = ""
+    primary: tuple[str, ...] = ()
+
+    def key(self) -> dict[str, Level]:
+        """Return all levels in one dictionary, sorted by name."""
+        key = {
+            "backend": self.backend,
+            "size_bytes": self.size_bytes,
+            "placement": self.placement,
+            **self.levels,
+        }
+        return dict(sorted(key.items()))
+
+    @property
+    def id(self) -> str:
+        """Return the point's name: readable, and unique through a digest of its levels."""
+        text = json.dumps([self.study, self.key()], sort_keys=True)
+        words = [self.backend, *(str(self.levels[name]) for name in sorted(self.levels)), self.placement]
+        slug = re.sub(r"[^a-z0-9]+", "-", "-".join([*words, str(self.size_bytes)]).lower()).strip("-")
+        return f"{slug[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

@@ -1,0 +1,1 @@
+"""How points become samples: the order of launches, when to stop, conditions, progress."""

@@ -1,0 +1,70 @@
+"""Progress of long work: what, how many of how many, time left; in a terminal and in a notebook."""
+
+import sys
+from typing import Any, Protocol
+
+
+class Progress(Protocol):
+    """Something that is told how the work goes."""
+
+    def start(self, what: str, total: int) -> None:
+        """Begin `what`, of `total` steps."""
+        ...
+
+    def step(self, count: int = 1) -> None:
+        """Say that `count` more steps are done (or no longer needed)."""
+        ...
+
+    def say(self, line: str) -> None:
+        """Show a line beside the progress."""
+        ...
+
+    def end(self) -> None:
+        """End the present work."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def start(self, what: str, total: int) -> None:
+        """Ignore."""
+
+    def step(self, count: int = 1) -> None:
+        """Ignore."""
+
+    def say(self, line: str) -> None:
+        """Ignore."""
+
+    def end(self) -> None:
+        """Ignore."""
+
+
+class Bar:
+    """A tqdm bar: a widget in a notebook, a line in a terminal, a line every ten seconds in a log."""
+
+    def __init__(self) -> None:
+        """Start without a bar."""
+        self.bar: Any = None
+
+    def start(self, what: str, total: int) -> None:
+        """Show a new bar."""
+        from tqdm.auto import tqdm
+
+        interval = 0.2 if sys.stderr.isatty() or "ipykernel" in sys.modules else 10.0
+        self.bar = tqdm(total=total, desc=what, unit="launch", mininterval=interval, file=sys.stderr)
+
+    def step(self, count: int = 1) -> None:
+        """Move the bar."""
+        self.bar.update(count)
+
+    def say(self, line: str) -> None:
+        """Print `line` above the bar."""
+        from tqdm.auto import tqdm
+
+        tqdm.write(line, file=sys.stderr)
+
+    def end(self) -> None:
+        """Close the bar."""
+        if self.bar is not None:
+            self.bar.close()

@@ -1,0 +1,1 @@
+"""Run folders: what was measured, where, and the digests that prove it."""

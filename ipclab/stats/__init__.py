@@ -1,0 +1,1 @@
+"""Statistics over launches and samples; no I/O."""

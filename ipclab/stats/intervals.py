@@ -1,0 +1,99 @@
+"""Intervals from launches: the median of launch quantiles and a seeded hierarchical bootstrap.
+
+The variance between launches is the honest one: samples within a launch share its luck (page placement, the
+scheduler's choices), so they are never pooled as if they were independent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
+DRAWS = 1_000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95 % interval; `draws` are the bootstrap's values, for ratios and sums of estimates."""
+
+    value: float
+    low: float
+    high: float
+    launches: int
+    samples: int
+    draws: Floats
+
+
+def rank(count: int, q: float) -> int:
+    """Return the index of the `q` quantile among `count` sorted values (inverse of the empirical distribution)."""
+    return min(count - 1, max(0, int(np.ceil(q * count)) - 1))
+
+
+def quantile_estimate(launches: Sequence[Samples], q: float, seed: int) -> Estimate:
+    """Return the median over launches of each launch's `q` quantile.
+
+    `launches` are sorted int64 arrays, one a launch. Hierarchical bootstrap: launches are drawn with replacement, then
+    each drawn launch's quantile under resampling of its samples. The latter needs no resampling: the k-th smallest of
+    n draws is at position floor(n * B) with B ~ Beta(k, n + 1 - k) (order statistics of the uniform distribution;
+    David and Nagaraja, Order Statistics, 2003, section 2.3).
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    value = float(np.median([values[rank(len(values), q)] for values in launches]))
+    resampled = np.stack([_resampled_quantiles(values, q, random) for values in launches])
+    chosen = random.integers(0, len(launches), (len(launches), DRAWS))
+    draws = np.median(resampled[chosen, np.arange(DRAWS)], axis=0)
+    return estimate(value, draws, len(launches), sum(len(values) for values in launches))
+
+
+def _resampled_quantiles(values: Samples, q: float, random: np.random.Generator) -> Floats:
+    count = len(values)
+    k = rank(count, q) + 1
+    places = np.minimum(count - 1, (random.beta(k, count + 1 - k, DRAWS) * count).astype(np.int64))
+    return values[places].astype(np.float64)
+
+
+def statistic_estimate(per_launch: Sequence[float], samples: int, seed: int) -> Estimate:
+    """Return the median over launches of a number that each launch has, with a bootstrap over launches."""
+    values = np.asarray(per_launch, dtype=np.float64)
+    random = np.random.Generator(np.random.PCG64(seed))
+    chosen = random.integers(0, len(values), (len(values), DRAWS))
+    return estimate(float(np.median(values)), np.median(values[chosen], axis=0), len(values), samples)
+
+
+def estimate(value: float, draws: Floats, launches: int, samples: int) -> Estimate:
+    """Return `value` with the percentile interval of the bootstrap's `draws`, never narrower than `value` itself."""
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(value, min(float(low), value), max(float(high), value), launches, samples, draws)
+
+
+def ratio(over: Estimate, under: Estimate) -> Estimate:
+    """Return `over` / `under` of two independent estimates."""
+    value = over.value / under.value
+    draws = over.draws / under.draws
+    return estimate(value, draws, min(over.launches, under.launches), min(over.samples, under.samples))
+
+
+def total(parts: Sequence[Estimate]) -> Estimate:
+    """Return the sum of independent estimates."""
+    draws = np.sum([part.draws for part in parts], axis=0)
+    launches = min(part.launches for part in parts)
+    return estimate(sum(part.value for part in parts), draws, launches, min(part.samples for part in parts))
+
+
+def scale(of: Estimate, factor: float) -> Estimate:
+    """Return `of` times `factor`."""
+    return estimate(of.value * factor, of.draws * factor, of.launches, of.samples)
+
+
+def inverse(of: Estimate, factor: float = 1.0) -> Estimate:
+    """Return `factor` / `of`, such as a bandwidth from a time."""
+    return estimate(factor / of.value, factor / of.draws, of.launches, of.samples)
+
+
+def median_interval(values: Floats) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of the median of a few values, seeded by their number."""
+    found = statistic_estimate(list(values), len(values), seed=len(values))
+    return found.low, found.high

@@ -1,0 +1,1 @@
+"""One question each: its factors, and how one point becomes samples."""

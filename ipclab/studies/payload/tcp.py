@@ -1,0 +1,198 @@
+"""The past that was called unmeasurable: TCP on loopback as the v0.9 program received it, and sound variants.
+
+The v0.9 receiver (public in its authors' LDM-EKI repository) accepts a new connection for each transfer, reads a
+header of three int32, then calls recv for at most 4,096 bytes and appends to a bytes object until all has come.
+"""
+
+import hmac
+import io
+import pickle
+import secrets
+import socket
+import struct
+from collections.abc import Callable
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+
+from ipclab.errors import LabError
+from ipclab.proof import digest
+from ipclab.workers.worker import Worker, zeros
+
+RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
+CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
+HEADER = struct.Struct("<iii")  # v0.9: members, receptors, steps; here: body bytes and the launch's token
+WAIT_SECONDS = 10.0
+WARM_UP = 2
+PICKLED_NAMES = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("_codecs", "encode"),
+}
+
+
+class ArrayUnpickler(pickle.Unpickler):
+    """Unpickles NumPy arrays and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the named class when an array's pickle needs it; raise `UnpicklingError` otherwise."""
+        if (module, name) not in PICKLED_NAMES:
+            raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
+        return super().find_class(module, name)
+
+
+def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+    """Return the float32 array of `size` bytes that is message number `sequence`."""
+    return np.random.Generator(np.random.PCG64([seed, sequence])).random(size // 4, dtype=np.float32)
+
+
+def send(
+    worker: Worker,
+    size: int,
+    seed: int,
+    codec: str,
+    nodelay: str,
+    connection: str,
+    budget_ns: int,
+    least: int,
+    most: int,
+) -> None:
+    """Be the sender: connect, send header and body; `start` samples are the clock before the connection."""
+    token = secrets.randbits(63)
+    port = worker.meet(token=token)["receiver"]["port"]
+    link = _Sender(port, token, codec, nodelay == "on", connection == "kept")
+    data = contents(seed, 0, size)
+    first = clock()
+    for _ in range(WARM_UP):
+        link.transfer(data)
+    count = int(min(most, max(least, budget_ns // max(1, (clock() - first) // WARM_UP))))
+    worker.meet(count=count)
+    starts = zeros(count)
+    with worker.counting("send", count):
+        for i in range(count):
+            starts[i] = link.transfer(data)
+    for sequence in range(PROOF_MESSAGES):
+        link.transfer(contents(seed, sequence, size))
+    link.close()
+    worker.outcome.samples["start"] = starts
+
+
+PROOF_MESSAGES = 3
+
+
+class _Sender:
+    def __init__(self, port: int, token: int, codec: str, nodelay: bool, kept: bool) -> None:
+        self.address, self.token = ("127.0.0.1", port), token
+        self.protocol, self.nodelay = CODECS[codec], nodelay
+        self.kept = self._connect() if kept else None
+
+    def _connect(self) -> socket.socket:
+        link = socket.create_connection(self.address, timeout=WAIT_SECONDS)
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, self.nodelay)
+        return link
+
+    def transfer(self, data: Any) -> int:
+        """Send `data`, wait until the receiver says that it has it, and return the clock at the start."""
+        start = clock()
+        link = self.kept or self._connect()
+        body = data if self.protocol is None else pickle.dumps(data, protocol=self.protocol)
+        length = data.nbytes if self.protocol is None else len(body)
+        link.sendall(HEADER.pack(length, self.token & 0x7FFFFFFF, self.token >> 32))
+        link.sendall(body)
+        if not link.recv(1):
+            raise LabError("the receiver closed the connection", "it did not take the message")
+        if not self.kept:
+            link.close()
+        return start
+
+    def close(self) -> None:
+        if self.kept:
+            self.kept.close()
+
+
+def receive(worker: Worker, size: int, receive: str, codec: str, connection: str) -> None:
+    """Be the receiver; `end` samples are the clock when the array is there, before the acknowledgement."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1)
+    listener.settimeout(WAIT_SECONDS)
+    token = worker.meet(port=listener.getsockname()[1])["sender"]["token"]
+    header = (token & 0x7FFFFFFF, token >> 32)
+    link = _Receiver(listener, header, size, RECEIVES[receive], CODECS[codec] is not None, connection == "kept")
+    for _ in range(WARM_UP):
+        link.transfer()
+    count = worker.meet()["sender"]["count"]
+    ends = zeros(count)
+    with worker.counting("receive", count):
+        for i in range(count):
+            ends[i], _ = link.transfer()
+    for _ in range(PROOF_MESSAGES):
+        worker.outcome.proof.append(digest(memoryview(link.transfer()[1]).cast("B")))
+    link.close()
+    worker.outcome.samples["end"] = ends
+
+
+class _Receiver:
+    def __init__(
+        self,
+        listener: socket.socket,
+        header: tuple[int, int],
+        size: int,
+        chunk: int,
+        pickled: bool,
+        kept: bool,
+    ) -> None:
+        self.listener, self.header, self.chunk, self.pickled = listener, header, chunk, pickled
+        # A pickle is longer than its array, protocol 0 several times: room for the longest is made once.
+        self.buffer = bytearray(size * 8 + 4096 if pickled else size)
+        self.kept = self._accept() if kept else None
+
+    def _accept(self) -> socket.socket:
+        link, _ = self.listener.accept()
+        link.settimeout(WAIT_SECONDS)
+        return link
+
+    def transfer(self) -> tuple[int, Any]:
+        """Return the clock when the array was complete, and the array."""
+        link = self.kept or self._accept()
+        length, low, high = HEADER.unpack(_exactly(link, HEADER.size))
+        # Nothing of another user's is read on, let alone unpickled: the header carries the launch's secret.
+        if not hmac.compare_digest(struct.pack("<ii", low, high), struct.pack("<ii", *self.header)):
+            raise LabError("a stranger connected to the measured port", "its header lacks the launch's token")
+        body = self._into(link, length) if self.chunk == 0 else _append(link.recv, length, self.chunk)
+        array = ArrayUnpickler(io.BytesIO(body)).load() if self.pickled else np.frombuffer(body, np.float32)
+        end = clock()
+        link.sendall(b"k")
+        if not self.kept:
+            link.close()
+        return end, array
+
+    def _into(self, link: socket.socket, length: int) -> memoryview:
+        view = memoryview(self.buffer)[:length]
+        place = 0
+        while place < length:
+            got = link.recv_into(view[place:])
+            if not got:
+                raise LabError(f"{place} of {length} bytes arrived", "the sender closed the connection")
+            place += got
+        return view
+
+    def close(self) -> None:
+        if self.kept:
+            self.kept.close()
+        self.listener.close()
+
+
+def _exactly(link: socket.socket, size: int) -> bytes:
+    return _append(link.recv, size, size)
+
+
+def _append(recv: Callable[[int], bytes], length: int, chunk: int) -> bytes:
+    data = b""
+    while len(data) < length:
+        packet = recv(min(chunk, length - len(data)))
+        if not packet:
+            raise LabError(f"{len(data)} of {length} bytes arrived", "the sender closed the connection")
+        data += packet
+    return data

@@ -1,0 +1,16 @@
+"""The studies of this laboratory."""
+
+from ipclab.errors import UsageError
+from ipclab.studies.interface import Study
+from ipclab.studies.payload import PayloadStudy
+from ipclab.words import nearest
+
+STUDIES: dict[str, Study] = {study.name: study for study in (PayloadStudy(),)}
+
+
+def study(name: str) -> Study:
+    """Return the study called `name`; raises `UsageError` with the nearest name when there is none."""
+    if name not in STUDIES:
+        mend = f"did you mean {nearest(name, STUDIES)!r}? there are {', '.join(STUDIES)}"
+        raise UsageError(f"unknown study {name!r}", "", mend)
+    return STUDIES[name]
