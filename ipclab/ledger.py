@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -75,9 +76,11 @@ def remove_names(session: Session, launch: int | None = None, shared_memory: Pat
     starts = tuple(f"{kind}{prefix}-" for kind in NAME_KINDS)
     removed = []
     for entry in sorted(os.scandir(shared_memory), key=lambda entry: entry.name):
-        if entry.name.startswith(starts) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
-            Path(entry.path).unlink(missing_ok=True)
-            removed.append(entry.name)
+        # The session's fork server may be removing the same names at this moment.
+        with suppress(FileNotFoundError):
+            if entry.name.startswith(starts) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                Path(entry.path).unlink()
+                removed.append(entry.name)
     return removed
 
 
@@ -103,6 +106,8 @@ def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     for file in sorted(ledger.glob("ipclab-*.json")):
         try:
             session = Session(**json.loads(file.read_text()))
+        except FileNotFoundError:
+            continue  # its fork server closed it in the meantime
         except (ValueError, TypeError):
             # Killed while writing its first line: nothing had been created yet.
             if (ticks := _owner_in_name(file)) is None or start_ticks(ticks[0]) != ticks[1]:

@@ -73,6 +73,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     with ExitStack() as stack:
         lock = run.lock()
         stack.callback(os.close, lock)
+        run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         todo = [(each, _todo(run, points, placed, missing(topology), progress)) for each, points in wanted]
         if any(points for _, points in todo):
@@ -83,7 +84,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
             for each, points in todo:
                 _measure_study(each, points, chosen, run, launcher, placed, progress)
         if not run.finished:
-            _finish(run)
+            _finish(run, paths)
     return run
 
 
@@ -164,18 +165,19 @@ def _measure_study(
     placed: dict[str, Placement],
     progress: Progress,
 ) -> None:
-    seed = run.about["seed"]
+    seed, source = run.about["seed"], Source()
     began = time.monotonic_ns()
 
     def launch(point: Point) -> Launch:
         placement = placed[point.placement]
         roles = each.roles(point, chosen, placement, seed)
-        before, start = conditions(Source()), time.monotonic_ns()
+        before, start = conditions(source), time.monotonic_ns()
         outcomes = launcher.launch(roles, chosen.launch_seconds)
         elapsed = time.monotonic_ns() - start
         done = each.collect(point, outcomes, seed)
         done.order, done.started_ns, done.elapsed_ns = launcher.started, start - began, elapsed
-        done.flags += disturbance(before, conditions(Source()), elapsed)
+        shared = placement.relation == "same"  # two of ours on one CPU are pressure, but not a disturbance
+        done.flags += disturbance(before, conditions(source), elapsed, shared_cpu=shared)
         done.cpus = {role.name: sorted(role.cpus) for role in roles}
         done.facts["relation"] = placement.relation
         return done
@@ -189,8 +191,8 @@ def _measure_study(
     sweep_points(points, chosen, seed, launch, store, progress)
 
 
-def _finish(run: RunFolder) -> None:
+def _finish(run: RunFolder, paths: Paths) -> None:
     run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
-    write_derived(run)
+    write_derived(run, paths)
     run.about["finished"] = _now()
     run.save()

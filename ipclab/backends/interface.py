@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, Self
+
+from ipclab.backends.waiting import BLOCK, Peer
 
 
 class Segment(Protocol):
@@ -32,6 +35,87 @@ class Segment(Protocol):
         ...
 
 
+Data = bytes | bytearray | memoryview
+Address = dict[str, int | str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the two ends of a channel find each other.
+
+    `prefix` starts every name outside `folder`, which is the session's private one (0700); what is left of either
+    after kill -9 is removed by name. `capacity` is the longest message in bytes, `wait` one of the backend's `waits`.
+    """
+
+    prefix: str
+    folder: str
+    capacity: int
+    wait: str = BLOCK
+
+    def name(self, tag: str) -> str:
+        """Return the launch's own name for `tag`, for shared memory and semaphores."""
+        return f"{self.prefix}-{tag}"
+
+    def path(self, tag: str) -> Path:
+        """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at most."""
+        return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{tag}"
+
+
+class Channel(Protocol):
+    """One end of a connection for request and answer: each side sends once, then receives once.
+
+    All timeouts are ns. Every wait raises `TimeoutError` at its deadline and `BrokenPipeError` when the other process
+    has ended; a message above the capacity is a `ValueError`. After an error a channel is only good for `close`.
+    """
+
+    address: Address
+
+    @classmethod
+    def listen(cls, place: Place) -> Self:
+        """Be the serving end: make what the mechanism needs, without waiting for the other end.
+
+        `address` then holds what the other end must know beyond `place`, such as a port.
+        """
+        ...
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Wait until `peer` has connected, where the mechanism has to."""
+        ...
+
+    @classmethod
+    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
+        """Be the other end: find what `peer` made in the same `place` and published as `address`."""
+        ...
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        """Send all bytes of `data`."""
+        ...
+
+    def recv(self, timeout_ns: int) -> bytes:
+        """Return the next message as an object of its own."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back and remove what was made; closing twice does nothing."""
+        ...
+
+
+class IntoChannel(Channel, Protocol):
+    """A channel that can also put a message where the caller wants it (`"into"` in `Backend.receives`)."""
+
+    def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
+        """Put the next message into `buffer` and return its length in bytes."""
+        ...
+
+
+class ViewChannel(Channel, Protocol):
+    """A channel that can also show a message where it lies (`"view"` in `Backend.receives`)."""
+
+    def recv_view(self, timeout_ns: int) -> memoryview:
+        """Return the next message without a copy of it; the view is good until the next receive."""
+        ...
+
+
 def always_there() -> str | None:
     """Say that nothing is missing: the mechanism needs only Linux and Python."""
     return None
@@ -39,8 +123,15 @@ def always_there() -> str | None:
 
 @dataclass(frozen=True)
 class Backend:
-    """One mechanism: its `name`, what it can do, and why it cannot be measured here (None when it can)."""
+    """One mechanism: its `name`, what it can do, and why it cannot be measured here (None when it can).
+
+    `waits`: how its channel can wait (`waiting.ROUNDS`), the usual way first. `receives`: how its channel hands a
+    message over: `bytes` (a new object), `into` (the caller's buffer), `view` (in place).
+    """
 
     name: str
     segment: type[Segment] | None = None
+    channel: type[Channel] | None = None
+    waits: tuple[str, ...] = (BLOCK,)
+    receives: tuple[str, ...] = ("bytes",)
     missing: Callable[[], str | None] = always_there

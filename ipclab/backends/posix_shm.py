@@ -1,4 +1,4 @@
-"""POSIX shared memory through `posix_ipc`."""
+"""POSIX shared memory and named semaphores through `posix_ipc`; its channel is built as the published one."""
 
 import mmap
 import os
@@ -7,7 +7,11 @@ from typing import Self
 
 import posix_ipc
 
-from ipclab.backends.interface import Backend
+from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.waiting import BLOCK, SLICE_NS, SPIN, SPIN_THEN_BLOCK, Peer, wait
+
+LENGTH = 4  # bytes of a message's length, before the message
+SLICE_SECONDS = SLICE_NS / 1e9
 
 
 class PosixSegment:
@@ -56,4 +60,128 @@ class PosixSegment:
             posix_ipc.unlink_shared_memory(self.name)
 
 
-backend = Backend("posix-shm", segment=PosixSegment)
+class Slot:
+    """One direction: a segment that holds one message behind its length, and the semaphores `empty` and `full`."""
+
+    def __init__(self, place: Place, tag: str, create: bool) -> None:
+        """Create or open the direction called `tag`."""
+        self.semaphores: list[posix_ipc.Semaphore] = []
+        make = PosixSegment.create if create else PosixSegment.attach
+        self.segment = make(place.name(tag), LENGTH + place.capacity)
+        self.created = create
+        self.map = self.segment.map
+        self.length = self.segment.buffer[:LENGTH].cast("I")
+        self.empty = self._semaphore(place.name(f"{tag}-empty"), 1)
+        self.full = self._semaphore(place.name(f"{tag}-full"), 0)
+
+    def _semaphore(self, name: str, value: int) -> posix_ipc.Semaphore:
+        flags = posix_ipc.O_CREX if self.created else 0
+        self.semaphores.append(posix_ipc.Semaphore(f"/{name}", flags, mode=0o600, initial_value=value))
+        return self.semaphores[-1]
+
+    def close(self) -> None:
+        """Give both semaphores and the segment back, and remove the names that were created here."""
+        self.length.release()
+        self.segment.close()
+        for semaphore in self.semaphores:
+            semaphore.close()
+            if self.created:
+                with suppress(posix_ipc.ExistentialError):
+                    semaphore.unlink()
+        if self.created:
+            self.segment.unlink()
+
+
+class PosixChannel:
+    """Two segments and four named semaphores: one slot each way, each message copied in and out once."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        """Create both slots, or open them."""
+        self.address: Address = {}
+        self.capacity, self.strategy = place.capacity, place.wait
+        self.peer: Peer | None = None
+        self.closed = False
+        slots = [Slot(place, tag, create) for tag in ("request", "answer")]
+        self.inbox, self.outbox = slots if create else slots[::-1]
+
+    @classmethod
+    def listen(cls, place: Place) -> Self:
+        """Create both slots."""
+        return cls(place, True)
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Note whose end to look at while waiting: the first message says that it is there."""
+        self.peer = peer
+
+    @classmethod
+    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
+        """Open both slots."""
+        channel = cls(place, False)
+        channel.peer = peer
+        return channel
+
+    def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
+        def block(left_ns: int) -> bool:
+            try:
+                semaphore.acquire(left_ns / 1e9)
+            except posix_ipc.BusyError:
+                return False
+            return True
+
+        # Only this end takes from the semaphore: what it shows is there to be taken.
+        wait(self.strategy, lambda: semaphore.value and block(0), block, timeout_ns, self.peer)
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        """Copy `data` into the free slot and say that it is full."""
+        slot, size = self.outbox, len(data)
+        if size > self.capacity:
+            raise ValueError(f"{size} bytes are above the capacity of {self.capacity}")
+        try:
+            slot.empty.acquire(0)
+        except posix_ipc.BusyError:
+            self._take(slot.empty, timeout_ns)
+        slot.length[0] = size
+        slot.map[LENGTH : LENGTH + size] = data
+        slot.full.release()
+
+    def recv(self, timeout_ns: int) -> bytes:
+        """Copy the message out of the full slot and say that it is free."""
+        slot = self._full(timeout_ns)
+        data = slot.map[LENGTH : LENGTH + slot.length[0]]
+        slot.empty.release()
+        return data
+
+    def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
+        """Copy the message out of the full slot into `buffer`."""
+        slot = self._full(timeout_ns)
+        size = slot.length[0]
+        buffer[:size] = slot.segment.buffer[LENGTH : LENGTH + size]
+        slot.empty.release()
+        return size
+
+    def _full(self, timeout_ns: int) -> Slot:
+        slot = self.inbox
+        if self.strategy == BLOCK and timeout_ns >= SLICE_NS:
+            try:  # the usual way: straight into the kernel
+                slot.full.acquire(SLICE_SECONDS)
+            except posix_ipc.BusyError:
+                self._take(slot.full, timeout_ns - SLICE_NS)
+        else:
+            self._take(slot.full, timeout_ns)
+        return slot
+
+    def close(self) -> None:
+        """Close both slots; the end that listened removes their names."""
+        if not self.closed:
+            self.closed = True
+            self.inbox.close()
+            self.outbox.close()
+
+
+backend = Backend(
+    "posix-shm",
+    segment=PosixSegment,
+    channel=PosixChannel,
+    waits=(BLOCK, SPIN_THEN_BLOCK, SPIN),
+    receives=("bytes", "into"),
+)

@@ -48,6 +48,16 @@ def _short(value: float) -> float | int:
     return int(short) if short.is_integer() else short
 
 
+def read_row(cells: dict[str, str]) -> Row:
+    """Return the row that `Row.cells` wrote as text; its estimate has an interval but no bootstrap draws."""
+    head = cells["study"], cells["backend"], int(cells["size_bytes"]), cells["placement"]
+    point = Point(*head, json.loads(cells["levels"]))
+    value, low, high = (float(cells[name]) for name in ("value", "low", "high"))
+    found = Estimate(value, low, high, int(cells["launches"]), int(cells["samples"]), np.empty(0))
+    flags = tuple(cells["flags"].split(";"))
+    return Row(point, cells["op"], cells["metric"], cells["unit"], found, flags)
+
+
 class Rows(list[Row]):
     """Rows that can be asked for by level."""
 
@@ -63,8 +73,8 @@ class Rows(list[Row]):
 
     def all(self, op: str, metric: str = "p50", **levels: Level) -> "Rows":
         """Return the rows of `op` and `metric` whose points have all `levels`."""
-        wanted = levels.items()
-        return Rows(row for row in self if row.op == op and row.metric == metric and wanted <= row.point.key().items())
+        found = (row for row in self if row.op == op and row.metric == metric)
+        return Rows(row for row in found if levels.items() <= {"study": row.point.study, **row.point.key()}.items())
 
 
 def tidy(measured: Iterable[Measured]) -> Rows:

@@ -78,13 +78,14 @@ def _measure_block(
         round_number += 1
         for point in shuffled([state.point for state in going.values()], seed, round_number):
             state = going[point.id]
+            before = state.rule.launches
             _launch_once(state, launch, progress)
+            progress.step(state.rule.launches - before)  # a launch that failed is made again
             result = state.result()
             if result is None:
-                progress.step()
                 continue
             store(point, result)
-            progress.step(profile.most_launches - state.rule.launches + 1)
+            progress.step(profile.most_launches - state.rule.launches)
             del going[point.id]
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,11 @@ def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None
             before_rename(part)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
         mend = "free some room or give a folder that can be written"
         raise LabError(f"cannot write {path}", error.strerror or "", mend) from error
+    finally:
+        with suppress(OSError):  # gone after the rename; on a file system that is read-only it never was
+            part.unlink()
 
 
 def dump_json(value: Any) -> bytes:

@@ -61,9 +61,12 @@ class RunFolder:
         write_whole(self.path / name, content, note)
 
     def fail(self, point: Point, reason: str) -> None:
-        """Note that `point` was given up."""
+        """Note that `point` was given up; what an earlier session left of it is no longer part of the run."""
+        name = self.file(point)
+        self.about["files"].pop(name, None)
         self.about["failures"][point.id] = reason
         self.save()
+        (self.path / name).unlink(missing_ok=True)
 
     def has(self, point: Point, warn: Warn) -> bool:
         """Tell whether `point` is on disk and unaltered; an altered file is reported through `warn`."""

@@ -83,6 +83,12 @@ def total(parts: Sequence[Estimate]) -> Estimate:
     return estimate(sum(part.value for part in parts), draws, launches, min(part.samples for part in parts))
 
 
+def difference(more: Estimate, less: Estimate) -> Estimate:
+    """Return `more` - `less` of two independent estimates."""
+    launches, samples = min(more.launches, less.launches), min(more.samples, less.samples)
+    return estimate(more.value - less.value, more.draws - less.draws, launches, samples)
+
+
 def scale(of: Estimate, factor: float) -> Estimate:
     """Return `of` times `factor`."""
     return estimate(of.value * factor, of.draws * factor, of.launches, of.samples)

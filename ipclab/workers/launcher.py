@@ -115,8 +115,8 @@ class Launcher:
             "prefix": self.session.prefix(self.started),
             "folder": self.session.folder,
         }
-        socket.send_fds(self.sock, [json.dumps(request).encode()], [theirs.fileno(), stderr.fileno()])
-        theirs.close()
+        with theirs, suppress(OSError):  # a dead fork server is noticed when its answer does not come
+            socket.send_fds(self.sock, [json.dumps(request).encode()], [theirs.fileno(), stderr.fileno()])
         return _Started(role, Wire(ours), stderr, self._next_pid())
 
     def _next_pid(self) -> int:
@@ -128,7 +128,7 @@ class Launcher:
         self.sock.settimeout(seconds)
         try:
             data = self.sock.recv(4096)
-        except TimeoutError:
+        except (TimeoutError, ConnectionError):
             data = b""
         if not data:
             raise LabError("the fork server does not answer", "it was killed or could not start", "measure again")

@@ -134,8 +134,8 @@ def main() -> None:
     file = ledger / f"{session_id}.json"
     session = Session(**json.loads(file.read_text()))
     Zygote(socket.socket(fileno=descriptor)).serve()
-    if file.exists():  # the owner did not get to close its session
-        close_session(ledger, session)
+    # Once more even when its file is gone: the owner was killed, and another session cleaned before our workers ended.
+    close_session(ledger, session)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def write(worker: Worker, backend: str, size: int, seed: int, budget_ns: int, le
     signals = Signals(worker, create=True)
     try:
         worker.meet()
-        content = payload(seed, 0, size)
+        content = payload(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale segment cannot pass for one
         warm = _put_all(signals, segment, content, WARM_UP)
         signals.empty.acquire(WAIT_SECONDS)  # the reader has taken the last one
         signals.empty.release()

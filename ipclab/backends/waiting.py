@@ -1,0 +1,65 @@
+"""Waiting for the other end: by spinning, by blocking, or by the one and then the other, always with a deadline."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic_ns as clock
+from typing import Self
+
+from ipclab.ledger import start_ticks
+
+BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
+ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer
+ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
+SLICE_NS = 50_000_000  # the longest sleep between two such looks
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The process at the other end of a channel: its pid and its start time in clock ticks since boot."""
+
+    pid: int
+    start_ticks: int
+
+    @classmethod
+    def me(cls) -> Self:
+        """Return this process as its peers see it."""
+        return cls(os.getpid(), start_ticks(os.getpid()) or 0)
+
+    def alive(self) -> bool:
+        """Tell whether this very process, and not a later one with its pid, still runs."""
+        return start_ticks(self.pid) == self.start_ticks
+
+
+def spin(ready: Callable[[], object], rounds: int) -> bool:
+    """Ask `ready` up to `ASKS` times in each of `rounds`; return whether it ever said yes."""
+    for _ in range(rounds):
+        for _ in range(ASKS):
+            if ready():
+                return True
+        os.sched_yield()
+    return False
+
+
+def wait(
+    strategy: str,
+    ready: Callable[[], object],
+    block: Callable[[int], object],
+    timeout_ns: int,
+    peer: Peer | None = None,
+) -> None:
+    """Wait by `strategy` until `ready()` or `block(ns)`, which sleeps at most so long, says yes.
+
+    Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left nothing.
+    """
+    end = clock() + timeout_ns
+    while not spin(ready, ROUNDS[strategy]):
+        left = end - clock()
+        if strategy != SPIN and block(max(0, min(left, SLICE_NS))):
+            return
+        if left <= 0:
+            raise TimeoutError("the other end did not come in time")
+        if peer and not peer.alive():
+            if ready():
+                return
+            raise BrokenPipeError("the process at the other end has ended")

@@ -1,0 +1,1 @@
+"""The pictures, one module a study; every figure answers one question."""

@@ -1,0 +1,41 @@
+"""Marks that several figures share: points with intervals, axes with plain numbers."""
+
+from typing import Any
+
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+
+from ipclab.facts.rows import Row
+from ipclab.view import View
+
+
+def interval(row: Row, scale: float = 1.0) -> tuple[float, tuple[float, float]]:
+    """Return a row's value and the lengths of its interval below and above, all times `scale`."""
+    found = row.estimate
+    value = found.value * scale
+    return value, (value - found.low * scale, found.high * scale - value)
+
+
+def dot(axes: Any, row: Row, at: float, *, horizontal: bool, scale: float = 1.0, **look: Any) -> None:
+    """Draw a row's value with its interval at position `at` of the other axis."""
+    value, (below, above) = interval(row, scale)
+    error = [[below], [above]]
+    look = {"capsize": 2, "elinewidth": 0.9, "markersize": 4.5, "linestyle": "none", **look}
+    if horizontal:
+        axes.errorbar([value], [at], xerr=error, **look)
+    else:
+        axes.errorbar([at], [value], yerr=error, **look)
+
+
+def plain_log(axis: Any, view: View, unit: str) -> None:
+    """Give a logarithmic axis one tick a decade, written as a number with its unit."""
+    axis.set_major_locator(LogLocator(base=10, numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: view.value(value, unit, "int")))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def size_ticks(axis: Any, view: View, sizes: list[int]) -> None:
+    """Put the ticks at the sizes that were measured, in bytes."""
+    axis.set_major_locator(FixedLocator([float(size) for size in sizes]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: view.value(round(value), "B")))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(FixedLocator([]))

@@ -1,0 +1,84 @@
+"""The control groups of this process, both versions, from its own folder up to the mount."""
+
+from ipclab.machine.source import AbsentError, Source
+
+MOUNT = "/sys/fs/cgroup"
+
+
+def folders(source: Source, controller: str) -> list[str]:
+    """Return the folders that govern `controller` (`cpu`, `memory`), innermost first; [] without cgroups.
+
+    The path of a container's group may name it, so that no raw file of it is kept.
+    """
+    try:
+        lines = source.once("cgroups", lambda: source.read("/proc/self/cgroup").splitlines())
+    except AbsentError:
+        return []
+    found = []
+    for line in lines:
+        number, controllers, path = line.split(":", 2)
+        if number == "0" and not controllers:
+            mounts = [MOUNT] if source.exists(f"{MOUNT}/cgroup.controllers") else [f"{MOUNT}/unified"]
+        elif controller in controllers.split(","):
+            mounts = [f"{MOUNT}/{controllers}", f"{MOUNT}/{controller}"]
+        else:
+            continue
+        for mount in mounts:
+            found += [folder for folder in _upwards(mount, path) if source.exists(folder)]
+    return list(dict.fromkeys(found))
+
+
+def _upwards(mount: str, path: str) -> list[str]:
+    parts = [part for part in path.split("/") if part and part != ".."]
+    return ["/".join([mount, *parts[:depth]]) for depth in range(len(parts), -1, -1)]
+
+
+def cpu_quota(source: Source) -> float:
+    """Return how many CPUs' time the tightest group grants; raise `AbsentError` (`unlimited` if none)."""
+    quotas = []
+    for folder in folders(source, "cpu"):
+        try:
+            quota, period = source.read(f"{folder}/cpu.max").split()
+        except AbsentError:
+            try:
+                quota, period = (source.read(f"{folder}/cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+            except AbsentError:
+                continue
+        quotas.append(float("inf") if quota in {"max", "-1"} else int(quota) / int(period))
+    return _tightest(quotas)
+
+
+def memory_limit(source: Source) -> int:
+    """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
+    limits = []
+    for folder in folders(source, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            try:
+                text = source.read(f"{folder}/{name}").strip()
+            except AbsentError:
+                continue
+            # Version 1 writes the largest number of pages for "no limit".
+            limits.append(float("inf") if text == "max" or int(text) >= 1 << 62 else float(text))
+    return int(_tightest(limits))
+
+
+def _tightest(limits: list[float]) -> float:
+    if not limits:
+        raise AbsentError
+    if min(limits) == float("inf"):
+        raise AbsentError("unlimited")
+    return min(limits)
+
+
+def throttled_ns(source: Source) -> int:
+    """Return for how long this process's group was held back by its CPU quota, in ns; raise `AbsentError`."""
+    for folder in source.once("cpu groups", lambda: folders(source, "cpu")):
+        try:
+            words = dict(line.split() for line in source.read(f"{folder}/cpu.stat").splitlines())
+        except AbsentError:
+            continue
+        if "throttled_usec" in words:
+            return int(words["throttled_usec"]) * 1000
+        if "throttled_time" in words:
+            return int(words["throttled_time"])
+    raise AbsentError

@@ -1,0 +1,108 @@
+"""What varies from launch to launch, sampled before and after each; and what of it disturbs."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from ipclab.machine import cgroup
+from ipclab.machine.source import AbsentError, Source
+
+# A launch is flagged above these; nothing is dropped for it (the launch is repeated and both are kept).
+STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
+STEAL_TICKS = 2  # less than this cannot be told from rounding
+PRESSURE_SHARE = {"cpu": 0.10, "memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
+QUEUE_SHARE = 0.5  # other runnable tasks for each CPU, before or after
+
+Conditions = dict[str, int | float | None]
+
+
+def conditions(source: Source) -> Conditions:
+    """Sample the machine (under 1 ms): steal, pressure, throttling, load, counts; None where absent."""
+    return sample(source, source.read)
+
+
+def sample(source: Source, read: Callable[[str], str]) -> Conditions:
+    """Do what `conditions` does, through `read`.
+
+    Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`, `load_1`,
+    `load_5`, `load_15`, `tasks`, `throttled_ns`, and for cpu, memory and io `pressure_*_ns` (total time)
+    and `pressure_*_percent` (of the last 10 s).
+    """
+    tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
+    result: Conditions = {"tick_ns": tick_ns}
+    result |= _part(("cpus", "steal_ns", "busy_ns", *STAT), lambda: _stat(read("/proc/stat"), tick_ns))
+    result |= _part(LOAD, lambda: _load(read("/proc/loadavg")))
+    for name in PRESSURE_SHARE:
+        keys = (f"pressure_{name}_percent", f"pressure_{name}_ns")
+        result |= _part(keys, partial(_pressure, read, name))
+    return result | _part(("throttled_ns",), lambda: {"throttled_ns": cgroup.throttled_ns(source)})
+
+
+STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
+LOAD = ("load_1", "load_5", "load_15", "tasks")
+
+
+def _part(keys: tuple[str, ...], make: Callable[[], Conditions]) -> Conditions:
+    """Return what `make` finds, and None for the keys it does not."""
+    try:
+        return dict.fromkeys(keys) | make()
+    except (AbsentError, ValueError, IndexError, KeyError):
+        return dict.fromkeys(keys)
+
+
+def _stat(text: str, tick_ns: int) -> Conditions:
+    lines = [line.split(None, 10) for line in text.splitlines()]
+    total = [int(word) for word in lines[0][1:9]]  # user nice system idle iowait irq softirq steal
+    counts = {words[0]: words[1] for words in lines if len(words) > 1}
+    found: Conditions = {key: int(counts[word]) for key, word in STAT.items() if word in counts}
+    found["cpus"] = sum(words[0][:3] == "cpu" and words[0] != "cpu" for words in lines if words)
+    found["steal_ns"] = total[7] * tick_ns
+    found["busy_ns"] = (sum(total[:3]) + total[5] + total[6]) * tick_ns
+    return found
+
+
+def _load(text: str) -> Conditions:
+    words = text.split()
+    return dict(zip(LOAD, (*map(float, words[:3]), int(words[3].partition("/")[2])), strict=True))
+
+
+def _pressure(read: Callable[[str], str], name: str) -> Conditions:
+    """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
+    told = dict(word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:])
+    return {
+        f"pressure_{name}_percent": float(told["avg10"]),
+        f"pressure_{name}_ns": int(told["total"]) * 1000,
+    }
+
+
+def disturbance(
+    before: Mapping[str, int | float | None],
+    after: Mapping[str, int | float | None],
+    elapsed_ns: int,
+    *,
+    shared_cpu: bool = False,
+) -> list[str]:
+    """Return what disturbed a launch: `steal`, `throttled`, `pressure-{cpu,memory,io}`, `run-queue`.
+
+    Pure. Call it with samples taken while the workers do not run. `shared_cpu`: the roles share a CPU by
+    intent, which makes CPU pressure by itself, so that it is not judged. What is None is not judged.
+    """
+    flags = []
+    steal = _grown(before, after, "steal_ns")
+    if steal > STEAL_SHARE * elapsed_ns and steal >= STEAL_TICKS * (after.get("tick_ns") or 0):
+        flags.append("steal")
+    if _grown(before, after, "throttled_ns") > 0:
+        flags.append("throttled")
+    for name, share in PRESSURE_SHARE.items():
+        judged = not (shared_cpu and name == "cpu")
+        if judged and _grown(before, after, f"pressure_{name}_ns") > share * elapsed_ns:
+            flags.append(f"pressure-{name}")
+    # The sampling process is running itself.
+    others = max(before.get("running") or 0, after.get("running") or 0) - 1
+    if others > QUEUE_SHARE * (after.get("cpus") or 1):
+        flags.append("run-queue")
+    return flags
+
+
+def _grown(before: Mapping[str, int | float | None], after: Mapping[str, int | float | None], key: str) -> int | float:
+    first, last = before.get(key), after.get(key)
+    return 0 if first is None or last is None else last - first

@@ -1,0 +1,50 @@
+"""Small parsers for the texts of /proc and /sys."""
+
+import re
+from collections.abc import Iterable
+
+_SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
+
+
+def fields(text: str) -> dict[str, str]:
+    """Return `key: value` lines as a dict; the first of equal keys wins."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        if colon:
+            found.setdefault(key.strip(), value.strip())
+    return found
+
+
+def cpu_set(text: str) -> frozenset[int]:
+    """Return the CPUs of a kernel list such as `0-3,8`; ValueError for anything else."""
+    cpus: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
+
+
+def cpu_list(cpus: Iterable[int]) -> str:
+    """Return CPUs as the kernel writes them: `0-3,8`."""
+    parts: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if parts and cpu == parts[-1][1] + 1:
+            parts[-1][1] = cpu
+        else:
+            parts.append([cpu, cpu])
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def chosen(text: str) -> str:
+    """Return the word in brackets of `always [madvise] never`, or the whole text when none is."""
+    match = re.search(r"[\[(](\w+)[\])]", text)
+    return match[1] if match else text.strip()
+
+
+def size(text: str) -> int:
+    """Return bytes of `32K`, `8M`, `24684096 kB`; ValueError for anything else."""
+    match = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*)\s*", text)
+    if match is None or match[2].upper() not in _SUFFIX:
+        raise ValueError(text)
+    return int(match[1]) * _SUFFIX[match[2].upper()]

@@ -1,0 +1,171 @@
+"""Where facts come from: files below a root, and the few calls that no file answers."""
+
+import importlib.metadata
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import which
+from typing import TypeVar
+
+from ipclab.machine.privacy import scrub
+from ipclab.paths import Paths, checkout
+
+T = TypeVar("T")
+
+RAW_LIMIT = 64 * 1024  # characters kept of one raw file
+COMMAND_SECONDS = 0.3  # a tool that takes longer to say its version is reported as "timed out"
+
+
+class AbsentError(Exception):
+    """No value: `reason` is `absent`, `denied`, `unreadable`, `unlimited`, `timed out` or `failed`."""
+
+    def __init__(self, reason: str = "absent") -> None:
+        """Keep the reason."""
+        super().__init__(reason)
+        self.reason = reason
+
+
+class System:
+    """The calls of the operating system that facts need; tests pass a subclass."""
+
+    def affinity(self) -> set[int]:
+        """Return the CPUs the calling thread may use; the kernel has already applied cgroup cpusets."""
+        return os.sched_getaffinity(0)
+
+    def uname(self) -> tuple[str, str]:
+        """Return the host name (needed only to hide it) and the architecture."""
+        names = os.uname()
+        return names.nodename, names.machine
+
+    def sysconf(self, name: str) -> int:
+        """Return a configuration value such as `SC_PAGE_SIZE`, in its own unit."""
+        return os.sysconf(name)
+
+    def clock_resolution(self) -> int:
+        """Return the resolution of the monotonic clock in ns."""
+        return round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9)
+
+    def limit(self, kind: int) -> tuple[int, int]:
+        """Return the soft and the hard limit of `resource.RLIMIT_*`."""
+        return resource.getrlimit(kind)
+
+    def superuser(self) -> bool:
+        """Tell whether the effective user is root."""
+        return os.geteuid() == 0
+
+    def space(self, path: str) -> tuple[int, int]:
+        """Return size and free bytes of the file system that holds `path`; raise `AbsentError`."""
+        try:
+            numbers = os.statvfs(path)
+        except OSError as error:
+            raise AbsentError from error
+        return numbers.f_blocks * numbers.f_frsize, numbers.f_bavail * numbers.f_frsize
+
+    def package(self, name: str) -> str:
+        """Return the installed version of a distribution; raise `AbsentError`."""
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError as error:
+            raise AbsentError from error
+
+    def run(self, *command: str, cwd: Path | None = None) -> str:
+        """Return the output of a tool from beside the interpreter or the PATH; raise `AbsentError`."""
+        program = which(command[0], path=str(Path(sys.executable).parent)) or which(command[0])
+        if program is None:
+            raise AbsentError
+        # A version must be told, not fetched; git must not take the lock that a commit may hold.
+        quiet = {"LC_ALL": "C", "GOTOOLCHAIN": "local", "RUSTUP_AUTO_INSTALL": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        # Into a file, since a child of a killed tool could hold a pipe open for ever.
+        with tempfile.TemporaryFile() as output:
+            try:
+                subprocess.run(
+                    (program, *command[1:]),
+                    cwd=cwd or Path("/"),
+                    env=os.environ | quiet,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.DEVNULL,
+                    timeout=COMMAND_SECONDS,
+                    check=True,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise AbsentError("timed out") from error
+            except (OSError, subprocess.SubprocessError) as error:
+                raise AbsentError("failed") from error
+            output.seek(0)
+            return output.read().decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files below `root`, calls of `system`, the checkout's `paths`; `raw` collects what was read."""
+
+    root: Path = Path("/")
+    system: System = field(default_factory=System)
+    paths: Paths = field(default_factory=checkout)
+    raw: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    _memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+
+    def fresh(self, paths: Paths | None = None) -> "Source":
+        """Return the same source with nothing remembered."""
+        return Source(self.root, self.system, paths or self.paths)
+
+    def path(self, name: str) -> Path:
+        """Return where the file `name` (absolute on the machine) lies below the root."""
+        return self.root / name.lstrip("/")
+
+    def bytes(self, name: str) -> bytes:
+        """Return a file's bytes, not remembered; raise `AbsentError`."""
+        try:
+            return self.path(name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise AbsentError from error
+        except PermissionError as error:
+            raise AbsentError("denied") from error
+        except OSError as error:  # sysfs and PSI answer EINVAL, EIO, EOPNOTSUPP when switched off
+            raise AbsentError("unreadable") from error
+
+    def read(self, name: str) -> str:
+        """Return a file's text, not remembered; raise `AbsentError`. For files that may name host or user."""
+        return self.bytes(name).decode(errors="replace")
+
+    def text(self, name: str) -> str:
+        """Return a file's text, remembered and kept in `raw`; raise `AbsentError`."""
+        return self.once(name, lambda: self.keep(name, self.read(name)))
+
+    def keep(self, name: str, text: str) -> str:
+        """Store `text` as the raw file `name`, without what names the host; return it unchanged."""
+        self.raw[name] = scrub(text, self.system.uname()[0])[:RAW_LIMIT]
+        return text
+
+    def names(self, folder: str) -> list[str]:
+        """Return the sorted names in a folder; none when it cannot be listed."""
+        try:
+            return sorted(entry.name for entry in self.path(folder).iterdir())
+        except OSError:
+            return []
+
+    def exists(self, name: str) -> bool:
+        """Tell whether the path is there."""
+        try:
+            return self.path(name).exists()
+        except OSError:
+            return False
+
+    def once(self, key: str, make: Callable[[], T]) -> T:
+        """Return `make()`, called once for each key; an `AbsentError` is remembered too."""
+        if key not in self._memo:
+            try:
+                self._memo[key] = make()
+            except AbsentError as absent:
+                self._memo[key] = absent
+        found = self._memo[key]
+        if isinstance(found, AbsentError):
+            raise AbsentError(found.reason)
+        return found  # type: ignore[return-value]  # one key is always made by one function

@@ -1,0 +1,183 @@
+"""Which CPUs share a core, a cache, a node; and which pairs of them are worth measuring."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from ipclab.errors import UsageError
+from ipclab.machine.parse import cpu_set, size
+from ipclab.machine.source import AbsentError, Source
+
+CPUS = "/sys/devices/system/cpu"
+NODES = "/sys/devices/system/node"
+# The nearest level that two CPUs share, nearest first; "remote": they lie in different memory nodes.
+RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
+# What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is nothing else.
+CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
+
+
+@dataclass(frozen=True)
+class Cache:
+    """One cache: level, type (`Data`, `Instruction`, `Unified`), bytes and line (0: not told), CPUs."""
+
+    level: int
+    type: str
+    size: int
+    line: int
+    cpus: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The online CPUs, those this process may use, and the sets that share a core, cache, node or package."""
+
+    online: frozenset[int]
+    allowed: tuple[int, ...]
+    cores: tuple[frozenset[int], ...]
+    caches: tuple[Cache, ...]
+    nodes: tuple[frozenset[int], ...]
+    packages: tuple[frozenset[int], ...]
+
+    @classmethod
+    def read(cls, source: Source) -> "Topology":
+        """Read it from /sys and the affinity (which includes cpusets); a CPU without files stands alone."""
+        affinity = frozenset(source.system.affinity())
+        online = _online(source) or affinity
+        return cls(
+            online=online,
+            allowed=tuple(sorted(affinity & online or affinity)),
+            cores=_sets(source, online, ("core_cpus_list", "thread_siblings_list")),
+            caches=_caches(source, online),
+            nodes=_nodes(source, online),
+            packages=_sets(source, online, ("package_cpus_list", "core_siblings_list")),
+        )
+
+    def cpus(self) -> tuple[int, ...]:
+        """Return the CPUs this process may use, ascending."""
+        return self.allowed
+
+    @cached_property
+    def _core(self) -> dict[int, frozenset[int]]:
+        return {cpu: core for core in self.cores for cpu in core}
+
+    @cached_property
+    def _shared(self) -> dict[tuple[int, int], frozenset[int]]:
+        data = (cache for cache in self.caches if cache.type != "Instruction")
+        return {(cpu, cache.level): cache.cpus for cache in data for cpu in cache.cpus}
+
+    @cached_property
+    def _node(self) -> dict[int, frozenset[int]]:
+        return {cpu: node for node in self.nodes for cpu in node}
+
+    def siblings(self, cpu: int) -> frozenset[int]:
+        """Return the CPUs of `cpu`'s core, itself among them."""
+        return self._core.get(cpu, frozenset({cpu}))
+
+    def sharing(self, cpu: int, level: int) -> frozenset[int]:
+        """Return the CPUs that share `cpu`'s cache of that level; itself alone when there is none."""
+        return self._shared.get((cpu, level), frozenset({cpu}))
+
+    def relation(self, a: int, b: int) -> str:
+        """Return the nearest level that CPUs `a` and `b` share, one of `RELATIONS`."""
+        if a == b:
+            return "same"
+        if b in self.siblings(a):
+            return "smt"
+        for level, name in ((2, "l2"), (3, "l3")):
+            if b in self.sharing(a, level):
+                return name
+        return "numa" if b in self._node.get(a, ()) else "remote"
+
+
+def pairs(topology: Topology) -> dict[str, tuple[int, int]]:
+    """Return the pairs to measure: `same`, `cross` with two CPUs, `cross-<relation>` for each further one.
+
+    `cross` is two cores with a common L3 if there are such. `cross-numa` shares a node but no cache,
+    `cross-remote` not even that. The lowest CPUs of a relation stand for it, so the choice repeats.
+    """
+    if not topology.allowed:
+        raise UsageError("no CPU is allowed", "the affinity of this process is empty", "give it at least one")
+    found = _first_pairs(topology)
+    default = next((name for name in CROSS_ORDER if name in found), None)
+    if default is None:
+        return {"same": (topology.allowed[0],) * 2}
+    result = {"same": (found[default][0],) * 2, "cross": found[default]}
+    return result | {f"cross-{name}": found[name] for name in RELATIONS if name in found and name != default}
+
+
+def _first_pairs(topology: Topology) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for a, b in combinations(topology.allowed, 2):
+        found.setdefault(topology.relation(a, b), (a, b))
+        if len(found) == len(CROSS_ORDER):
+            break
+    return found
+
+
+def _online(source: Source) -> frozenset[int]:
+    try:
+        return cpu_set(source.text(f"{CPUS}/online"))
+    except (AbsentError, ValueError):
+        return frozenset()
+
+
+def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
+    """Split the CPUs by the first of the topology files that is there (older kernels have the second)."""
+    done: list[frozenset[int]] = []
+    seen: set[int] = set()
+    for cpu in sorted(online):
+        if cpu in seen:
+            continue
+        members = frozenset({cpu})
+        for name in names:
+            try:
+                members = (cpu_set(source.text(f"{CPUS}/cpu{cpu}/topology/{name}")) & online) | members
+                break
+            except (AbsentError, ValueError):
+                continue
+        done.append(members)
+        seen |= members
+    return tuple(done)
+
+
+def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
+    found: list[Cache] = []
+    for index in range(10):  # index0 is the innermost; the kernel numbers them without gaps
+        seen: set[int] = set()
+        for cpu in sorted(online):
+            if cpu not in seen:
+                cache = _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)
+                if cache:
+                    found.append(cache)
+                    seen |= cache.cpus
+        if not seen:
+            break
+    return tuple(sorted(found, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))
+
+
+def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
+    try:
+        level, kind = int(source.text(f"{folder}/level")), source.text(f"{folder}/type").strip()
+        cpus = cpu_set(source.text(f"{folder}/shared_cpu_list")) & online
+    except (AbsentError, ValueError):
+        return None
+    line = _size(source, f"{folder}/coherency_line_size")
+    return Cache(level, kind, _size(source, f"{folder}/size"), line, cpus) if cpus else None
+
+
+def _size(source: Source, name: str) -> int:
+    try:
+        return size(source.text(name))
+    except (AbsentError, ValueError):  # virtual ARM machines tell the level but not the size
+        return 0
+
+
+def _nodes(source: Source, online: frozenset[int]) -> tuple[frozenset[int], ...]:
+    found = []
+    for name in source.names(NODES):
+        if name.startswith("node") and name[4:].isdigit():
+            try:
+                found.append(cpu_set(source.text(f"{NODES}/{name}/cpulist")) & online)
+            except (AbsentError, ValueError):
+                continue
+    return tuple(sorted(filter(None, found), key=min)) or (online,)

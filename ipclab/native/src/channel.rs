@@ -1,0 +1,269 @@
+//! `Channel`: one end of a duplex shared-memory channel, for Python.
+
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
+use rustix::time::Timespec;
+
+use crate::clock::now;
+use crate::error::{Failure, Outcome, check_signals, os};
+use crate::mapping::Mapping;
+use crate::process::started;
+use crate::slot::{End, LARGEST, NAP, Wait, Watch, segment_size};
+
+/// One end of a duplex channel of one message slot each way, in a segment that the caller has made.
+///
+/// `fd` is an open descriptor of at least `Channel.segment_size(capacity)` new, zero bytes (it may be closed
+/// afterwards), `side` 0 or 1, `wait` spin, spin-then-block or block. Every call takes its deadline in ns and
+/// raises TimeoutError when it passes, BrokenPipeError when the peer closed or died, ValueError for a message
+/// beyond the capacity or a corrupt header. One thread at a time; not to be used after a fork.
+#[pyclass(module = "ipclab_native")]
+pub struct Channel {
+    end: Option<End>,
+    peer: Peer,
+    owner: Pid,
+}
+
+#[pymethods]
+impl Channel {
+    #[new]
+    fn new(fd: RawFd, capacity: usize, side: usize, wait: &str) -> PyResult<Self> {
+        let wait = match wait {
+            "spin" => Wait::Spin,
+            "spin-then-block" => Wait::SpinThenBlock,
+            "block" => Wait::Block,
+            _ => return Err(Failure::Invalid(format!("no such wait: {wait}")).into()),
+        };
+        Ok(Self { end: Some(attach(fd, capacity, side, wait)?), peer: Peer::default(), owner: getpid() })
+    }
+
+    /// Return the bytes that a segment for messages of up to `capacity` bytes must have.
+    #[staticmethod]
+    #[pyo3(name = "segment_size")]
+    fn size_of_segment(capacity: usize) -> PyResult<usize> {
+        Ok(segment_size(checked(capacity)?))
+    }
+
+    /// Send the bytes of `buffer` (C-contiguous); waits at most `timeout_ns` until the message before was taken.
+    fn send(&mut self, py: Python<'_>, buffer: &Bound<'_, PyAny>, timeout_ns: u64) -> PyResult<()> {
+        if let Ok(bytes) = buffer.cast::<PyBytes>() {
+            return self.send_bytes(py, bytes.as_bytes(), timeout_ns);
+        }
+        let buffer = Contiguous::get(buffer, false)?;
+        // SAFETY: the buffer is held until after the copy, and is only read.
+        let bytes = unsafe { std::slice::from_raw_parts(buffer.start(), buffer.len()) };
+        self.send_bytes(py, bytes, timeout_ns)
+    }
+
+    /// Wait at most `timeout_ns` for a message; return it.
+    fn recv<'py>(&mut self, py: Python<'py>, timeout_ns: u64) -> PyResult<Bound<'py, PyBytes>> {
+        let length = self.wait_for_message(py, timeout_ns)?;
+        let end = self.end()?.0;
+        PyBytes::new_with(py, length, |target| {
+            end.take(target);
+            Ok(())
+        })
+    }
+
+    /// Wait at most `timeout_ns` for a message; put it into `buffer` (writable, C-contiguous), return its length.
+    ///
+    /// A message that is longer than the buffer raises ValueError and stays.
+    fn recv_into(&mut self, py: Python<'_>, buffer: &Bound<'_, PyAny>, timeout_ns: u64) -> PyResult<usize> {
+        let buffer = Contiguous::get(buffer, true)?;
+        let length = self.wait_for_message(py, timeout_ns)?;
+        if length > buffer.len() {
+            let why = format!("a message of {length} bytes does not fit a buffer of {}", buffer.len());
+            return Err(Failure::Invalid(why).into());
+        }
+        // SAFETY: the buffer is writable, at least this long, and held; Python code cannot run during the copy.
+        self.end()?.0.take(unsafe { std::slice::from_raw_parts_mut(buffer.start(), length) });
+        Ok(length)
+    }
+
+    /// Close this end; the peer's waits end with BrokenPipeError. Closing twice is fine.
+    fn close(&mut self) {
+        if let Some(end) = self.end.take() {
+            // A forked child that drops its copy must not close the parent's end.
+            if getpid() == self.owner {
+                end.close();
+            }
+        }
+    }
+}
+
+impl Channel {
+    #[inline]
+    fn end(&mut self) -> Outcome<(&mut End, &mut Peer)> {
+        match &mut self.end {
+            Some(end) => Ok((end, &mut self.peer)),
+            None => Err(Failure::Invalid("the channel is closed".into())),
+        }
+    }
+
+    #[inline]
+    fn send_bytes(&mut self, py: Python<'_>, message: &[u8], timeout_ns: u64) -> PyResult<()> {
+        let (end, peer) = self.end()?;
+        if message.len() > end.capacity() {
+            let why =
+                format!("a message of {} bytes is beyond the capacity {}", message.len(), end.capacity());
+            return Err(Failure::Invalid(why).into());
+        }
+        if end.peer_closed() {
+            return Err(Failure::PeerGone(CLOSED).into());
+        }
+        if !end.has_room()? {
+            py.detach(|| end.wait_for_room(&mut Vigil::new(peer, timeout_ns, false)))?;
+        }
+        end.put(message);
+        Ok(())
+    }
+
+    #[inline]
+    fn wait_for_message(&mut self, py: Python<'_>, timeout_ns: u64) -> PyResult<usize> {
+        let (end, peer) = self.end()?;
+        if let Some(length) = end.glance()? {
+            return Ok(length);
+        }
+        Ok(py.detach(|| end.wait_for_message(&mut Vigil::new(peer, timeout_ns, true)))?)
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+const CLOSED: &str = "the peer closed the channel";
+const DIED: &str = "the peer of the channel died";
+
+fn checked(capacity: usize) -> Outcome<usize> {
+    match capacity {
+        1..=LARGEST => Ok(capacity),
+        _ => Err(Failure::Invalid(format!("capacity must be 1 to {LARGEST} bytes, not {capacity}"))),
+    }
+}
+
+fn attach(fd: RawFd, capacity: usize, side: usize, wait: Wait) -> Outcome<End> {
+    let size = segment_size(checked(capacity)?);
+    if side > 1 {
+        return Err(Failure::Invalid(format!("side must be 0 or 1, not {side}")));
+    }
+    if fd < 0 {
+        return Err(Failure::Os("fd", Errno::BADF));
+    }
+    // SAFETY: borrowed for this call only; a descriptor that is not open makes fstat fail, and nothing else.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    let found = rustix::fs::fstat(fd).map_err(os("fstat"))?.st_size;
+    if found < size as i64 {
+        return Err(Failure::Invalid(format!("the segment has {found} bytes, {size} are needed")));
+    }
+    let end = End::new(Arc::new(Mapping::of_file(fd, size)?), capacity, side, wait)?;
+    let pid = getpid().as_raw_nonzero().get().unsigned_abs();
+    end.sign(pid, started(pid).unwrap_or(0));
+    Ok(end)
+}
+
+/// What is known of the peer's process.
+#[derive(Default)]
+struct Peer {
+    pidfd: Option<OwnedFd>,
+    looked_at: u64,
+}
+
+impl Peer {
+    /// Fail if the peer has signed and is no more.
+    fn check(&mut self, end: &End) -> Outcome<()> {
+        let (pid, start) = end.signature();
+        if self.pidfd.is_none() && pid != 0 {
+            let Some(known) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+                return Err(Failure::Invalid("corrupt header: the peer's pid".into()));
+            };
+            match pidfd_open(known, PidfdFlags::empty()) {
+                Ok(pidfd) => self.pidfd = Some(pidfd),
+                Err(Errno::SRCH) => return Err(Failure::PeerGone(DIED)),
+                Err(errno) => return Err(Failure::Os("pidfd_open", errno)),
+            }
+            // The pid may be a newer process's by now; one that is opened and started then is the peer.
+            if started(pid) != Some(start) {
+                return Err(Failure::PeerGone(DIED));
+            }
+        }
+        let Some(pidfd) = &self.pidfd else { return Ok(()) };
+        let mut ended = [PollFd::new(pidfd, PollFlags::IN)];
+        match poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            Ok(0) | Err(Errno::INTR) => Ok(()),
+            Ok(_) => Err(Failure::PeerGone(DIED)),
+            Err(errno) => Err(Failure::Os("poll", errno)),
+        }
+    }
+}
+
+/// Watches one wait: its deadline, the peer, and Python's signal handlers.
+struct Vigil<'a> {
+    peer: &'a mut Peer,
+    timeout_ns: u64,
+    deadline: Option<u64>,
+    receiving: bool,
+}
+
+impl<'a> Vigil<'a> {
+    fn new(peer: &'a mut Peer, timeout_ns: u64, receiving: bool) -> Self {
+        Self { peer, timeout_ns, deadline: None, receiving }
+    }
+}
+
+impl Watch for Vigil<'_> {
+    fn look(&mut self, end: &End) -> Outcome<Timespec> {
+        let time = now();
+        let deadline = *self.deadline.get_or_insert(time.saturating_add(self.timeout_ns));
+        let gone = if end.peer_closed() {
+            Err(Failure::PeerGone(CLOSED))
+        } else if time - self.peer.looked_at >= NAP.tv_nsec as u64 {
+            self.peer.looked_at = time;
+            check_signals()?;
+            self.peer.check(end)
+        } else {
+            Ok(())
+        };
+        // What the peer sent before it left still counts.
+        if gone.is_err() && !(self.receiving && end.pending()?.is_some()) {
+            gone?;
+        }
+        match deadline.saturating_sub(time) {
+            0 => Err(Failure::Timeout("the channel's deadline passed")),
+            left => Ok(Timespec { tv_sec: 0, tv_nsec: NAP.tv_nsec.min(left.min(1 << 40) as i64) }),
+        }
+    }
+}
+
+/// A Python buffer whose bytes are one piece.
+struct Contiguous(PyUntypedBuffer);
+
+impl Contiguous {
+    fn get(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        if !buffer.is_c_contiguous() {
+            return Err(Failure::Invalid("the buffer is not contiguous".into()).into());
+        }
+        if writable && buffer.readonly() {
+            return Err(Failure::Invalid("the buffer is read-only".into()).into());
+        }
+        Ok(Self(buffer))
+    }
+
+    fn len(&self) -> usize {
+        self.0.len_bytes()
+    }
+
+    /// The first byte; never null, since a slice of no bytes must not be either.
+    fn start(&self) -> *mut u8 {
+        std::ptr::NonNull::new(self.0.buf_ptr().cast()).unwrap_or(std::ptr::NonNull::dangling()).as_ptr()
+    }
+}

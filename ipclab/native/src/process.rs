@@ -1,0 +1,152 @@
+//! Two measuring processes and their supervisor.
+//!
+//! Both ends of a measurement are forked children that run native code only. The parent watches both through
+//! pidfds: when one fails, or the deadline passes, both are killed. So no timed loop has to look at a clock.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, pidfd_open, pidfd_send_signal,
+    set_parent_process_death_signal, waitid,
+};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::clock::now;
+use crate::error::{Failure, Outcome, check_signals, os};
+
+/// How a child ended; the discriminant is its exit code.
+#[derive(Clone, Copy)]
+pub enum Ending {
+    Done = 0,
+    Wrong = 1,
+    Refused = 2,
+    Awake = 3,
+    Unpinned = 4,
+    Panicked = 5,
+}
+
+/// The CPUs of the two processes; -1 leaves one to the scheduler.
+#[derive(Clone, Copy)]
+pub struct Cpus {
+    pub client: i32,
+    pub server: i32,
+}
+
+impl Cpus {
+    pub fn new((client, server): (i32, i32)) -> Outcome<Self> {
+        let known = -1..CpuSet::MAX_CPU as i32;
+        if !known.contains(&client) || !known.contains(&server) {
+            return Err(Failure::Invalid(format!("no such CPU: {client}, {server}")));
+        }
+        Ok(Self { client, server })
+    }
+}
+
+/// Run `server` and `client` (which gets the server's pid) in a process each until the client is done.
+///
+/// The server runs until it is killed. Fails when either ends early or badly, or after `timeout_ns`.
+pub fn pair(
+    cpus: Cpus,
+    timeout_ns: u64,
+    server: impl FnOnce() -> Ending,
+    client: impl FnOnce(Pid) -> Ending,
+) -> Outcome<()> {
+    let deadline = now().saturating_add(timeout_ns);
+    let server = Child::spawn(cpus.server, server)?;
+    let server_pid = server.pid;
+    let client = Child::spawn(cpus.client, || client(server_pid))?;
+    loop {
+        let now = now();
+        if now >= deadline {
+            return Err(Failure::Timeout("the measuring processes did not finish in time"));
+        }
+        let left = deadline - now;
+        let left = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
+        let mut ended =
+            [PollFd::new(&client.pidfd, PollFlags::IN), PollFd::new(&server.pidfd, PollFlags::IN)];
+        match poll(&mut ended, Some(&left)) {
+            Err(Errno::INTR) => check_signals()?,
+            Err(errno) => return Err(Failure::Os("poll", errno)),
+            Ok(_) if !ended[1].revents().is_empty() => return server.ending("the echoing process"),
+            Ok(_) if !ended[0].revents().is_empty() => return client.ending("the timing process"),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// A forked child; dropping it kills and reaps it.
+struct Child {
+    pid: Pid,
+    pidfd: OwnedFd,
+}
+
+impl Child {
+    fn spawn(cpu: i32, work: impl FnOnce() -> Ending) -> Outcome<Self> {
+        let parent = getpid();
+        // SAFETY: the child runs `work` only, which calls the kernel and no Python, and leaves through `_exit`.
+        match unsafe { libc::fork() } {
+            -1 => Err(Failure::Os(
+                "fork",
+                Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::AGAIN),
+            )),
+            0 => {
+                let ending =
+                    catch_unwind(AssertUnwindSafe(|| begin(parent, cpu, work))).unwrap_or(Ending::Panicked);
+                // SAFETY: ends the child at once, with none of the parent's exit handlers.
+                unsafe { libc::_exit(ending as i32) }
+            }
+            pid => {
+                let pid = Pid::from_raw(pid).expect("fork gave a pid");
+                let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(os("pidfd_open"))?;
+                Ok(Self { pid, pidfd })
+            }
+        }
+    }
+
+    /// Say why a child that has ended did so.
+    fn ending(&self, who: &str) -> Outcome<()> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::PidFd(self.pidfd.as_fd()), options).map_err(os("waitid"))?;
+        let why = match status.and_then(|status| status.exit_status()) {
+            Some(0) if who.contains("timing") => return Ok(()),
+            Some(1) => "received a payload that was not sent",
+            Some(2) => "was refused by the kernel",
+            Some(3) => "was not asleep when it was woken",
+            Some(4) => "could not be placed on its CPU",
+            _ => return Err(Failure::PeerGone("a measuring process died")),
+        };
+        Err(Failure::Invalid(format!("{who} {why}")))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        let _ = waitid(WaitId::PidFd(self.pidfd.as_fd()), WaitIdOptions::EXITED);
+    }
+}
+
+fn begin(parent: Pid, cpu: i32, work: impl FnOnce() -> Ending) -> Ending {
+    // A child must not outlive a killed parent; one that died before this call has already left us to another.
+    if set_parent_process_death_signal(Some(Signal::KILL)).is_err() || getppid() != Some(parent) {
+        return Ending::Refused;
+    }
+    if cpu >= 0 {
+        let mut set = CpuSet::new();
+        set.set(cpu as usize);
+        if sched_setaffinity(None, &set).is_err() {
+            return Ending::Unpinned;
+        }
+    }
+    work()
+}
+
+/// When a process was started, in clock ticks since boot; None when there is none of this pid.
+pub fn started(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The 22nd field (proc_pid_stat(5)); the second, the name, may hold spaces and parentheses.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}

@@ -1,0 +1,75 @@
+//! Pairs of connected byte streams, with full reads and writes.
+
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::pipe::pipe;
+
+use crate::error::{Failure, Outcome, os};
+
+/// One end of a duplex stream; a pipe has a descriptor each way, a socket the same one twice.
+pub struct Stream {
+    reader: OwnedFd,
+    writer: OwnedFd,
+}
+
+impl Stream {
+    /// Two pipes, of the kernel's default capacity.
+    pub fn pipes() -> Outcome<(Self, Self)> {
+        let (there, back) = (pipe().map_err(os("pipe"))?, pipe().map_err(os("pipe"))?);
+        Ok((Self { reader: back.0, writer: there.1 }, Self { reader: there.0, writer: back.1 }))
+    }
+
+    /// A Unix stream socket pair.
+    pub fn unix() -> Outcome<(Self, Self)> {
+        let (one, other) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(os("socketpair"))?;
+        Ok((Self::duplex(one)?, Self::duplex(other)?))
+    }
+
+    /// A TCP connection on loopback without Nagle's delay.
+    pub fn tcp() -> Outcome<(Self, Self)> {
+        let (one, other) = connect().map_err(|error| {
+            Failure::Os("tcp", Errno::from_io_error(&error).unwrap_or(Errno::CONNREFUSED))
+        })?;
+        Ok((Self::duplex(one.into())?, Self::duplex(other.into())?))
+    }
+
+    fn duplex(fd: OwnedFd) -> Outcome<Self> {
+        Ok(Self { reader: fd.try_clone().map_err(|_| Failure::Os("dup", Errno::MFILE))?, writer: fd })
+    }
+
+    /// Write all of `message`.
+    pub fn send(&self, mut message: &[u8]) -> Result<(), Errno> {
+        while !message.is_empty() {
+            message = &message[retry_on_intr(|| write(&self.writer, message))?..];
+        }
+        Ok(())
+    }
+
+    /// Fill all of `target`.
+    pub fn recv(&self, target: &mut [u8]) -> Result<(), Errno> {
+        let mut filled = 0;
+        while filled < target.len() {
+            match retry_on_intr(|| read(&self.reader, &mut target[filled..]))? {
+                0 => return Err(Errno::PIPE),
+                count => filled += count,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn connect() -> std::io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+    let one = TcpStream::connect(listener.local_addr()?)?;
+    let (other, peer) = listener.accept()?;
+    if peer != one.local_addr()? {
+        return Err(std::io::ErrorKind::ConnectionRefused.into());
+    }
+    one.set_nodelay(true)?;
+    other.set_nodelay(true)?;
+    Ok((one, other))
+}

@@ -1,0 +1,75 @@
+"""SVG made fit to stand inside a page: no scripts, nothing from outside, ids of its own."""
+
+import re
+from xml.etree import ElementTree
+
+from ipclab.errors import LabError
+
+_SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_DROPPED = {f"{{{_SVG}}}{name}" for name in ("script", "foreignObject", "metadata", "style", "title")}
+_POINTS = {"pt": 1.0, "px": 0.75, "": 0.75, "in": 72.0, "mm": 72 / 25.4, "cm": 72 / 2.54}
+# What matplotlib says in the style element that would otherwise reach all drawings of a page.
+_STROKES = "stroke-linejoin:round;stroke-linecap:butt"
+
+
+def inline(svg: str, prefix: str, title: str) -> str:
+    """Return the drawing as an HTML fragment, titled for screen readers, ids beginning with `prefix`."""
+    root = _parse(svg)
+    for parent in root.iter():
+        for child in [c for c in parent if c.tag in _DROPPED or not isinstance(c.tag, str)]:
+            parent.remove(child)
+        parent.attrib = {k: v for k, v in parent.attrib.items() if _is_harmless(k, v)}
+        for key, value in parent.attrib.items():
+            parent.attrib[key] = _renamed(key, value, prefix)
+    if "viewBox" not in root.attrib:
+        root.set("viewBox", f"0 0 {width_pt(svg):g} {_points(_parse(svg).get('height', '')):g}")
+    root.set("style", f"{_STROKES};max-width:{width_pt(svg):g}pt")
+    for key in ("width", "height", "version"):
+        root.attrib.pop(key, None)
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{prefix}title")
+    name = ElementTree.Element(f"{{{_SVG}}}title", {"id": f"{prefix}title"})
+    name.text = title
+    root.insert(0, name)
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _XLINK)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def width_pt(svg: str) -> float:
+    """Return the natural width in points: its `width`, or that of its view box in px."""
+    root = _parse(svg)
+    box = root.get("viewBox", "0 0 0 0").replace(",", " ").split()
+    return _points(root.get("width", "")) or float(box[2]) * _POINTS[""]
+
+
+def _parse(svg: str) -> ElementTree.Element:
+    try:
+        root = ElementTree.fromstring(svg)
+    except ElementTree.ParseError as error:
+        raise LabError("a figure is no SVG", str(error)) from error
+    if root.tag != f"{{{_SVG}}}svg":
+        raise LabError("a figure is no SVG", f"its root is {root.tag}")
+    return root
+
+
+def _points(length: str) -> float:
+    found = re.fullmatch(r"([\d.]+)([a-z]*)", length)
+    return float(found[1]) * _POINTS[found[2]] if found and found[2] in _POINTS else 0.0
+
+
+def _is_harmless(key: str, value: str) -> bool:
+    name = key.rsplit("}", maxsplit=1)[-1].lower()
+    if name.startswith("on"):
+        return False
+    if name in ("href", "src"):
+        return value.startswith(("#", "data:image/png;"))
+    return not re.search(r"url\(\s*['\"]?(?!#|['\"]|\s)", value)
+
+
+def _renamed(key: str, value: str, prefix: str) -> str:
+    if key == "id":
+        return prefix + value
+    if key.rsplit("}", maxsplit=1)[-1] == "href" and value.startswith("#"):
+        return f"#{prefix}{value[1:]}"
+    return re.sub(r"url\(\s*['\"]?#([^)'\"]+)['\"]?\s*\)", rf"url(#{prefix}\1)", value)

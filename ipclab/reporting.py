@@ -1,0 +1,97 @@
+"""Reports: every notebook in every language, executed once and rendered to HTML and PDF, with a manifest."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ipclab.errors import LabError, UsageError
+from ipclab.facts.derive import FACTS, POINTS, derived
+from ipclab.notebook import FIGURES
+from ipclab.paths import Paths
+from ipclab.report import words
+from ipclab.report.catalogue import LANGUAGES
+from ipclab.report.execute import execute
+from ipclab.report.render import render
+from ipclab.runner.progress import Progress
+from ipclab.runs.folder import RunFolder
+from ipclab.staleness import write_manifest
+
+FORMATS = ("html", "pdf", "ipynb")
+TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One notebook in one language."""
+
+    notebook: Path
+    lang: str
+
+
+def report(
+    paths: Paths, run: RunFolder, langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress
+) -> list[Path]:
+    """Render `run` in `langs` as `formats` below `out`/<lang> and return the files.
+
+    Raises `UsageError` for an unknown language or format, `LabError` when the words are not fit to print or a notebook
+    fails; no file is then half-written.
+    """
+    _check(langs, LANGUAGES, "language")
+    _check(formats, FORMATS, "format")
+    _gate(langs)
+    data = derived(run, paths)
+    jobs = [Job(notebook, lang) for notebook in sorted(paths.notebooks.glob("[0-9]*.ipynb")) for lang in langs]
+    os.environ[FIGURES] = str(paths.figures)
+    progress.start("report", len(jobs))
+
+    def work(job: Job) -> list[Path] | LabError:
+        try:
+            return _one(job, run, data, formats, out)
+        except LabError as error:
+            return error
+        finally:
+            progress.step()
+
+    try:
+        with ThreadPoolExecutor(min(len(jobs), os.cpu_count() or 1)) as pool:
+            results = list(pool.map(work, jobs))
+    finally:
+        progress.end()
+    errors = [result for result in results if isinstance(result, LabError)]
+    if errors:
+        raise LabError(f"{len(errors)} of {len(jobs)} reports failed", " | ".join(map(str, errors)))
+    made = [file for result in results if isinstance(result, list) for file in result]
+    write_manifest(paths, run, out, made)
+    return made
+
+
+def _check(asked: Sequence[str], known: Sequence[str], what: str) -> None:
+    for name in asked:
+        if name not in known:
+            raise UsageError(f"no {what} {name!r}", "", f"there are {', '.join(known)}")
+
+
+def _gate(langs: Sequence[str]) -> None:
+    """Refuse to print words that are not fit: untranslated, a digit typed into prose, a placeholder lost."""
+    others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
+    problems = [line for line in words.gate() if not line.startswith(others)]
+    if problems:
+        mend = "mend them, then: python -m ipclab.report.words gate"
+        raise LabError(f"{len(problems)} problems in the words", problems[0], mend)
+
+
+def _one(job: Job, run: RunFolder, data: Path, formats: Sequence[str], out: Path) -> list[Path]:
+    name = job.notebook.stem
+    with tempfile.TemporaryDirectory(prefix="ipclab-report-") as folder:
+        executed = Path(folder) / f"{name}.ipynb"
+        attachments = {"points.csv": str(data / POINTS), "facts.json": str(data / FACTS)}
+        about = {"lang": job.lang, "date": run.about["begun"], "run": run.id, "attachments": attachments}
+        parameters = {"run": str(run.path), "lang": job.lang}
+        execute(job.notebook, parameters, executed, timeout_s=TIMEOUT_S, metadata=about)
+        files = [out / job.lang / f"{name}.{fmt}" for fmt in formats]
+        for fmt, file in zip(formats, files, strict=True):
+            render(executed, fmt, file)  # type: ignore[arg-type]
+        return files

@@ -1,0 +1,64 @@
+"""Is every report still what data, code, words and lock would give? Digests decide, never file times."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ipclab.paths import Paths
+from ipclab.runs.files import dump_json, sha256, write_whole
+from ipclab.runs.folder import INDEX, RunFolder
+
+MANIFEST = "manifest.json"
+
+
+def inputs(paths: Paths, run: Path) -> dict[str, dict[str, str]]:
+    """Return the digest of every file that a report follows from, by kind: data, code, words, lock."""
+    package = [file for file in paths.package.rglob("*.py") if "native" not in file.parts]
+    templates = [file for file in (paths.package / "report").rglob("*") if file.is_file() and file.suffix != ".py"]
+    code = [file for file in [*package, *templates] if "__pycache__" not in file.parts]
+    return {
+        "data": _digests(run, _run_files(run)) | _digests(paths.root, sorted(paths.published.glob("*.csv"))),
+        "code": _digests(paths.root, sorted([*code, *paths.notebooks.glob("*.ipynb")])),
+        "words": _digests(paths.root, sorted(paths.locale.glob("*/LC_MESSAGES/*.po"))),
+        "lock": _digests(paths.root, [paths.lock]),
+    }
+
+
+def _run_files(run: Path) -> list[Path]:
+    return sorted(file for file in (run / "points").rglob("*.parquet"))
+
+
+def _digests(root: Path, files: Iterable[Path]) -> dict[str, str]:
+    return {str(file.relative_to(root)): sha256(file) for file in files if file.is_file()}
+
+
+def write_manifest(paths: Paths, run: RunFolder, out: Path, made: Sequence[Path]) -> None:
+    """Note beside the reports in `out` what they were made from."""
+    about = {"run": str(run.path), "inputs": inputs(paths, run.path), "made": _digests(out, sorted(made))}
+    write_whole(out / MANIFEST, dump_json(about))
+
+
+def stale(paths: Paths, out: Path) -> list[str]:
+    """Return one line for each cause why reports in `out` are not what they should be; none when all is well."""
+    file = out / MANIFEST
+    if not file.is_file():
+        return [f"no reports in {out}: make report"]
+    about = json.loads(file.read_text(encoding="utf-8"))
+    run = Path(about["run"])
+    if not (run / INDEX).is_file():
+        return [f"data: the run {run} is gone"]
+    causes = []
+    now = inputs(paths, run)
+    for kind, before in about["inputs"].items():
+        for name in sorted(before.keys() | now[kind].keys()):
+            if before.get(name) != now[kind].get(name):
+                causes.append(f"{kind}: {name} {_change(before.get(name), now[kind].get(name))} since the report")
+    present = _digests(out, [out / name for name in about["made"]])
+    for name, digest in about["made"].items():
+        if present.get(name) != digest:
+            causes.append(f"report: {name} {_change(digest, present.get(name))} since it was made")
+    return causes
+
+
+def _change(before: str | None, after: str | None) -> str:
+    return "was added" if before is None else "was removed" if after is None else "changed"

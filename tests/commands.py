@@ -1,0 +1,88 @@
+"""Measuring in a process of its own, as the command line will: for tests that kill it or change its world."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ipclab.ledger import SHARED_MEMORY
+
+ROOT = Path(__file__).parent.parent
+CODE = """
+import sys
+from ipclab.errors import LabError
+from ipclab.measuring import Request, measure
+from ipclab.paths import checkout
+from ipclab.runner.progress import Silent
+from ipclab.studies.interface import Sweep
+try:
+    sizes, backends = (tuple(argument.split(",")) for argument in sys.argv[1:3])
+    request = Request(profile="smoke", sweep=Sweep(tuple(map(int, sizes)), backends))
+    print(measure(checkout(), request, Silent()).path)
+except LabError as error:
+    print(error, file=sys.stderr)
+    sys.exit(error.exit_code)
+"""
+
+
+def measure_command(sizes: Sequence[int], backends: Sequence[str]) -> list[str]:
+    """Return the command that measures profile smoke, prints the run's folder, and exits as the design says."""
+    return [sys.executable, "-c", CODE, ",".join(map(str, sizes)), ",".join(backends)]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment with its own data and temporary folders below `folder`."""
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    # Sockets have short paths: a long temporary folder is the test runner's, not a person's.
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "IPCLAB_DATA": str(folder / "data"),
+        "IPCLAB_ROOT": str(ROOT),
+        "TMPDIR": str(temporary),
+    }
+
+
+def processes_of(session: str) -> list[int]:
+    """Return the processes whose command line names `session`: its fork server and that one's children."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            # A zombie has no command line any more.
+            if entry.name.isdigit() and session.encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def names_of(session: str) -> list[str]:
+    """Return what lies in /dev/shm under the session's name."""
+    return sorted(entry.name for entry in SHARED_MEMORY.iterdir() if session in entry.name)
+
+
+def eventually(true: Callable[[], object], seconds: float = 15.0) -> bool:
+    """Tell whether `true` becomes true within `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not (done := bool(true())) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return done
+
+
+def namespace(script: str, *arguments: str) -> list[str]:
+    """Return a command that runs shell `script` as root of a private mount namespace."""
+    flags = ["-m"] if os.getuid() == 0 else ["-U", "-r", "-m"]
+    return ["unshare", *flags, "sh", "-ec", script, "sh", *arguments]
+
+
+def namespace_refused() -> str:
+    """Return why no private mount namespace with a tmpfs can be had here, or nothing."""
+    command = namespace("mount -t tmpfs -o size=1m tmpfs /dev/shm")
+    try:
+        tried = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if tried.returncode == 0 else tried.stderr.strip() or f"exit code {tried.returncode}"

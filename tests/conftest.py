@@ -1,0 +1,47 @@
+"""Fixtures of several test modules."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ipclab.paths import Paths
+from ipclab.points import Point
+from ipclab.runs.samples import Measured
+from ipclab.workers.launcher import Launcher
+from tests.commands import ROOT
+from tests.made import make_launch
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    """The checkout's paths, with the data below `tmp_path`."""
+    monkeypatch.setenv("IPCLAB_DATA", str(tmp_path / "data"))
+    return Paths(ROOT)
+
+
+@pytest.fixture(scope="module")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    """One fork server for a module, whose workers can import `tests.targets`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with Launcher(tmp_path_factory.mktemp("ledger")) as made:
+            yield made
+
+
+@pytest.fixture
+def point() -> Point:
+    """A point with levels."""
+    return Point("payload", "shm-mmap", 88, "free", {"arm": "published"}, "payload-84", ("write", "read"))
+
+
+@pytest.fixture
+def measured(point: Point) -> Measured:
+    """Two launches of `point`, the second disturbed, and one that failed."""
+    first = {"minor_faults": 1.0, "cpu_ns": 500.0}
+    second = {"minor_faults": 3.0, "cpu_ns": 700.0}
+    launches = [
+        make_launch(counters=first, write=[30, 10, 20], read=[9, 7], write__copy=[4]),
+        make_launch(("steal",), second, write=[40, 20, 30], read=[5], write__copy=[6]),
+    ]
+    return Measured(point, launches, "budget", ["worker 'program' was killed by SIGKILL: nothing on its stderr"])

@@ -1,0 +1,48 @@
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.facts.fact import Fact
+from ipclab.report.numbers import Formatter
+
+_ = "\u00a0"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "spec", "text"),
+    [
+        (713_200, "ns", "", f"713{_}µs"),
+        (713_200, "ns", "ms", f"0.713{_}ms"),
+        (713_200, "ns", "ms,interval", f"0.713{_}ms [0.700, 0.731]"),
+        (713_200, "ns", "ns", f"713,200{_}ns"),
+        (999.6, "ns", "", f"1.00{_}µs"),
+        (5e9, "ns", "s,bare", "5.00"),
+        (1_382_400, "B", "", f"1,382,400{_}B"),
+        (1_382_400, "B", "scaled", f"1.38{_}MB"),
+        (1_382_400, "B", "MiB", f"1.32{_}MiB"),
+        (4.56e9, "B/s", "", f"4.56{_}GB/s"),
+        (4.56e9, "B/s", "MB/s", f"4,560{_}MB/s"),
+        (0.1234, "share", "", "12.3%"),
+        (3.214, "1", "x", "3.21×"),
+        (12_345, "count", "", "12,345"),
+        (1.5, "faults/op", "", f"1.50{_}faults/op"),
+        (None, "ns", "", "not measured"),
+        ("holds", "text", "", "holds"),
+    ],
+)
+def test_numbers_read_as_they_should(value: float | str | None, unit: str, spec: str, text: str) -> None:
+    fact = Fact("f", value, unit, low=700_000, high=731_000)
+    assert [Formatter(lang).format(fact, spec) for lang in ("ko", "zh", "en")] == [text] * 3
+
+
+def test_what_differs_by_language() -> None:
+    day = Fact("d", "2026-11-21T02:03:04+00:00", "date")
+    dates = [Formatter(lang).format(day) for lang in ("ko", "zh", "en")]
+    assert dates == ["2026년 11월 21일", "2026年11月21日", "November 21, 2026"]
+    past = Fact("p", 95e6, "B/s", kind="estimate")
+    chinese = Formatter("zh", {"{text} (estimate)": "{text}（估计）"}.__getitem__)
+    assert chinese.format(past, "marked") == f"95.0{_}MB/s（估计）"
+
+
+def test_a_unit_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(LabError, match="fact 'f': no format 'MB'"):
+        Formatter("en").format(Fact("f", 1, "ns"), "MB")

@@ -1,0 +1,64 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.report import parameters
+from tests.report.conftest import write_notebook
+
+SOURCE = """sizes: list[int] = [84, 13_824]  # bytes
+gap_s: float = 0.5
+run: str | None = None
+measure = False  # or render what is there"""
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Path:
+    return write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
+
+
+def test_reads_name_type_default_and_comment(notebook: Path) -> None:
+    found = parameters.read(notebook)
+    assert list(found) == ["sizes", "gap_s", "run", "measure"]
+    assert found["sizes"] == parameters.Parameter("sizes", "list[int]", [84, 13824], "bytes")
+    assert (found["measure"].type, found["measure"].help) == ("bool", "or render what is there")
+
+
+@pytest.mark.parametrize("value", [{"sizes": []}, {"gap_s": 1}, {"run": "r"}, {"run": None}, {"measure": True}, {}])
+def test_accepts_what_fits(notebook: Path, value: dict[str, Any]) -> None:
+    parameters.check(notebook, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"size": [84]}, "no parameter 'size': it has sizes, gap_s, run, measure; did you mean 'sizes'?"),
+        ({"sizes": ["84"]}, "['84'] is no list[int]"),
+        ({"sizes": [True]}, "[True] is no list[int]"),
+        ({"gap_s": "1"}, "'1' is no float"),
+        ({"measure": 1}, "1 is no bool"),
+        ({"run": 3}, "3 is no str | None"),
+    ],
+)
+def test_refuses_unknown_names_and_wrong_types(notebook: Path, value: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parameters.check(notebook, value)
+    assert words in str(caught.value)
+
+
+def test_refuses_a_missing_or_doubled_tag(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
+    text = path.read_text("utf-8")
+    path.write_text(text.replace('"parameters"', '"other"'), "utf-8")
+    with pytest.raises(UsageError, match="has 0 cells tagged 'parameters'"):
+        parameters.check(path, {})
+    path.write_text(text.replace('"lab"', '"parameters"').replace("markdown", "code"), "utf-8")
+    with pytest.raises(UsageError, match="has 2 cells tagged"):
+        parameters.check(path, {})
+
+
+@pytest.mark.parametrize("source", ["import os", "a, b = 1, 2", "n = max(1, 2)", "n: Thing = 1"])
+def test_refuses_what_is_no_parameter(source: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        parameters.check(write_notebook(tmp_path / "n.ipynb", parameters=source), {"n": 1})

@@ -1,0 +1,67 @@
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.facts.fact import Fact
+from ipclab.report import prose
+from ipclab.report.numbers import Formatter
+
+SOURCE = """# 1. Title
+
+Two
+lines, {a} and `{b}`.[^n]
+
+- one
+  more
+  1. nested
+
+> quoted
+
+| A | B \\| C |
+|---|--:|
+| {a} | z |
+
+[^n]: the
+  note
+
+```
+{code} stays
+```"""
+BLOCKS = [
+    "1. Title",
+    "Two lines, {a} and `{b}`.[^n]",
+    "one more",
+    "nested",
+    "quoted",
+    "A",
+    "B | C",
+    "{a}",
+    "z",
+    "the note",
+]
+
+
+def test_every_block_is_one_folded_msgid() -> None:
+    assert prose.split(SOURCE) == BLOCKS
+
+
+def test_translations_go_back_to_where_the_blocks_were() -> None:
+    changed = prose.rewrite(SOURCE, lambda text: f"<{text.upper()}|>")
+    assert prose.split(changed) == [f"<{block.upper()}|>" for block in BLOCKS]
+    assert "{code} stays" in changed
+    assert "| <A\\|> | <B \\| C\\|> |" in changed
+
+
+def test_a_line_break_in_chinese_is_no_space() -> None:
+    shown = prose.render("Text", lambda _: "一行，\n两行 of\nCPU", str)
+    assert shown == "一行，两行 of CPU"
+
+
+def test_facts_are_filled_in_and_never_become_markup() -> None:
+    facts = {"t": Fact("t", 1500, "ns"), "cpu": Fact("cpu", "A*B_[x]", "text"), "said": "1 < 2"}
+    filled = prose.fill("{t} {{x}} {cpu} `{cpu}` {said}", facts, Formatter("en"))
+    assert filled == "1.50\u00a0µs {x} A\\*B\\_\\[x\\] `A*B_[x]` 1 \\< 2"
+
+
+def test_an_unknown_name_is_named_with_its_neighbour() -> None:
+    with pytest.raises(LabError, match=r"'wirte': the prose asks for \{wirte:ms\}.*'write'"):
+        prose.fill("{wirte:ms}", {"write": "1"}, Formatter("en"))

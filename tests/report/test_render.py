@@ -1,0 +1,139 @@
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbformat import v4
+
+from ipclab.errors import LabError
+from ipclab.report import document, typst
+from ipclab.report.compiler import compile_pdf
+from ipclab.report.render import Format, render
+from ipclab.report.words import Sources
+from tests.report.conftest import LANGUAGES
+
+TITLES = {"ko": "쓰기 한 번의 비용", "zh": "一次写入的代价", "en": "What a write costs"}
+
+
+class Page(HTMLParser):
+    """What the tests ask of a page: tags with attributes, ids, addresses that it would load."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attrs for tag, attrs in self.tags if tag == name]
+
+
+def markdown_notebook(text: str, **metadata: Any) -> Any:
+    facts = {"lang": "en", "date": "2026-11-21", **metadata}
+    return v4.new_notebook(cells=[v4.new_markdown_cell(text)], metadata={"ipclab": facts})  # type: ignore[no-untyped-call]
+
+
+def read(text: str) -> document.Document:
+    return document.read(markdown_notebook(text), Path())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_is_whole_and_loads_nothing(
+    lang: str, executed: dict[str, Path], sources: Sources, tmp_path: Path
+) -> None:
+    render(executed[lang], "html", tmp_path / "r.html", sources.locale)
+    html = (tmp_path / "r.html").read_text("utf-8")
+    page = Page(html)
+    assert page.all("html") == [{"lang": lang}]
+    assert f"<title>{TITLES[lang]}</title>" in html
+    assert [t for t in ("script", "link", "img", "iframe", "object") if page.all(t)] == []
+    assert re.findall(r"@import|url\((?!#)|\bon\w+=", html) == []
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    inner = {(attrs["href"] or "")[1:] for attrs in page.all("a") if (attrs["href"] or "").startswith("#")}
+    assert inner <= set(ids)
+    (drawing,) = page.all("svg")
+    assert (drawing["role"], drawing["aria-labelledby"] in ids) == ("img", True)
+    assert "&lt;b&gt;&amp;0&lt;/b&gt; #x" in html
+    assert not any(word in html for word in ("<b>", "alert(", "noise", "%%prose", "How to use"))
+    assert len(page.all("tr")) == 2 + 61
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_pdf_is_accessible_archivable_and_carries_its_data(
+    lang: str, executed: dict[str, Path], sources: Sources, tmp_path: Path
+) -> None:
+    render(executed[lang], "pdf", tmp_path / "r.pdf", sources.locale)
+    content = (tmp_path / "r.pdf").read_bytes()
+    assert content.startswith(b"%PDF-1.7")
+    assert re.search(rb"<pdfuaid:part>1<.*<pdfaid:part>3<|<pdfaid:part>3<.*<pdfuaid:part>1<", content, re.DOTALL)
+    assert f'<rdf:li xml:lang="x-default">{TITLES[lang]}</rdf:li>'.encode() in content
+    assert b"(facts.csv)" in content
+
+
+@pytest.mark.parametrize("fmt", ["html", "pdf"])
+def test_two_processes_write_the_same_bytes(
+    fmt: Format, executed: dict[str, Path], sources: Sources, tmp_path: Path
+) -> None:
+    code = "import sys; from pathlib import Path; from ipclab.report.render import render; a = sys.argv; "
+    code += "render(Path(a[1]), a[2], Path(a[3]), Path(a[4]))"
+    digests = set()
+    for seed in ("1", "2"):
+        out = tmp_path / seed
+        command = [sys.executable, "-c", code, str(executed["ko"]), fmt, str(out), str(sources.locale)]
+        subprocess.run(command, check=True, timeout=60, env=os.environ | {"PYTHONHASHSEED": seed})
+        digests.add(hashlib.sha256(out.read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("no title", "the report has no title"),
+        ("# T\n\n![a](b.png)", "a picture is linked in prose: b.png"),
+        ("# T\n\na[^x]", r"footnote \[\^x\] has no text"),
+        ("# T\n\n\ue000", "the PDF compiler refuses"),
+    ],
+)
+def test_what_a_report_cannot_show_is_refused(text: str, words: str) -> None:
+    with pytest.raises(LabError, match=words):
+        compile_pdf(typst.source(read(text)), "2026-11-21")
+
+
+def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
+    found = read("# T\n\n### a\n\n### a\n\n##### b\n\n## c")
+    assert list(found.headings()) == [(1, "s-a", "a"), (2, "s-a-1", "a"), (3, "s-b", "b"), (1, "s-c", "c")]
+
+
+def test_prose_cannot_become_typst_markup() -> None:
+    hostile = '# T\n\n#read("x") $a$ @b <c> ~ // \\\\ "q" `#x` *[#y](z"q)*'
+    source = typst.source(read(hostile))
+    body = source.rpartition("report.with")[2].partition("\n")[2]
+    outside = re.sub(r'"(?:[^"\\]|\\.)*"', "", body)
+    assert set(re.findall(r"#\w*", outside)) == {"#", "#raw", "#emph", "#link"}
+    assert re.findall(r"[$@<>~/*]", outside) == []
+    assert compile_pdf(source, "2026-11-21").startswith(b"%PDF")
+
+
+def test_nbconvert_gives_the_same(executed: dict[str, Path], sources: Sources, tmp_path: Path) -> None:
+    from nbconvert.exporters import get_exporter
+
+    for name, fmt in (("ipclabhtml", "html"), ("typstpdf", "pdf")):
+        render(executed["zh"], fmt, tmp_path / fmt, sources.locale)  # type: ignore[arg-type]
+        content, _ = get_exporter(name)(locale=str(sources.locale)).from_filename(str(executed["zh"]))
+        assert (content.encode() if isinstance(content, str) else content) == (tmp_path / fmt).read_bytes()
+
+
+def test_a_refused_render_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "n.ipynb"
+    path.write_text(v4.writes(markdown_notebook("no title")), "utf-8")  # type: ignore[no-untyped-call]
+    with pytest.raises(LabError, match="the report has no title"):
+        render(path, "pdf", tmp_path / "out" / "n.pdf")
+    assert [p.name for p in tmp_path.rglob("*")] == ["n.ipynb"]

@@ -1,0 +1,63 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.report import words
+from ipclab.report.catalogue import Catalogue, catalogue_path
+from tests.report.conftest import KO, write_notebook
+
+
+def test_complete_catalogues_pass(sources: words.Sources) -> None:
+    assert words.gate(sources) == []
+    assert list(words.msgids(sources))[:4] == [
+        "Time of a write",
+        "Mechanism",
+        "Time",
+        "All on one CPU.",
+    ]
+    Catalogue.load("ko", sources.locale).require(words.msgids(sources))
+
+
+def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sources) -> None:
+    path = catalogue_path("ko", sources.locale)
+    before = path.read_bytes()
+    assert words.update(sources) == {"ko": 0, "zh": 0}
+    assert path.read_bytes() == before
+    assert Catalogue.load("ko", sources.locale).words == KO
+
+
+def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.Sources, tmp_path: Path) -> None:
+    write_notebook(tmp_path / "new.ipynb", "%%prose\nIt took 84 bytes.\n\n| {a} | 7 |\n|---|---|")
+    other = replace(sources, notebooks=tmp_path)
+    problems = words.gate(other)
+    assert "new.ipynb: a digit is typed into prose, '84' in 'It took 84 bytes.'" in problems
+    assert "new.ipynb: a digit is typed into prose, '7' in '7'" in problems
+    assert "zh: untranslated: 'It took 84 bytes.'" in problems
+    assert "ko: obsolete: 'mapping'" in problems
+    with pytest.raises(LabError, match="the ko catalogue is not complete: 1 untranslated"):
+        Catalogue.load("ko", sources.locale).require(words.msgids(other))
+
+
+@pytest.mark.parametrize(
+    ("lang", "msgid", "msgstr", "problems"),
+    [
+        ("ko", "{x}", "{x}은 크다", 1),
+        ("ko", "{x:ms}", "**{x:ms}**로 간다", 1),
+        ("ko", "{x}", "{x}을(를) {x}에서 {x}까지 {x}이상", 0),
+        ("ko", "{x}", "{x} (으)로, {x}(으)로", 0),
+        ("zh", "a", "写入,读取", 1),
+        ("zh", "{x}", "用了{x},再读", 1),
+        ("zh", "a", "写入，读取（平均）。[链接](http://a,b)", 0),
+        ("zh", "{x} {y:ms}", "{x} {y}", 1),
+        ("ko", "{x}", "{y}", 1),
+        ("ko", "a", "12개", 1),
+        ("ko", "a", "p991", 1),
+        ("ko", "a", "POSIX.1, float32, v0.9, p99.9에서, `UTF-8`", 0),
+        ("ko", "a", "`84`", 1),
+        ("ko", "2.1. a", "2.1. 가", 0),
+    ],
+)
+def test_translations_are_held_to_the_rules(lang: str, msgid: str, msgstr: str, problems: int) -> None:
+    assert len(words.faults(lang, msgid, msgstr)) == problems

@@ -1,0 +1,150 @@
+"""Worker functions that only tests launch: they meet, hang, die, raise, leave things behind and lie."""
+
+import os
+import pickle
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ipclab.errors import LabError
+from ipclab.proof import payload
+from ipclab.studies.payload import handover, tcp
+from ipclab.workers.worker import Worker, zeros
+
+LONG = 600.0
+
+
+def echo(worker: Worker, values: list[int]) -> None:
+    """Meet the peers, then hand back `values`, what was met, and where this process runs."""
+    met = worker.meet(pid=os.getpid())
+    samples = zeros(len(values))
+    for i, value in enumerate(values):
+        samples[i] = value
+    worker.outcome.samples["op"] = samples
+    worker.outcome.counters["op"] = {"minor_faults": 2.5}
+    worker.outcome.proof = ["aa", "bb"]
+    worker.outcome.facts = {"met": met, "cpus": sorted(os.sched_getaffinity(0)), "pid": os.getpid()}
+
+
+def count(worker: Worker, many: int) -> None:
+    """Hand back `many` samples: 0, 1, 2 ..."""
+    samples = zeros(many)
+    for i in range(many):
+        samples[i] = i
+    worker.outcome.samples["op"] = samples
+
+
+def hang(worker: Worker) -> None:
+    """Say so and sleep."""
+    print("stuck in the queue", file=sys.stderr, flush=True)
+    time.sleep(LONG)
+
+
+def meet(worker: Worker) -> None:
+    """Wait for a peer."""
+    worker.meet()
+
+
+def die(worker: Worker, sign: int) -> None:
+    """Die by signal `sign`."""
+    print("last words", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), sign)
+    time.sleep(LONG)
+
+
+def leave(worker: Worker, code: int) -> None:
+    """Exit with `code` without a word to the launcher."""
+    print("giving up", file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def refuse(worker: Worker) -> None:
+    """Raise an error that is not ours."""
+    raise ValueError("no such level")
+
+
+def refuse_clearly(worker: Worker) -> None:
+    """Raise one that is."""
+    raise LabError("the disk is full", "0 bytes are free", "free some")
+
+
+def litter(worker: Worker) -> None:
+    """Leave shared names and a socket file behind, then die."""
+    for name in (worker.name("segment"), f"sem.{worker.name('full')}"):
+        Path("/dev/shm", name).write_bytes(b"left")
+    socket.socket(socket.AF_UNIX).bind(f"{worker.folder}/socket")
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(LONG)
+
+
+def litter_and_hang(worker: Worker) -> None:
+    """Leave a shared name and a socket file, say so, and sleep."""
+    Path("/dev/shm", worker.name("segment")).write_bytes(b"left")
+    socket.socket(socket.AF_UNIX).bind(f"{worker.folder}/socket")
+    time.sleep(LONG)
+
+
+def write_planted(worker: Worker, fault: str, **arguments: Any) -> None:
+    """Be the handover's writer, but commit `fault` during the proof."""
+
+    def planted(seed: int, sequence: int, size: int) -> bytes:
+        content = payload(seed, sequence, size)
+        if fault == "swapped" and sequence in (1, 2):
+            return payload(seed, 3 - sequence, size)
+        if sequence != 2:
+            return content
+        before = payload(seed, 1, size)
+        lies = {
+            "stale": payload(seed, 0, size),
+            "duplicate": before,
+            "torn": content[: size // 2] + before[size // 2 :],
+            "short": content[:-1],
+        }
+        return lies.get(fault, content)
+
+    vars(handover)["payload"] = planted  # this process is forked for one launch: nobody else sees it
+    handover.write(worker, **arguments)
+
+
+def send_planted(worker: Worker, fault: str, **arguments: Any) -> None:
+    """Be the TCP arm's sender, but commit `fault` during the proof."""
+    true = tcp.contents
+
+    def planted(seed: int, sequence: int, size: int) -> Any:
+        content = true(seed, sequence, size)
+        if fault == "swapped" and sequence in (0, 1):
+            return true(seed, 1 - sequence, size)
+        if sequence != 1:
+            return content
+        before = true(seed, 0, size)
+        if fault == "torn":
+            content[len(content) // 2 :] = before[len(content) // 2 :]
+        return {"stale": before, "duplicate": before, "short": content[:-1]}.get(fault, content)
+
+    vars(tcp)["contents"] = planted
+    tcp.send(worker, **arguments)
+
+
+class Evil:
+    """Unpickled by anything but `ArrayUnpickler`, it makes the file `path`."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.system, (f"touch {self.path}",)
+
+
+def stranger(worker: Worker, knows_token: bool, path: str) -> None:
+    """Be a sender that knows the port and sends a pickle which runs a command; `knows_token` or not."""
+    token = 1 << 40 | 5
+    port = worker.meet(token=token)["receiver"]["port"]
+    told = token if knows_token else token + 1
+    body = pickle.dumps(Evil(path))
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as link:
+        link.sendall(tcp.HEADER.pack(len(body), told & 0x7FFFFFFF, told >> 32) + body)
+        link.recv(1)
+    worker.meet()

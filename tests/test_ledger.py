@@ -1,0 +1,170 @@
+"""The ledger removes what a dead session made, and nothing else."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from ipclab import ledger
+from ipclab.errors import LabError
+from ipclab.ledger import Session, boot_id, clean, close_session, is_alive, open_session, remove_names, start_ticks
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    folder = tmp_path / "shm"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def dead(tmp_path: Path) -> Session:
+    """A session of a process that ended: its start time is not that of the process which has its number now."""
+    name = "ipclab-1-2-0badcafe"
+    session = Session(name, 1, (start_ticks(1) or 0) + 1, boot_id(), str(tmp_path / name))
+    write(tmp_path / "ledger", session)
+    Path(session.folder).mkdir()
+    return session
+
+
+def write(folder: Path, session: Session) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{session.id}.json"
+    file.write_text(json.dumps(asdict(session)))
+    return file
+
+
+def fill(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).write_bytes(b"x")
+
+
+def names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_session_is_written_down_privately_and_closed_without_a_trace(tmp_path: Path) -> None:
+    session = open_session(tmp_path / "ledger")
+    file = tmp_path / "ledger" / f"{session.id}.json"
+    assert Session(**json.loads(file.read_text())) == session
+    assert session.id.startswith(f"ipclab-{os.getpid()}-{start_ticks(os.getpid())}-")
+    assert (mode(file), mode(file.parent), mode(Path(session.folder))) == (0o600, 0o700, 0o700)
+    assert is_alive(session)
+    assert close_session(tmp_path / "ledger", session) == [session.folder]
+    assert not file.exists()
+    assert not Path(session.folder).exists()
+    assert close_session(tmp_path / "ledger", session) == []
+
+
+def test_an_unwritable_ledger_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(LabError, match="cannot write in .*; make the data folder writable or set IPCLAB_DATA"):
+        open_session(tmp_path / "file" / "ledger")
+
+
+def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> None:
+    session = Session("ipclab-7-8-aa", 7, 8, "", "")
+    ours = {"ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full", "ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
+    others = {
+        "ipclab-7-8-aab-1-x",
+        "ipclab-7-8-a",
+        "ipclab-77-8-aa-1-x",
+        "xipclab-7-8-aa-1-x",
+        "psm_1",
+        "ipclab-7-8-aa",
+    }
+    fill(shared, *ours, *others)
+    assert remove_names(session, 1, shared) == ["ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full"]
+    assert names(shared) == others | {"ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
+    assert remove_names(session, shared_memory=shared) == ["ipclab-7-8-aa-11-x", "ipclab-7-8-aa-2-segment"]
+    assert names(shared) == others
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another owner")
+def test_a_name_like_ours_of_another_owner_survives(shared: Path, dead: Session, tmp_path: Path) -> None:
+    fill(shared, f"{dead.id}-1-theirs", f"{dead.id}-1-ours")
+    os.chown(shared / f"{dead.id}-1-theirs", NOBODY, NOBODY)
+    clean(tmp_path / "ledger", shared)
+    assert names(shared) == {f"{dead.id}-1-theirs"}
+
+
+def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: Path) -> None:
+    living = replace(dead, id="ipclab-1-3-aa", start_ticks=start_ticks(1) or 0)
+    earlier_boot = replace(living, id="ipclab-1-4-aa", boot_id="another")
+    for session in (living, earlier_boot):
+        write(tmp_path / "ledger", session)
+    decoys = {"ipclab-1-2-deadbeef-x", f"{living.id}-1-segment", "ipclab-1-3-bb-1-segment"}
+    fill(shared, f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", f"{earlier_boot.id}-1-x", *decoys)
+    removed = clean(tmp_path / "ledger", shared)
+    assert removed == [f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", dead.folder, f"{earlier_boot.id}-1-x"]
+    assert names(shared) == decoys
+    assert names(tmp_path / "ledger") == {f"{living.id}.json"}
+    assert clean(tmp_path / "ledger", shared) == []
+
+
+def test_a_ledger_file_is_believed_about_its_own_session_only(shared: Path, dead: Session, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    write(tmp_path / "ledger", replace(dead, folder=str(precious)))
+    renamed = write(tmp_path / "ledger", dead).rename(tmp_path / "ledger" / "ipclab-5-5-ff.json")
+    fill(shared, "ipclab-5-5-ff-1-x")
+    write(tmp_path / "ledger", replace(dead, folder=str(precious)))
+    clean(tmp_path / "ledger", shared)
+    assert precious.is_dir()
+    assert names(shared) == {"ipclab-5-5-ff-1-x"}
+    assert renamed.exists()
+
+
+def test_a_folder_that_became_a_link_is_not_followed(shared: Path, dead: Session, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    Path(dead.folder).rmdir()
+    Path(dead.folder).symlink_to(precious)
+    clean(tmp_path / "ledger", shared)
+    assert precious.is_dir()
+
+
+def test_a_half_written_ledger_file_goes_with_its_owner(shared: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    pid = os.getpid()
+    ours, theirs = f"ipclab-{pid}-{start_ticks(pid)}-aa.json", "ipclab-1-1-aa.json"
+    for name in (ours, theirs, "ipclab-odd.json"):
+        (folder / name).write_text('{"id": ')
+    assert clean(folder, shared) == []
+    assert names(folder) == {ours}
+
+
+def test_a_name_that_vanishes_meanwhile_is_no_error(
+    shared: Path, dead: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(shared, f"{dead.id}-1-a", f"{dead.id}-1-b")
+    scan = os.scandir
+
+    def scan_then_lose(folder: Path) -> Iterator["os.DirEntry[str]"]:
+        entries = list(scan(folder))
+        (shared / f"{dead.id}-1-a").unlink()
+        return iter(entries)
+
+    monkeypatch.setattr(ledger.os, "scandir", scan_then_lose)
+    assert remove_names(dead, shared_memory=shared) == [f"{dead.id}-1-b"]
+
+
+def test_the_dead_and_the_absent_have_no_start_time() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    assert Path(f"/proc/{child}").exists()  # a zombie
+    assert start_ticks(child) is None
+    os.waitpid(child, 0)
+    assert start_ticks(child) is None

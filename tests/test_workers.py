@@ -1,0 +1,241 @@
+"""Workers and the fork server: real processes that meet, hang, die and raise."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.ledger import SHARED_MEMORY, start_ticks
+from ipclab.workers.launcher import Launcher, LaunchError, Role
+from ipclab.workers.loops import count_faults, record, repeats
+from ipclab.workers.wire import Wire
+from ipclab.workers.worker import Worker, zeros
+from tests.commands import ROOT, eventually, names_of, processes_of
+
+CPUS = frozenset(os.sched_getaffinity(0))
+
+
+def role(target: str, name: str = "solo", cpus: frozenset[int] = CPUS, **arguments: object) -> Role:
+    return Role(name, f"tests.targets:{target}", arguments, cpus)
+
+
+def only_the_server(launcher: Launcher) -> bool:
+    return processes_of(launcher.session.id) == [launcher.zygote.pid]
+
+
+def test_workers_meet_and_hand_everything_over(launcher: Launcher) -> None:
+    values = {"left": [0, -1, 2**62], "right": [7]}
+    last = max(CPUS)
+    roles = [role("echo", name, frozenset({last}), values=given) for name, given in values.items()]
+    outcomes = launcher.launch(roles, 30)
+    assert list(outcomes) == ["left", "right"]
+    for name, outcome in outcomes.items():
+        assert outcome.samples == {"op": array("q", values[name])}
+        assert outcome.counters == {"op": {"minor_faults": 2.5}}
+        assert outcome.proof == ["aa", "bb"]
+        assert outcome.facts["cpus"] == [last]
+        assert outcome.facts["met"] == {peer: {"pid": other.facts["pid"]} for peer, other in outcomes.items()}
+    assert len({outcome.facts["pid"] for outcome in outcomes.values()}) == 2
+
+
+def test_many_samples_arrive_in_order(launcher: Launcher) -> None:
+    samples = launcher.launch([role("count", many=300_000)], 30)["solo"].samples["op"]
+    assert np.array_equal(samples, np.arange(300_000))
+
+
+def test_launches_are_counted_and_leave_no_process(launcher: Launcher) -> None:
+    before = launcher.started
+    for _ in range(3):
+        launcher.launch([role("count", many=1)], 30)
+    assert launcher.started == before + 3
+    assert only_the_server(launcher)
+
+
+@pytest.mark.parametrize(
+    ("roles", "told"),
+    [
+        ([role("hang")], "worker 'solo' did not finish within 0.5 s: stuck in the queue"),
+        ([role("meet", "a"), role("hang", "b")], "worker 'b' did not finish within 0.5 s: stuck in the queue"),
+        ([role("die", sign=signal.SIGKILL)], "worker 'solo' was killed by SIGKILL: last words"),
+        ([role("die", sign=signal.SIGSEGV)], "worker 'solo' was killed by SIGSEGV: last words"),
+        ([role("meet", "a"), role("die", "b", sign=signal.SIGBUS)], "worker 'b' was killed by SIGBUS: last words"),
+        ([role("leave", code=3)], "worker 'solo' ended with exit code 3: giving up"),
+        ([role("refuse")], "worker 'solo' failed: ValueError: no such level"),
+        ([role("refuse_clearly")], "worker 'solo' failed: the disk is full: 0 bytes are free; free some"),
+        ([role("absent")], "worker 'solo' ended with exit code 1: AttributeError: module 'tests.targets' has no "),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "+".join(each.target.split(":")[1] for each in value),
+)
+def test_a_failed_launch_says_who_and_why_and_is_over(launcher: Launcher, roles: list[Role], told: str) -> None:
+    seconds = 0.5 if "did not finish" in told else 30.0
+    with pytest.raises(LaunchError) as caught:
+        launcher.launch(roles, seconds)
+    assert str(caught.value).startswith(told)
+    assert "\n" not in str(caught.value)
+    assert only_the_server(launcher)
+    assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]  # the server goes on
+
+
+def test_what_a_killed_worker_left_is_removed_with_its_launch(launcher: Launcher) -> None:
+    with pytest.raises(LaunchError, match="SIGKILL"):
+        launcher.launch([role("litter")], 30)
+    assert names_of(launcher.session.id) == []
+
+
+def test_a_launcher_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with Launcher(tmp_path) as launcher:
+        session = launcher.session
+        (Path(session.folder) / "socket").touch()
+        launcher.launch([role("count", many=1)], 30)
+        assert [file.name for file in tmp_path.iterdir()] == [f"{session.id}.json"]
+    assert list(tmp_path.iterdir()) == []
+    assert not Path(session.folder).exists()
+    assert processes_of(session.id) == []
+
+
+def test_a_dead_fork_server_is_an_error_and_no_wait(tmp_path: Path) -> None:
+    with Launcher(tmp_path) as launcher:
+        launcher.zygote.kill()
+        launcher.zygote.wait(10)
+        for _ in range(2):
+            with pytest.raises(LabError, match="the fork server does not answer"):
+                launcher.launch([role("count", many=1)], 30)
+    assert list(tmp_path.iterdir()) == []
+
+
+OWNER = """
+import sys
+from pathlib import Path
+from ipclab.workers.launcher import Launcher, Role
+with Launcher(Path(sys.argv[1])) as launcher:
+    launcher.launch([Role("solo", "tests.targets:litter_and_hang", {}, frozenset({int(sys.argv[2])}))], 60)
+"""
+
+
+@pytest.mark.parametrize("server_too", [False, True], ids=["owner", "owner and server"])
+def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    ledger = tmp_path / "ledger"
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(ledger), str(min(CPUS))], env=environment)
+    try:
+        assert eventually(lambda: list(temporary.glob("*/socket")), 60)
+    finally:
+        session = json.loads(next(ledger.iterdir()).read_text())
+        if server_too:
+            os.kill(min(processes_of(session["id"])), signal.SIGKILL)
+        owner.kill()
+        owner.wait(10)
+    assert eventually(lambda: not processes_of(session["id"]))
+    if not server_too:  # the server outlives its owner just long enough to clean up
+        assert list(temporary.iterdir()) == []
+        assert list(ledger.iterdir()) == []
+        assert names_of(session["id"]) == []
+        return
+    from ipclab.ledger import clean
+
+    left = f"{session['id']}-1-segment"
+    assert names_of(session["id"]) == [left]
+    assert clean(ledger) == [left, session["folder"]]
+    assert names_of(session["id"]) == list(temporary.iterdir()) == []
+
+
+def pair() -> tuple[Wire, Wire]:
+    left, right = socket.socketpair()
+    return Wire(left), Wire(right)
+
+
+def test_the_wire_puts_torn_messages_together() -> None:
+    left, right = pair()
+    sent = {"ops": array("q", [1, -2, 3]), "none": array("q")}
+    middle, end = socket.socketpair()
+    Wire(middle).send({"done": {"text": "빛"}}, sent)
+    Wire(middle).send({"meet": {}})
+    middle.close()
+    reader = Wire(end)
+    stream = end.recv(1 << 16)
+    assert reader._pending == b""
+    for place in range(len(stream)):  # the worst case: one byte a packet
+        left.sock.sendall(stream[place : place + 1])
+    assert right.receive() == ({"done": {"text": "빛"}}, sent)
+    assert right.receive() == ({"meet": {}}, {})
+    left.close()
+    with pytest.raises(EOFError):
+        right.receive()
+
+
+def test_the_wire_keeps_its_deadline_in_the_midst_of_a_message() -> None:
+    left, right = pair()
+    left.sock.sendall(b'{"done": {}, "arrays": {"op": 800}}\n' + bytes(80))
+    with pytest.raises(TimeoutError):
+        right.receive(time.monotonic() + 0.05)
+    with pytest.raises(TimeoutError):
+        right.receive(time.monotonic() - 1)
+
+
+@pytest.fixture
+def worker() -> Worker:
+    return Worker(socket.socketpair()[0], "solo", "ipclab-1-2-aa-1", "/nowhere")
+
+
+def stamps(*rows: tuple[int, ...]) -> Callable[[], tuple[int, ...]]:
+    """Return a step that gives the rows in turn."""
+    left = iter(rows)
+    return lambda: next(left)
+
+
+def test_phases_are_the_differences_of_the_stamps(worker: Worker) -> None:
+    record(worker, "write", ("open", "copy"), stamps((100, 103, 110), (200, 201, 240)), 2)
+    kept = {op: values.tolist() for op, values in worker.outcome.samples.items()}
+    assert kept == {"write": [10, 40], "write.open": [3, 1], "write.copy": [7, 39]}
+    record(worker, "read", ("all",), stamps((5, 9)), 1)
+    assert worker.outcome.samples["read"].tolist() == [4]
+    assert "read.all" not in worker.outcome.samples
+    assert set(worker.outcome.counters) == {"write", "read"}
+
+
+def test_repeats_stay_within_their_bounds() -> None:
+    assert repeats(lambda: None, 10**9, 3, 20) == 20
+    assert repeats(lambda: time.sleep(0.001), 1, 3, 20) == 3
+    assert 3 <= repeats(lambda: time.sleep(0.001), 8_000_000, 3, 20) <= 8
+
+
+def test_faults_are_counted_step_by_step(worker: Worker) -> None:
+    import mmap
+
+    regions = []
+
+    def touch_three_pages() -> None:
+        region = mmap.mmap(-1, 3 * mmap.PAGESIZE)
+        region.madvise(mmap.MADV_NOHUGEPAGE)
+        for page in range(3):
+            region[page * mmap.PAGESIZE] = 1
+        regions.append(region)
+
+    worker.outcome.counters["op"] = {"minor_faults": 99.0, "cpu_ns": 5.0}
+    count_faults(worker, "op", touch_three_pages)
+    assert worker.outcome.counters["op"] == {"minor_faults": 3, "cpu_ns": 5.0}
+
+
+def test_preallocated_samples_are_zero_and_int64() -> None:
+    samples = zeros(3)
+    assert (samples.typecode, samples.itemsize, samples.tolist()) == ("q", 8, [0, 0, 0])
+
+
+def test_the_session_of_this_process_names_it(launcher: Launcher) -> None:
+    session = launcher.session
+    assert (session.pid, session.start_ticks) == (os.getpid(), start_ticks(os.getpid()))
+    assert session.prefix(12) == f"{session.id}-12"
+    assert SHARED_MEMORY.is_dir()
