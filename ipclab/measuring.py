@@ -25,6 +25,7 @@ from ipclab.runs.files import write_whole
 from ipclab.runs.folder import RunFolder
 from ipclab.runs.samples import Measured, encode
 from ipclab.studies.interface import Launch, Study, Sweep
+from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.registry import STUDIES, study
 from ipclab.workers.launcher import Launcher
 
@@ -42,11 +43,15 @@ class Request:
     seed: int | None = None
     sweep: Sweep = field(default_factory=Sweep)
 
+    def names(self) -> tuple[str, ...]:
+        """Return the studies to measure: those asked for, after the limits that they are read against."""
+        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or STUDIES))))
+
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
         return {
             "profile": self.profile,
-            "studies": list(self.studies or STUDIES),
+            "studies": list(self.names()),
             "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
             "backends": list(self.sweep.backends) if self.sweep.backends else None,
         }
@@ -62,9 +67,8 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     chosen = profile(request.profile)
     topology = Topology.read(Source())
     placed = placements(topology)
-    names = request.studies or tuple(STUDIES)
-    wanted = [(study(name), study(name).points(chosen, request.sweep)) for name in names]
-    if not any(points for _, points in wanted):
+    wanted = [(study(name), study(name).points(chosen, request.sweep)) for name in request.names()]
+    if not any(points for each, points in wanted if each.name != LimitsStudy.name):
         raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
     ledger.clean(paths.ledger)
     _room_in_shared_memory([point for _, points in wanted for point in points])

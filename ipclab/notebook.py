@@ -84,7 +84,7 @@ class Lab:
     def _register(self) -> None:
         from IPython.core.getipython import get_ipython
 
-        shell = get_ipython()  # type: ignore[no-untyped-call]
+        shell = get_ipython()
         if shell is not None:
             magic.register(shell, self.view.catalogue.translate, self.fill)
 

@@ -36,12 +36,8 @@ def report(
 ) -> list[Path]:
     """Render `run` in `langs` as `formats` below `out`/<lang> and return the files.
 
-    Raises `UsageError` for an unknown language or format, `LabError` when the words are not fit to print or a notebook
-    fails; no file is then half-written.
+    Raises `LabError` when a notebook fails; no file is then half-written.
     """
-    _check(langs, LANGUAGES, "language")
-    _check(formats, FORMATS, "format")
-    _gate(langs)
     data = derived(run, paths)
     jobs = [Job(notebook, lang) for notebook in sorted(paths.notebooks.glob("[0-9]*.ipynb")) for lang in langs]
     os.environ[FIGURES] = str(paths.figures)
@@ -66,6 +62,16 @@ def report(
     made = [file for result in results if isinstance(result, list) for file in result]
     write_manifest(paths, run, out, made)
     return made
+
+
+def check_words(langs: Sequence[str], formats: Sequence[str]) -> None:
+    """Refuse what cannot be printed: an unknown language or format (`UsageError`), words that are not fit.
+
+    Not fit are untranslated words, a digit typed into prose, a placeholder lost in translation (`LabError`).
+    """
+    _check(langs, LANGUAGES, "language")
+    _check(formats, FORMATS, "format")
+    _gate(langs)
 
 
 def _check(asked: Sequence[str], known: Sequence[str], what: str) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ipclab import ledger
 from ipclab.errors import LabError
 from ipclab.ledger import Session, boot_id, clean, close_session, is_alive, open_session, remove_names, start_ticks
 
@@ -67,7 +66,7 @@ def test_a_session_is_written_down_privately_and_closed_without_a_trace(tmp_path
 
 def test_an_unwritable_ledger_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(LabError, match="cannot write in .*; make the data folder writable or set IPCLAB_DATA"):
+    with pytest.raises(LabError, match=r"cannot write in .*; make the data folder writable or set IPCLAB_DATA"):
         open_session(tmp_path / "file" / "ledger")
 
 
@@ -155,7 +154,7 @@ def test_a_name_that_vanishes_meanwhile_is_no_error(
         (shared / f"{dead.id}-1-a").unlink()
         return iter(entries)
 
-    monkeypatch.setattr(ledger.os, "scandir", scan_then_lose)
+    monkeypatch.setattr(os, "scandir", scan_then_lose)
     assert remove_names(dead, shared_memory=shared) == [f"{dead.id}-1-b"]
 
 

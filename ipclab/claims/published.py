@@ -5,7 +5,8 @@ from pathlib import Path
 
 from ipclab.facts.fact import Fact
 from ipclab.facts.named import published
-from ipclab.facts.payload import FLOAT, SIZE_NAMES
+from ipclab.facts.payload import SIZE_NAMES
+from ipclab.studies.payload import FLOAT
 
 TCP = ("tcp_bandwidth_low", "tcp_bandwidth_high")
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from ipclab.facts.fact import Fact
-from ipclab.facts.named import computed, measured
+from ipclab.facts.named import chosen, computed, measured
 from ipclab.facts.rows import Rows
 from ipclab.points import Level
+from ipclab.report.catalogue import N_
 from ipclab.stats.intervals import Estimate, difference, ratio, scale, total
 from ipclab.studies.payload import FLOAT, MOVED, SIZES
 from ipclab.studies.payload.mapping import KEPT_READ_PHASES, KEPT_WRITE_PHASES, MAPPINGS, READ_PHASES, WRITE_PHASES
@@ -44,6 +45,7 @@ def facts(rows: Rows) -> Iterator[Fact]:
     yield from _handover(get, sorted({row.point.backend for row in rows.all("handover", arm="handover")}))
     yield from _past(get)
     yield from _then_and_now(get)
+    yield from _says(get)
 
 
 def _sizes() -> Iterator[Fact]:
@@ -165,3 +167,60 @@ def _of(make: Callable[..., Estimate], *parts: Estimate | None) -> Estimate | No
     """Return `make` of the parts, or None when one of them was not measured."""
     there = [part for part in parts if part is not None]
     return make(*there) if len(there) == len(parts) else None
+
+
+READS = (
+    N_("Reads take less time than writes."),
+    N_("Reads take longer than writes."),
+    N_("Whether reads or writes take longer is undecided in this run."),
+)
+FAULTS = (
+    N_("Page faults are the largest part of a write."),
+    N_("Page faults are less than half of a write."),
+    N_("Whether page faults are more than half of a write is undecided in this run."),
+)
+FLUSH = (
+    N_("The flush does not explain why a write takes longer than a read."),
+    N_("The flush takes a notable part of a write."),
+    N_("Whether the flush takes a notable part of a write is undecided in this run."),
+)
+PAST = (
+    N_("Most of the improvement over v0.9 comes from how its receiver read, not from leaving TCP."),
+    N_("Most of the improvement over v0.9 comes from leaving TCP, not from how its receiver read."),
+    N_("Whether the improvement over v0.9 comes from its receiver or from leaving TCP is undecided in this run."),
+)
+PLACEMENT = (
+    N_("Where the two processes run changes a small transfer more than the mechanism does."),
+    N_("The mechanism changes a small transfer more than where the two processes run."),
+    N_("Whether placement or mechanism matters more for a small transfer is undecided in this run."),
+)
+NOTABLE_SHARE = 0.1
+
+
+def _says(get: Get) -> Iterator[Fact]:
+    """Yield the sentences that the data choose: what an interval does not support is said to be undecided."""
+    write, read = (get(op, arm="published", size_bytes=MOVED[LARGE]) for op in OPS)
+    yield chosen("payload.says.reads", _of(ratio, write, read), 1.0, READS)
+    whole = get("write", arm="mapping", mapping="reopened", size_bytes=LARGE)
+    copies = (get("write.copy", arm="mapping", mapping=name, size_bytes=LARGE) for name in ("reopened", "kept"))
+    yield chosen("payload.says.faults", _of(ratio, _of(difference, *copies), whole), 0.5, FAULTS)
+    flush = _of(ratio, whole, get("write.flush", arm="mapping", mapping="reopened", size_bytes=LARGE))
+    yield chosen("payload.says.flush", flush, 1 / NOTABLE_SHARE, FLUSH)
+    where: dict[str, Level] = {"placement": "cross", "size_bytes": LARGE}
+    now = get("handover", arm="handover", backend="shm-mmap", **where)
+    past = get("handover", arm="tcp", nodelay="off", **VARIANTS["v09"], **where)
+    sound = get("handover", arm="tcp", nodelay="on", **VARIANTS["kept"], **where)
+    steps = _of(ratio, past, sound), _of(ratio, sound, now)
+    yield chosen("payload.says.past", _of(ratio, *steps), 1.0, PAST)
+    yield chosen("payload.says.placement", _placement_effect(get), 1.0, PLACEMENT)
+
+
+def _placement_effect(get: Get) -> Estimate | None:
+    """Return by how much placement moves the small handover, over how much the mechanisms differ on two CPUs."""
+    small: dict[str, Level] = {"arm": "handover", "size_bytes": SIZES[0]}
+    cross = [get("handover", backend=name, placement="cross", **small) for name in ("mp-shm", "posix-shm", "shm-mmap")]
+    there = sorted((found for found in cross if found), key=lambda found: found.value)
+    same = get("handover", backend="shm-mmap", placement="same", **small)
+    if len(there) < len(cross) or same is None or cross[-1] is None:
+        return None
+    return ratio(ratio(cross[-1], same), ratio(there[-1], there[0]))

@@ -61,7 +61,7 @@ def read_row(cells: dict[str, str]) -> Row:
 class Rows(list[Row]):
     """Rows that can be asked for by level."""
 
-    def find(self, op: str, metric: str = "p50", **levels: Level) -> Row | None:
+    def find(self, op: str, metric: str = "p50", /, **levels: Level) -> Row | None:
         """Return the row of `op` and `metric` whose point has all `levels`, or None when it was not measured.
 
         Raises `LookupError` when several points match.
@@ -71,7 +71,7 @@ class Rows(list[Row]):
             raise LookupError(f"{len(found)} points have {levels}")
         return found[0] if found else None
 
-    def all(self, op: str, metric: str = "p50", **levels: Level) -> "Rows":
+    def all(self, op: str, metric: str = "p50", /, **levels: Level) -> "Rows":
         """Return the rows of `op` and `metric` whose points have all `levels`."""
         found = (row for row in self if row.op == op and row.metric == metric)
         return Rows(row for row in found if levels.items() <= {"study": row.point.study, **row.point.key()}.items())
@@ -103,7 +103,7 @@ def _times(measured: Measured, op: str, seed: Seed) -> list[Row]:
         found = quantile_estimate(launches, q, seed(metric))
         rows.append(Row(point, op, metric, "ns", found, flags + (few if metric != "p50" else ())))
     rows += [Row(point, op, metric, "ns", found, flags) for metric, found in _moments(launches, seed)]
-    if "." not in op and rows[0].estimate.low > 0:
+    if "." not in op and point.size_bytes and rows[0].estimate.low > 0:
         bandwidth = inverse(rows[0].estimate, point.size_bytes * 1e9)
         rows.append(Row(point, op, "bandwidth", "B/s", bandwidth, flags))
     return rows

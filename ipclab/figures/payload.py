@@ -59,7 +59,7 @@ def _draw_series(axes: Any, label: str, rows: Rows, backend: str, fill: str) -> 
     colour, marker = style.LOOKS[backend]
     ordered = sorted(rows, key=lambda row: row.point.size_bytes)
     face = colour if fill == "full" else "white"
-    look = {"color": colour, "marker": marker, "markerfacecolor": face}
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markerfacecolor": face}
     for row in ordered:
         marks.dot(axes, row, row.point.size_bytes, horizontal=False, **look)
     at = [(row.point.size_bytes, row.estimate.value) for row in ordered]
@@ -90,7 +90,7 @@ def write_time(view: View, canvas: Canvas) -> None:
     bottom = dict.fromkeys(MAPPINGS, 0.0)
     for label, phases, colour, hatch in PARTS:
         lengths = {mapping: _part(view, mapping, phases, kept) for mapping in MAPPINGS}
-        look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
+        look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
         axes.barh(list(MAPPINGS), list(lengths.values()), left=list(bottom.values()), label=_(label), **look)
         bottom = {mapping: bottom[mapping] + lengths[mapping] for mapping in MAPPINGS}
     for place, mapping in enumerate(MAPPINGS):
@@ -133,7 +133,7 @@ def then_now(view: View, canvas: Canvas) -> None:
         colour, _marker = style.LOOKS[backend]
         for placement, marker, face, shift in (("same", "o", "white", -0.17), ("cross", "s", colour, 0.17)):
             if row := find(placement):
-                look = {"color": colour, "marker": marker, "markerfacecolor": face}
+                look: dict[str, Any] = {"color": colour, "marker": marker, "markerfacecolor": face}
                 marks.dot(axes, row, place + shift, horizontal=True, **look)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -188,7 +188,7 @@ def placement(view: View, canvas: Canvas) -> None:
                 row = rows.find("handover", backend=backend, placement=name, size_bytes=size)
                 if row:
                     colour = style.LOOKS.get(backend, (style.PINK, ""))[0]
-                    look = {"color": colour, "marker": marker_of[name][0]}
+                    look: dict[str, Any] = {"color": colour, "marker": marker_of[name][0]}
                     marks.dot(axes, row, place + shift, horizontal=True, **look)
         axes.set_title(view.value(size, "B"), fontsize=9)
         axes.set_xscale("log")

@@ -62,7 +62,8 @@ def _load_fonts() -> None:
 def canvas(lang: str, width: float, height: float) -> Iterator[Canvas]:
     """Give a canvas of `width` x `height` inches set in the fonts of `lang`; a glyph they lack is an error."""
     _load_fonts()
-    with mpl.rc_context({**SETTINGS, "font.family": [FAMILY[lang]]}), warnings.catch_warnings():
+    settings: Any = {**SETTINGS, "font.family": [FAMILY[lang]]}
+    with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
         yield Canvas(figsize=(width, height))
 

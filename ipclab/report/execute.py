@@ -65,7 +65,12 @@ def execute_all(jobs: Sequence[Job], workers: int) -> None:
     Raises LabError with all errors joined once the other jobs are finished.
     """
     with ThreadPoolExecutor(workers) as pool:
-        errors = list(pool.map(_error_of, jobs))
+        try:
+            errors = list(pool.map(_error_of, jobs))
+        except BaseException:  # Ctrl-C: a kernel is in a session of its own and does not see it
+            pool.shutdown(wait=False, cancel_futures=True)
+            _kill_kernels()
+            raise
     lines = [f"{job.output.name}: {error}" for job, error in zip(jobs, errors, strict=True) if error]
     if lines:
         raise LabError(f"{len(lines)} of {len(jobs)} notebooks failed", " | ".join(lines))
@@ -83,6 +88,13 @@ def normalise(notebook: Any) -> Any:
         notebook.metadata.pop(stamp, None)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return notebook
+
+
+def _kill_kernels() -> None:
+    from ipclab.report.kernel import InterpreterKernel
+
+    for kernel in list(InterpreterKernel.alive):
+        kernel.kill()
 
 
 def _is_progress(output: Any) -> bool:

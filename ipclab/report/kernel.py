@@ -2,7 +2,8 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
@@ -16,6 +17,7 @@ class InterpreterKernel(AsyncKernelManager):
     path) and removes; so kernels that run at the same time share nothing, not even a range of ports.
     """
 
+    alive: ClassVar[WeakSet["InterpreterKernel"]] = WeakSet()
     folder = Unicode(help="where the files of this kernel go").tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
@@ -24,6 +26,7 @@ class InterpreterKernel(AsyncKernelManager):
         self.transport = "ipc"
         self.connection_file = f"{self.folder}/k.json"
         self.ip = f"{self.folder}/k"
+        self.alive.add(self)
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -39,6 +42,12 @@ class InterpreterKernel(AsyncKernelManager):
         """Start the process with its own stderr in a file: what cells print comes over the sockets."""
         with self.log_path.open("wb") as log:
             await super()._async_launch_kernel(kernel_cmd, stdout=log, stderr=log, **kw)
+
+    def kill(self) -> None:
+        """End the process at once, from any thread; whoever waits for it then sees that it died."""
+        process = getattr(self.provisioner, "process", None)
+        if process is not None:
+            process.kill()
 
     @property
     def log_path(self) -> Path:

@@ -81,10 +81,11 @@ def table(data: Table, label: str = "") -> str:
     head = ", ".join(f"[{text(column.label)}]" for column in data.columns)
     rows = "\n".join("".join(f"[{text(cell)}], " for cell in row) for row in data.rows)
     small = len(data.columns) > _MANY_COLUMNS or len(data.rows) > _MANY_ROWS
+    whole = len(data.rows) <= _WHOLE_ROWS
     caption = f"{label}. {data.caption}" if label else data.caption
     notes = "".join(f"#note[{text(note)}];\n" for note in data.notes)
     return (
-        f"#sheet({string(caption)}, small: {str(small).lower()}, table(columns: {len(data.columns)}, "
+        f"#sheet({string(caption)}, small: {str(small).lower()}, whole: {str(whole).lower()}, table(columns: {len(data.columns)}, "
         f"align: ({aligns},), table.header({head}),\n{rows}\n));\n{notes}\n"
     )
 

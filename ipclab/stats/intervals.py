@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -40,25 +41,29 @@ def quantile_estimate(launches: Sequence[Samples], q: float, seed: int) -> Estim
     n draws is at position floor(n * B) with B ~ Beta(k, n + 1 - k) (order statistics of the uniform distribution;
     David and Nagaraja, Order Statistics, 2003, section 2.3).
     """
-    random = np.random.Generator(np.random.PCG64(seed))
+    random = Generator(np.random.PCG64(seed))
     value = float(np.median([values[rank(len(values), q)] for values in launches]))
-    resampled = np.stack([_resampled_quantiles(values, q, random) for values in launches])
     chosen = random.integers(0, len(launches), (len(launches), DRAWS))
-    draws = np.median(resampled[chosen, np.arange(DRAWS)], axis=0)
+    draws = np.median(_resampled_quantiles(launches, q, chosen, random), axis=0)
     return estimate(value, draws, len(launches), sum(len(values) for values in launches))
 
 
-def _resampled_quantiles(values: Samples, q: float, random: np.random.Generator) -> Floats:
-    count = len(values)
-    k = rank(count, q) + 1
-    places = np.minimum(count - 1, (random.beta(k, count + 1 - k, DRAWS) * count).astype(np.int64))
-    return values[places].astype(np.float64)
+def _resampled_quantiles(
+    launches: Sequence[Samples], q: float, chosen: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", random: Generator
+) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """Return a quantile of its own for every `chosen` launch: one that was drawn twice is resampled twice."""
+    lengths = np.array([len(values) for values in launches])
+    count = lengths[chosen]
+    k = np.array([rank(len(values), q) + 1 for values in launches])[chosen]
+    places = np.minimum(count - 1, (random.beta(k, count + 1 - k) * count).astype(np.int64))
+    first = np.cumsum(lengths) - lengths
+    return np.asarray(np.concatenate(launches)[first[chosen] + places], dtype=np.float64)
 
 
 def statistic_estimate(per_launch: Sequence[float], samples: int, seed: int) -> Estimate:
     """Return the median over launches of a number that each launch has, with a bootstrap over launches."""
     values = np.asarray(per_launch, dtype=np.float64)
-    random = np.random.Generator(np.random.PCG64(seed))
+    random = Generator(np.random.PCG64(seed))
     chosen = random.integers(0, len(values), (len(values), DRAWS))
     return estimate(float(np.median(values)), np.median(values[chosen], axis=0), len(values), samples)
 

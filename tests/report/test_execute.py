@@ -1,5 +1,10 @@
 import json
+import os
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -62,3 +67,23 @@ def test_failing_jobs_do_not_stop_the_others(tmp_path: Path, temp: Path) -> None
     assert lines[4].startswith("dead: the kernel of dead.ipynb died")
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["fine"]
     assert list(temp.iterdir()) == []
+
+
+def test_an_interrupt_ends_the_kernels(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    cell = f"import os, time\nopen({str(started)!r}, 'w').write(str(os.getpid()))\ntime.sleep(100)"
+    notebook = write_notebook(tmp_path / "n.ipynb", cell)
+    code = "import sys; from pathlib import Path; from ipclab.report.execute import *; "
+    code += "execute_all([Job(Path(sys.argv[1]), {}, Path(sys.argv[2]))], 1)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(notebook), str(tmp_path / "out")],
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    deadline = time.monotonic() + 60
+    while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) != 0
+    assert not Path("/proc", started.read_text()).exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["n.ipynb", "started"]

@@ -57,7 +57,7 @@ def test_a_line_break_in_chinese_is_no_space() -> None:
 
 
 def test_facts_are_filled_in_and_never_become_markup() -> None:
-    facts = {"t": Fact("t", 1500, "ns"), "cpu": Fact("cpu", "A*B_[x]", "text"), "said": "1 < 2"}
+    facts: dict[str, Fact | str] = {"t": Fact("t", 1500, "ns"), "cpu": Fact("cpu", "A*B_[x]", "text"), "said": "1 < 2"}
     filled = prose.fill("{t} {{x}} {cpu} `{cpu}` {said}", facts, Formatter("en"))
     assert filled == "1.50\u00a0µs {x} A\\*B\\_\\[x\\] `A*B_[x]` 1 \\< 2"
 

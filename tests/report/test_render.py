@@ -37,7 +37,7 @@ class Page(HTMLParser):
 
 def markdown_notebook(text: str, **metadata: Any) -> Any:
     facts = {"lang": "en", "date": "2026-11-21", **metadata}
-    return v4.new_notebook(cells=[v4.new_markdown_cell(text)], metadata={"ipclab": facts})  # type: ignore[no-untyped-call]
+    return v4.new_notebook(cells=[v4.new_markdown_cell(text)], metadata={"ipclab": facts})
 
 
 def read(text: str) -> document.Document:
@@ -133,7 +133,7 @@ def test_nbconvert_gives_the_same(executed: dict[str, Path], sources: Sources, t
 
 def test_a_refused_render_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
-    path.write_text(v4.writes(markdown_notebook("no title")), "utf-8")  # type: ignore[no-untyped-call]
+    path.write_text(v4.writes(markdown_notebook("no title")), "utf-8")
     with pytest.raises(LabError, match="the report has no title"):
         render(path, "pdf", tmp_path / "out" / "n.pdf")
     assert [p.name for p in tmp_path.rglob("*")] == ["n.ipynb"]

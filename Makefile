@@ -1,0 +1,62 @@
+# The front of the laboratory. Every target sets the environment up when that is missing or out of date.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PROFILE ?=
+RUN ?=
+REPORT_LANG ?= ko,zh,en
+PYTHON ?= python3
+
+# An activated conda environment made from environment.yml is used as it is; otherwise one is made here.
+ifeq ($(CONDA_DEFAULT_ENV),ipclab)
+ENVIRONMENT := $(CONDA_PREFIX)
+else
+ENVIRONMENT := $(CURDIR)/.venv
+endif
+BIN := $(ENVIRONMENT)/bin
+IPCLAB := $(BIN)/python -m ipclab
+export IPCLAB_UNDER_MAKE := 1
+
+.PHONY: help setup report measure test check-code check lab clean lock words
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  REPORT_LANG=ko,zh,en  PYTHON=python3"
+
+setup: ## make or update the environment
+	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)'
+
+report: setup ## measure this machine if needed, render the reports (RUN renders that run)
+	@$(IPCLAB) report $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)') --lang '$(REPORT_LANG)' --measure
+
+measure: setup ## measure this machine, or continue a run that was killed
+	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
+
+test: setup check-code ## check the code, run the tests
+	@$(BIN)/python -m pytest
+
+check-code: setup ## style, types, spelling, packaging
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/codespell
+	@$(BIN)/validate-pyproject -q pyproject.toml
+
+check: setup ## is every report what data, code, words and lock would give?
+	@$(IPCLAB) check
+
+lab: setup ## open JupyterLab on the notebooks
+	@$(BIN)/jupyter lab --notebook-dir notebooks
+
+clean: setup ## remove what a killed run left behind
+	@$(IPCLAB) clean
+
+lock: setup ## pin the newest packages that pyproject.toml allows
+	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
+
+words: setup ## bring the translation catalogues up to date
+	@$(BIN)/python -m ipclab.report.words update

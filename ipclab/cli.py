@@ -1,0 +1,177 @@
+"""The command line: thin commands, each importing what it needs, so that the light ones start at once."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from ipclab import __version__
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout
+
+UNDER_MAKE = "IPCLAB_UNDER_MAKE"
+
+
+class Separated(click.ParamType[tuple[str, ...]]):
+    """Words separated by commas."""
+
+    name = "words"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the words of `value`."""
+        words = value.split(",") if isinstance(value, str) else value
+        return tuple(str(word).strip() for word in words if str(word).strip())  # type: ignore[attr-defined]
+
+
+run_option = click.option("--run", "run", type=click.Path(path_type=Path), help="Folder of a run.")
+profile_option = click.option("--profile", help="smoke, quick (default), standard or full.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__)
+def commands() -> None:
+    """A laboratory for the cost of handing data from one process, stream or file to another."""
+
+
+@commands.command()
+@click.option("--study", "studies", multiple=True, help="Study to measure; all when not given.")
+@profile_option
+@run_option
+@click.option("--seed", type=int, help="Seed of the launches' order and of the payloads.")
+@click.option("--size", "sizes", type=int, multiple=True, help="Payload in bytes, instead of the study's own.")
+@click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
+def measure(
+    studies: tuple[str, ...],
+    profile: str | None,
+    run: Path | None,
+    seed: int | None,
+    sizes: tuple[int, ...],
+    backends: tuple[str, ...],
+) -> None:
+    """Measure this machine; points that are on disk are not measured again."""
+    from ipclab.measuring import Request
+    from ipclab.studies.interface import Sweep
+
+    _die_with_make()
+    _measure(Request(studies, profile or _profile_of(run), run, seed, Sweep(sizes or None, backends or None)))
+
+
+def _profile_of(run: Path | None) -> str:
+    from ipclab.runs.folder import read
+
+    return str(read(run).about["parameters"]["profile"]) if run else "quick"
+
+
+def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821
+    from ipclab.measuring import measure as measure_run
+    from ipclab.runner.progress import Bar
+
+    done = measure_run(checkout(), request, Bar())
+    points = sum(name.startswith("points/") for name in done.about["files"])
+    click.echo(f"{points} points in {_shown(done.path)}", err=True)
+    if failed := done.about["failures"]:
+        first, why = next(iter(failed.items()))
+        raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the others are in the run")
+    return done.path
+
+
+@commands.command()
+@run_option
+@click.option("--lang", "langs", type=Separated(), default="ko,zh,en", show_default=True, help="Languages.")
+@click.option("--format", "formats", type=Separated(), default="html,pdf", show_default=True, help="html, pdf, ipynb.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
+@profile_option
+@click.option("--measure", "measuring", is_flag=True, help="Measure first when there is no finished run.")
+def report(
+    run: Path | None,
+    langs: tuple[str, ...],
+    formats: tuple[str, ...],
+    out: Path | None,
+    profile: str | None,
+    measuring: bool,
+) -> None:
+    """Render a run (the newest finished one by default) in each language and format."""
+    from ipclab.reporting import check_words
+    from ipclab.reporting import report as render
+    from ipclab.runner.progress import Bar
+    from ipclab.runs import folder
+
+    _die_with_make()
+    paths = checkout()
+    check_words(langs, formats)
+    if run is not None and profile is not None:
+        raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
+    chosen = folder.read(_existing(run)) if run else _finished(profile)
+    if chosen is None:
+        if not measuring:
+            raise UsageError("there is no finished run", "", "measure one: make measure")
+        from ipclab.measuring import Request
+
+        chosen = folder.read(_measure(Request(profile=profile or "quick")))
+    target = (out or paths.reports).resolve()
+    for file in render(paths, chosen, langs, formats, target, Bar()):
+        click.echo(_shown(file))
+
+
+def _existing(run: Path) -> Path:
+    return run if run.is_absolute() or run.exists() else checkout().root / run
+
+
+def _finished(profile: str | None) -> "RunFolder | None":  # type: ignore[name-defined]  # noqa: F821
+    from ipclab.profiles import profile as known
+    from ipclab.runs import folder
+
+    name = known(profile).name if profile else None
+    wanted = checkout().runs
+    return folder.newest(wanted, lambda run: run.finished and name in (None, run.about["parameters"]["profile"]))
+
+
+@commands.command()
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
+def check(out: Path | None) -> None:
+    """Say whether every report is what data, code, words and lock would give, and why not."""
+    from ipclab.staleness import stale
+
+    causes = stale(checkout(), (out or checkout().reports).resolve())
+    for cause in causes[:20]:
+        click.echo(cause)
+    if len(causes) > 20:  # noqa: PLR2004
+        click.echo(f"and {len(causes) - 20} more")
+    if causes:
+        raise LabError("the reports are out of date", f"{len(causes)} causes", "make report")
+    click.echo("every report is what data, code, words and lock give")
+
+
+@commands.command()
+def backends() -> None:
+    """List what can be measured here, and why the rest cannot."""
+    from ipclab.backends.registry import backends as registered
+
+    for name, backend in registered().items():
+        why = backend.missing()
+        click.echo(f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}")
+
+
+@commands.command()
+def clean() -> None:
+    """Remove what a killed run left behind; only what ipclab itself created."""
+    from ipclab.ledger import clean as clean_ledger
+
+    removed = clean_ledger(checkout().ledger)
+    for name in removed:
+        click.echo(f"removed {name}")
+    click.echo("nothing was left behind" if not removed else f"{len(removed)} things removed")
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _die_with_make() -> None:
+    """End with the make that started this command: a killed make must not leave a measurement running."""
+    if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
+        from ipclab.workers.zygote import die_with_parent
+
+        die_with_parent(os.getppid(), signal.SIGTERM)

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Sets the environment up: packages of requirements.lock, ipclab, and the native package where cargo is there.
+# Does nothing when all of it is as the files here say. Called by make.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'ipclab: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+env_dir=$1
+stamp=$env_dir/ipclab-setup
+base=${PYTHON:-python3}
+
+digest() { cat requirements.lock pyproject.toml scripts/setup.sh | sha256sum | cut -c1-32; }
+native_digest() {
+    command -v cargo >/dev/null 2>&1 || { echo "no cargo"; return; }
+    find ipclab/native -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
+        cat - <(cargo --version) | sha256sum | cut -c1-32
+}
+
+wanted="$(digest) $(pwd)"
+wanted_native=$(native_digest)
+if [ -f "$stamp" ] && [ "$(sed -n 1p "$stamp")" = "$wanted" ] && [ "$(sed -n 2p "$stamp")" = "$wanted_native" ]; then
+    exit 0
+fi
+
+command -v "$base" >/dev/null 2>&1 ||
+    die "no Python ($base): install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3"
+"$base" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    die "$("$base" --version) is too old: install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3"
+
+if [ "${CONDA_PREFIX:-}" = "$env_dir" ]; then
+    say "using the conda environment $env_dir"
+    python=$env_dir/bin/python
+    uv=$env_dir/bin/uv
+    [ -x "$uv" ] || die "no uv in this conda environment: conda env update -f environment.yml"
+else
+    python=$env_dir/bin/python
+    if [ ! -x "$python" ]; then
+        say "making a virtual environment in ${env_dir#"$(pwd)"/}"
+        "$base" -m venv "$env_dir" ||
+            die "Python cannot make virtual environments: install its venv module (Debian: apt install python3-venv)"
+    fi
+    pinned=$(grep -A 99 '^uv==' requirements.lock | awk 'NR > 1 && !/^ / { exit } { print }')
+    uv=$env_dir/bin/uv
+    if ! { [ -x "$uv" ] && [ "uv==$("$uv" --version | cut -d' ' -f2)" = "$(printf '%s' "$pinned" | head -n 1 | cut -d' ' -f1)" ]; }; then
+        "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r <(printf '%s\n' "$pinned") ||
+            die "uv could not be installed: is a package registry reachable?"
+    fi
+    say "installing the packages of requirements.lock"
+    "$uv" pip install --quiet --python "$python" --require-hashes -r requirements.lock ||
+        die "packages could not be installed: is a package registry reachable?"
+fi
+
+"$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation --editable . ||
+    die "ipclab itself could not be installed"
+
+if [ "$wanted_native" = "no cargo" ]; then
+    say "no cargo: hardware limits and what else needs native code are not testable here (mend: install Rust, then make setup)"
+else
+    say "building the native package"
+    log=$(mktemp)
+    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./ipclab/native 2>"$log"; then
+        rm -f "$log"
+    else
+        tail -n 3 "$log" >&2
+        rm -f "$log"
+        say "the native package could not be built: what needs it is not testable here (mend: update Rust, then make setup)"
+        wanted_native="build failed"
+    fi
+fi
+printf '%s\n%s\n' "$wanted" "$wanted_native" >"$stamp"

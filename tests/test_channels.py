@@ -1,0 +1,58 @@
+"""What every registered backend with a channel must do, over real processes: add a backend, and it is tested here."""
+
+from typing import Any
+
+import pytest
+
+from ipclab.backends.interface import Backend
+from ipclab.backends.registry import backends
+from ipclab.proof import digest, payload
+from ipclab.workers.launcher import Launcher, Role
+from ipclab.workers.worker import Outcome
+from tests.test_workers import CPUS
+
+SIZES = (1, 0, 7, 4097, 65_537, 2_000_000, 100)
+CHANNELS = [backend for backend in backends().values() if backend.channel]
+WAITS = [pytest.param(backend, wait, id=f"{backend.name}-{wait}") for backend in CHANNELS for wait in backend.waits]
+
+
+def talk(launcher: Launcher, target: str, backend: Backend, **arguments: Any) -> dict[str, Outcome]:
+    """Launch both ends of a channel of `backend`, or skip with the reason why it is not there."""
+    if why := backend.missing():
+        pytest.skip(why)
+    every = {"backend": backend.name, **arguments}
+    roles = [Role(name, f"tests.channel_targets:{target}", every, CPUS) for name in ("server", "client")]
+    return launcher.launch(roles, 60)
+
+
+@pytest.mark.parametrize(("backend", "wait"), WAITS)
+def test_messages_of_every_length_come_back_whole_and_in_order(launcher: Launcher, backend: Backend, wait: str) -> None:
+    ends = talk(launcher, "echo", backend, wait=wait, sizes=SIZES)
+    expected = [digest(payload(1, sequence, size)) for sequence, size in enumerate(SIZES)] * len(backend.receives)
+    assert ends["server"].proof == expected
+    assert ends["client"].proof == expected
+    assert {end.facts["too_long"] for end in ends.values()} == {"ValueError"}
+    assert [end.facts["left"] for end in ends.values()] == [[], []]
+
+
+@pytest.mark.parametrize(("backend", "wait"), WAITS)
+def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait: str) -> None:
+    ends = talk(launcher, "late", backend, wait=wait)
+    assert {end.facts["error"] for end in ends.values()} == {"TimeoutError"}
+
+
+@pytest.mark.parametrize("victim", ["server", "client"])
+@pytest.mark.parametrize(("backend", "wait"), WAITS)
+def test_a_dead_peer_is_noticed_while_waiting(launcher: Launcher, backend: Backend, wait: str, victim: str) -> None:
+    ends = talk(launcher, "bereft", backend, wait=wait, victim=victim)
+    survivor = ends["client" if victim == "server" else "server"]
+    assert survivor.facts == {"first": "first", "error": "BrokenPipeError"}
+
+
+def test_backends_name_their_ways() -> None:
+    assert len(CHANNELS) >= 11
+    for backend in CHANNELS:
+        assert backend.waits
+        assert set(backend.waits) <= {"block", "spin-then-block", "spin"}
+        assert backend.receives[0] == "bytes"
+        assert set(backend.receives) <= {"bytes", "into", "view"}

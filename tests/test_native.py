@@ -1,0 +1,233 @@
+"""The native package with real processes: samples, the channel, and what a peer can do to it."""
+
+import mmap
+import multiprocessing
+import os
+import signal
+import struct
+import time
+
+import pytest
+
+native = pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
+
+BUDGET, DEADLINE = 10_000_000, 5_000_000_000
+CAPACITY = 100_000
+WAITS = ("spin", "spin-then-block", "block")
+KINDS = ("shm-spin", "shm-futex", "pipe", "unix", "tcp")
+PAYLOAD = 512  # offset of the payload in a side's region (native/src/slot.rs)
+
+
+def cpus():
+    """One pair on one CPU, one on two where there are two."""
+    ids = sorted(os.sched_getaffinity(0))
+    return [(ids[0], ids[0]), (ids[0], ids[1])] if len(ids) > 1 else [(ids[0], ids[0])]
+
+
+def samples(raw):
+    assert len(raw) % 8 == 0
+    return struct.unpack(f"<{len(raw) // 8}q", raw)
+
+
+@pytest.fixture
+def segment():
+    fd = os.memfd_create("ipclab-test")
+    os.ftruncate(fd, native.Channel.segment_size(CAPACITY))
+    yield fd
+    os.close(fd)
+
+
+def serve(fd, wait, action):
+    """Be the other side: echo until the peer goes, or wait for what never comes."""
+    channel = native.Channel(fd, CAPACITY, 1, wait)
+    if action == "die":
+        channel.send(b"last words", DEADLINE)
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        while True:
+            message = channel.recv(DEADLINE)
+            if action == "close" and message == b"close":
+                channel.close()
+                return
+            channel.send(message, DEADLINE)
+    except BrokenPipeError:
+        pass
+
+
+@pytest.fixture
+def peer(segment):
+    """Start the other side in a process that inherits the segment."""
+    processes = []
+
+    def start(wait, action="echo"):
+        process = multiprocessing.get_context("fork").Process(target=serve, args=(segment, wait, action))
+        process.start()
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.join(10)
+        assert not process.is_alive()
+
+
+def test_single_process_limits_give_as_many_samples_as_asked():
+    assert len(samples(native.clock_cost(1000))) == len(samples(native.syscall_cost(1000))) == 1000
+    assert 1 <= native.clock_resolution_ns() <= 10_000_000
+    assert native.monotonic_ns() <= time.monotonic_ns() <= native.monotonic_ns()
+    assert all(sample > 0 for sample in samples(native.memcpy(1_000_000, 50, BUDGET)))
+
+
+@pytest.mark.parametrize("pair", cpus())
+@pytest.mark.parametrize("kind", KINDS)
+def test_echo_returns_checked_round_trips(kind, pair):
+    for size in (1, 84, 13_824, 300_001):
+        found = samples(native.echo(kind, size, 30, pair, BUDGET, DEADLINE))
+        assert 1 <= len(found) <= 30
+        assert min(found) > 0
+
+
+@pytest.mark.parametrize("pair", cpus())
+def test_futex_wakes_a_proven_sleeper(pair):
+    assert 1 <= len(samples(native.futex_wake(pair, 50, BUDGET, DEADLINE))) <= 50
+
+
+def test_cache_lines_travel_between_cpus_only():
+    same, *cross = cpus()
+    with pytest.raises(ValueError, match="within one CPU"):
+        native.cache_line(same, 10, BUDGET, DEADLINE)
+    for pair in cross:
+        assert len(samples(native.cache_line(pair, 100, 10 * BUDGET, DEADLINE))) == 100
+        assert len(samples(native.cache_line_cas(pair, 100, 10 * BUDGET, DEADLINE))) == 100
+
+
+def test_a_limit_fails_at_its_deadline_and_leaves_no_process():
+    before = os.sched_getaffinity(0)
+    with pytest.raises(TimeoutError):
+        native.echo("unix", 100, 1 << 20, cpus()[0], 60_000_000_000, 50_000_000)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: native.echo("smoke", 1, 1, (-1, -1), BUDGET, DEADLINE),
+        lambda: native.echo("pipe", 0, 1, (-1, -1), BUDGET, DEADLINE),
+        lambda: native.echo("pipe", 1, 0, (-1, -1), BUDGET, DEADLINE),
+        lambda: native.echo("pipe", 1, 1, (-2, 0), BUDGET, DEADLINE),
+        lambda: native.echo("pipe", 1, 1, (1000, 0), BUDGET, DEADLINE),
+        lambda: native.memcpy(0, 1, BUDGET),
+        lambda: native.Channel.segment_size(0),
+    ],
+)
+def test_bad_arguments_are_value_errors(call):
+    with pytest.raises(ValueError):
+        call()
+
+
+@pytest.mark.parametrize("theirs", WAITS)
+@pytest.mark.parametrize("ours", WAITS)
+def test_messages_of_every_length_come_back_in_order(segment, peer, ours, theirs):
+    peer(theirs)
+    channel = native.Channel(segment, CAPACITY, 0, ours)
+    target = bytearray(CAPACITY)
+    for size in (0, 1, 3, 100, 4097, CAPACITY, 0, 7):
+        message = os.urandom(size)
+        channel.send(memoryview(message), DEADLINE)
+        assert channel.recv(DEADLINE) == message
+        channel.send(bytearray(message), DEADLINE)
+        assert channel.recv_into(target, DEADLINE) == size
+        assert target[:size] == message
+    for number in range(500):
+        channel.send(number.to_bytes(8), DEADLINE)
+        assert channel.recv(DEADLINE) == number.to_bytes(8)
+    channel.close()
+    channel.close()
+    with pytest.raises(ValueError, match="closed"):
+        channel.send(b"", DEADLINE)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_sender_ahead_waits_for_room_and_loses_nothing(segment, wait):
+    one, other = (native.Channel(segment, CAPACITY, side, wait) for side in (0, 1))
+    one.send(b"first", DEADLINE)
+    with pytest.raises(TimeoutError):
+        one.send(b"second", 20_000_000)
+    assert other.recv(DEADLINE) == b"first"
+    one.send(b"second", DEADLINE)
+    assert other.recv(DEADLINE) == b"second"
+    with pytest.raises(TimeoutError):
+        other.recv(20_000_000)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_killed_peer_is_noticed_after_its_last_message(segment, peer, wait):
+    peer(wait, "die")
+    channel = native.Channel(segment, CAPACITY, 0, wait)
+    assert channel.recv(DEADLINE) == b"last words"
+    with pytest.raises(BrokenPipeError, match="died"):
+        channel.recv(DEADLINE)
+    channel.send(b"to nobody", DEADLINE)
+    with pytest.raises(BrokenPipeError, match="died"):
+        channel.send(b"no room", DEADLINE)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_peer_killed_or_closing_meanwhile_ends_the_wait(segment, peer, wait):
+    process = peer(wait, "close")
+    channel = native.Channel(segment, CAPACITY, 0, wait)
+    channel.send(b"ready", DEADLINE)
+    assert channel.recv(DEADLINE) == b"ready"
+    channel.send(b"close", DEADLINE)
+    with pytest.raises(BrokenPipeError, match="closed"):
+        channel.recv(DEADLINE)
+    with pytest.raises(BrokenPipeError, match="closed"):
+        channel.send(b"", DEADLINE)
+    process.join(10)
+
+
+def test_a_message_too_long_for_slot_or_buffer_is_refused(segment):
+    one, other = (native.Channel(segment, CAPACITY, side, "block") for side in (0, 1))
+    with pytest.raises(ValueError, match="capacity"):
+        one.send(bytes(CAPACITY + 1), DEADLINE)
+    one.send(b"four", DEADLINE)
+    with pytest.raises(ValueError, match="does not fit"):
+        other.recv_into(bytearray(3), DEADLINE)
+    with pytest.raises(ValueError, match="read-only"):
+        other.recv_into(b"four", DEADLINE)
+    assert other.recv(DEADLINE) == b"four"
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "words"),
+    [
+        (0, struct.pack("<II", 1, CAPACITY + 1), "a message of"),
+        (0, struct.pack("<II", 1, 0xFFFFFFFF), "a message of"),
+        (0, struct.pack("<II", 9, 4), "sequence jumped"),
+    ],
+)
+def test_a_hostile_header_is_refused(segment, offset, value, words):
+    channel = native.Channel(segment, CAPACITY, 0, "spin")
+    with mmap.mmap(segment, 0) as raw:
+        theirs = len(raw) // 2
+        raw[theirs + offset : theirs + offset + len(value)] = value
+        for _ in range(2):
+            with pytest.raises(ValueError, match=words):
+                channel.recv(DEADLINE)
+
+
+def test_a_segment_is_taken_once_and_must_be_large_enough(segment):
+    first = native.Channel(segment, CAPACITY, 0, "spin")
+    with pytest.raises(ValueError, match="taken"):
+        native.Channel(segment, CAPACITY, 0, "spin")
+    with pytest.raises(ValueError, match="needed"):
+        native.Channel(segment, 10 * CAPACITY, 1, "spin")
+    with pytest.raises(ValueError, match="side"):
+        native.Channel(segment, CAPACITY, 2, "spin")
+    with pytest.raises(ValueError, match="wait"):
+        native.Channel(segment, CAPACITY, 1, "sleep")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        native.Channel(-1, CAPACITY, 1, "spin")
+    first.close()

@@ -1,0 +1,350 @@
+"""The payload study with real processes: the faithful arm, the proof, the TCP past, wrong use."""
+
+import os
+import pickle
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipclab.backends.interface import Segment
+from ipclab.backends.registry import backend, backends
+from ipclab.errors import LabError, UsageError
+from ipclab.ledger import SHARED_MEMORY
+from ipclab.machine import Source, Topology
+from ipclab.measuring import Request, measure
+from ipclab.paths import Paths
+from ipclab.placement import placements
+from ipclab.points import Point
+from ipclab.profiles import PROFILES
+from ipclab.proof import PayloadError, check, digest, payload
+from ipclab.runner.progress import Silent
+from ipclab.studies.interface import Launch, Sweep
+from ipclab.studies.payload import MOVED, SIZES, PayloadStudy, handover, mapping, tcp
+from ipclab.studies.registry import study
+from ipclab.workers.launcher import Launcher, LaunchError, Role
+from ipclab.workers.worker import Outcome
+from tests.commands import names_of
+
+STUDY = PayloadStudy()
+SMOKE = PROFILES["smoke"]
+PLACED = placements(Topology.read(Source()))
+SEED = 3
+PAGE = os.sysconf("SC_PAGE_SIZE")
+FAULTS = ("stale", "torn", "short", "duplicate", "swapped")
+SEGMENTS = sorted(name for name, found in backends().items() if found.segment and not found.missing())
+FAULT_AROUND = Path("/sys/kernel/debug/fault_around_bytes")
+HUGE = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
+
+
+def points(*sizes: int, **levels: str) -> list[Point]:
+    """Return the study's points of `sizes` that have all `levels` and a placement that this machine has."""
+    found = STUDY.points(SMOKE, Sweep(sizes or None))
+    return [point for point in found if levels.items() <= point.key().items() and point.placement in PLACED]
+
+
+def launch(launcher: Launcher, point: Point) -> Launch:
+    outcomes = launcher.launch(STUDY.roles(point, SMOKE, PLACED[point.placement], SEED), 30)
+    done = STUDY.collect(point, outcomes, SEED)
+    assert names_of(launcher.session.id) == []
+    return done
+
+
+def small_pages() -> bool:
+    return not HUGE.exists() or "[never]" in HUGE.read_text()
+
+
+# What is swept.
+
+
+def test_the_arms_and_their_levels() -> None:
+    found = STUDY.points(SMOKE, Sweep())
+    assert len({point.id for point in found}) == len(found)
+    blocks = Counter(point.block for point in found)
+    assert list(blocks) == [f"payload-{size}" for size in SIZES]
+    arms = Counter(point.levels["arm"] for point in found if point.block == "payload-84")
+    assert arms == {"published": 1, "mapping": 3, "file": 1, "handover": 3 * len(SEGMENTS), "tcp": 24}
+    assert {point.size_bytes for point in found if point.levels["arm"] == "published"} == {88, 14_152, 1_384_120}
+    assert {point.size_bytes for point in found if point.levels["arm"] != "published"} == set(SIZES)
+    assert set(MOVED) == set(SIZES)
+    tcp_levels = {(p.levels["receive"], p.levels["codec"], p.levels["connection"]) for p in points(arm="tcp")}
+    assert ("recv-4096", "raw", "new") in tcp_levels
+    assert len(tcp_levels) == 6
+
+
+def test_levels_replace_the_studys_own() -> None:
+    found = STUDY.points(SMOKE, Sweep((400,), ("file", "mp-shm")))
+    assert {point.backend for point in found} == {"file", "mp-shm"}
+    assert {point.size_bytes for point in found} == {400}
+
+
+# The faithful arm.
+
+
+@pytest.mark.parametrize("size", [88, 14_152, 1_384_120])
+def test_the_published_method_is_followed_to_the_count(launcher: Launcher, size: int) -> None:
+    (point,) = points(arm="published", size_bytes=size)  # type: ignore[arg-type]
+    done = launch(launcher, point)
+    assert {op: len(values) for op, values in done.samples.items()} == {"write": 100, "read": 100}
+    assert all(values.min() > 0 for values in done.samples.values())
+    if not small_pages():
+        pytest.skip(f"page faults: {HUGE} is not [never], so that one fault may map more than a page")
+    pages = -(-size // PAGE)
+    assert done.counters["write"]["minor_faults"] == pages
+    if size == 1_384_120 and PAGE == 4096:
+        assert pages == 338
+
+
+def test_a_read_faults_once_for_each_window_around(launcher: Launcher) -> None:
+    try:
+        window = int(FAULT_AROUND.read_text())
+    except OSError:
+        window = 65_536  # the kernel's default; the file is root's, on debugfs
+    (point,) = points(arm="published", size_bytes=1_384_120)  # type: ignore[arg-type]
+    faults = launch(launcher, point).counters["read"]["minor_faults"]
+    windows = -(-1_384_120 // max(window, PAGE))
+    if faults != windows and not FAULT_AROUND.exists():
+        pytest.skip(f"this kernel's fault-around is unknown and not the default: {faults} faults, not {windows}")
+    assert faults == windows
+
+
+@pytest.mark.skipif(not small_pages(), reason="transparent huge pages in shared memory change the faults")
+@pytest.mark.parametrize("kind", mapping.MAPPINGS)
+def test_phases_add_up_and_a_kept_mapping_faults_no_more(launcher: Launcher, kind: str) -> None:
+    (point,) = points(arm="mapping", mapping=kind, size_bytes=13_824)  # type: ignore[arg-type]
+    done = launch(launcher, point)
+    for op in ("write", "read"):
+        phases = [values for name, values in done.samples.items() if name.startswith(f"{op}.")]
+        assert len(phases) == len(mapping._phases(op, kind))
+        assert np.array_equal(np.sum(phases, axis=0), done.samples[op])
+    writes = 0 if kind == "kept" else -(-13_824 // PAGE)
+    assert done.counters["write"]["minor_faults"] == writes
+    assert (done.counters["read"]["minor_faults"] == 0) == (kind == "kept")
+
+
+@pytest.mark.parametrize("point", points(84), ids=lambda point: point.id)
+def test_every_point_can_be_launched_and_is_proven(launcher: Launcher, point: Point) -> None:
+    done = launch(launcher, point)
+    assert set(point.primary) <= set(done.samples)
+    assert not {"start", "end"} & set(done.samples)
+    for op in point.primary:
+        least = 100 if point.levels["arm"] == "published" else SMOKE.least_samples
+        assert least <= len(done.samples[op]) <= max(100, SMOKE.most_samples)
+        assert done.samples[op].min() > 0
+    assert all(counters["cpu_ns"] >= 0 for counters in done.counters.values())
+
+
+@pytest.mark.parametrize("arm", ["handover", "tcp"])
+def test_large_payloads_arrive_whole(launcher: Launcher, arm: str) -> None:
+    chosen = [point for point in points(1_382_400, arm=arm) if point.placement == "same"]
+    for point in chosen if arm == "handover" else [p for p in chosen if p.levels["nodelay"] == "on"]:
+        assert len(launch(launcher, point).samples["handover"]) >= SMOKE.least_samples
+
+
+# The proof.
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_proof_names_each_fault(fault: str) -> None:
+    true = [payload(SEED, i, 100) for i in range(5)]
+    lies, told = {
+        "stale": ([*true[:3], true[0], true[4]], "message 3 of 5 arrived wrong: it is message 0"),
+        "torn": ([*true[:2], true[2][:50] + true[1][50:], *true[3:]], "message 2 of 5 .*torn or altered"),
+        "short": ([*true[:4], true[4][:99]], "message 4 of 5 .*torn or altered"),
+        "duplicate": ([*true[:3], *true[2:]], "6 of 5 messages arrived"),
+        "swapped": ([true[1], true[0], *true[2:]], "message 0 of 5 arrived wrong: it is message 1"),
+    }[fault]
+    with pytest.raises(PayloadError, match=told):
+        check(SEED, 100, [digest(message) for message in lies], 5)
+
+
+def test_the_proof_takes_the_truth_only() -> None:
+    true = [payload(SEED, i, 100) for i in range(5)]
+    check(SEED, 100, [digest(message) for message in true], 5)
+    assert len(set(true)) == 5
+    assert payload(SEED, 1, 100) == true[1]
+    assert payload(SEED + 1, 1, 100) != true[1]
+    for wrong in (true[:4], [], [bytes(100)] * 5, [message[::-1] for message in true]):
+        with pytest.raises(PayloadError):
+            check(SEED, 100, [digest(message) for message in wrong], 5)
+
+
+@pytest.mark.parametrize("name", SEGMENTS)
+@pytest.mark.parametrize("fault", [*FAULTS, "none"])
+def test_a_writer_that_lies_is_caught(launcher: Launcher, name: str, fault: str) -> None:
+    point = points(84, arm="handover", backend=name, placement="same")[0]
+    writer, reader = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
+    liar = Role("writer", "tests.targets:write_planted", {**writer.arguments, "fault": fault}, writer.cpus)
+    outcomes = launcher.launch([liar, reader], 30)
+    if fault == "none":
+        assert STUDY.collect(point, outcomes, SEED).samples["handover"].min() > 0
+        return
+    with pytest.raises(PayloadError, match=f"of {handover.PROOF_MESSAGES} arrived wrong"):
+        STUDY.collect(point, outcomes, SEED)
+
+
+@pytest.mark.parametrize("receive", ["recv-4096", "recv-into"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_sender_that_lies_is_caught(launcher: Launcher, receive: str, fault: str) -> None:
+    levels = {"receive": receive, "connection": "new", "nodelay": "on", "placement": "same"}
+    point = points(84, arm="tcp", **levels)[0]
+    sender, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
+    liar = Role("sender", "tests.targets:send_planted", {**sender.arguments, "fault": fault}, sender.cpus)
+    with pytest.raises(PayloadError, match="the received array is not the one that was sent"):
+        STUDY.collect(point, launcher.launch([liar, receiver], 30), SEED)
+
+
+def test_a_receiver_that_keeps_quiet_is_caught() -> None:
+    point = points(84, arm="tcp")[0]
+    with pytest.raises(PayloadError):
+        STUDY.collect(point, {"sender": Outcome(), "receiver": Outcome()}, SEED)
+
+
+# Strangers.
+
+
+def test_the_unpickler_takes_arrays_and_nothing_else(tmp_path: Path) -> None:
+    import io
+
+    from tests.targets import Evil
+
+    array = tcp.contents(SEED, 0, 400)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        back = tcp.ArrayUnpickler(io.BytesIO(pickle.dumps(array, protocol))).load()
+        assert back.tobytes() == array.tobytes()
+        evil = pickle.dumps(Evil(str(tmp_path / "made")), protocol)
+        with pytest.raises(pickle.UnpicklingError, match=r"posix.system is not part of an array"):
+            tcp.ArrayUnpickler(io.BytesIO(evil)).load()
+    for harmful in (eval, getattr, np.load, socket.socket):
+        with pytest.raises(pickle.UnpicklingError):
+            tcp.ArrayUnpickler(io.BytesIO(pickle.dumps(harmful))).load()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("knows_token", "told"),
+    [(False, "a stranger connected to the measured port"), (True, "posix.system is not part of an array")],
+)
+def test_a_stranger_on_the_port_ends_the_launch(
+    launcher: Launcher, tmp_path: Path, knows_token: bool, told: str
+) -> None:
+    point = points(84, arm="tcp", codec="pickle-0", placement="same")[0]
+    _, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
+    arguments = {"knows_token": knows_token, "path": str(tmp_path / "made")}
+    stranger = Role("sender", "tests.targets:stranger", arguments, receiver.cpus)
+    with pytest.raises(LaunchError, match=f"worker 'receiver' failed: .*{told}"):
+        launcher.launch([stranger, receiver], 30)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_header_without_the_token_is_all_that_is_read() -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    sent = tcp.HEADER.pack(1 << 30, 1, 2) + b"body"
+
+    def connect() -> None:
+        with socket.create_connection(listener.getsockname()) as link:
+            link.sendall(sent)
+            link.recv(1)
+
+    thread = threading.Thread(target=connect)
+    thread.start()
+    receiver = tcp._Receiver(listener, (1, 3), 84, 4096, True, True)
+    try:
+        with pytest.raises(LabError, match="a stranger connected"):
+            receiver.transfer()
+        assert receiver.kept is not None
+        assert receiver.kept.recv(100) == b"body"
+    finally:
+        receiver.close()
+        thread.join(10)
+
+
+# Segments.
+
+
+@pytest.fixture(params=SEGMENTS)
+def kind(request: pytest.FixtureRequest) -> type[Segment]:
+    found = backend(request.param).segment
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    chosen = f"ipclab-test-{os.getpid()}-{os.urandom(4).hex()}"
+    yield chosen
+    assert names_of(chosen) == []
+
+
+@pytest.mark.parametrize("size", [1, 84, PAGE, PAGE + 1])
+def test_a_segment_is_private_shared_and_gone(kind: type[Segment], name: str, size: int) -> None:
+    made = kind.create(name, size)
+    try:
+        assert (SHARED_MEMORY / name).stat().st_mode & 0o777 == 0o600
+        assert len(made.buffer) == size
+        seen = kind.attach(name, size)
+        made.buffer[:] = content = os.urandom(size)
+        assert bytes(seen.buffer) == content
+        seen.buffer[size - 1] ^= 255
+        assert made.buffer[size - 1] == content[-1] ^ 255
+        with pytest.raises(FileExistsError):
+            kind.create(name, size)
+        assert (SHARED_MEMORY / name).exists()
+        seen.close()
+        seen.close()
+    finally:
+        made.close()
+        made.close()
+        made.unlink()
+        made.unlink()
+    with pytest.raises(FileNotFoundError):
+        kind.attach(name, size)
+
+
+def test_a_segment_that_finds_no_room_leaves_no_name(kind: type[Segment], name: str) -> None:
+    with pytest.raises(OSError):
+        kind.create(name, 1 << 46)
+
+
+# Wrong use.
+
+
+def refused(paths: Paths, told: str, **request: object) -> None:
+    """Check that measuring is refused in one line, with exit code 2, and that nothing was begun."""
+    with pytest.raises(UsageError) as caught:
+        measure(paths, Request(**request), Silent())  # type: ignore[arg-type]
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+    assert not paths.data.exists()
+
+
+def test_mistyped_names_get_the_nearest(paths: Paths) -> None:
+    refused(paths, "unknown profile 'quik'; did you mean 'quick'?", profile="quik")
+    refused(paths, "unknown study 'paylod'; did you mean 'payload'?", studies=("paylod",))
+    refused(paths, "unknown backend 'shm-map'; did you mean 'shm-mmap'?", sweep=Sweep(None, ("shm-map",)))
+    assert study("payload").name == "payload"
+
+
+@pytest.mark.parametrize("size", [0, -4])
+def test_a_size_that_is_none_is_refused(size: int) -> None:
+    with pytest.raises(UsageError, match=f"size {size} is not possible; give a number of bytes above 0"):
+        Sweep((84, size))
+
+
+def test_a_size_that_holds_no_whole_float_is_refused(paths: Paths) -> None:
+    refused(paths, "size 6 holds no whole float32; give a multiple of 4", sweep=Sweep((84, 6)))
+
+
+def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
+    refused(paths, "is no run", run=tmp_path, sweep=Sweep((84,), ("file",)))
+
+
+def test_a_data_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("in the way")
+    with pytest.raises(LabError, match=r"cannot write .*; free some room or give a folder that can be written"):
+        measure(paths, Request(profile="smoke", sweep=Sweep((84,), ("file",))), Silent())

@@ -1,0 +1,253 @@
+"""Run folders and point files: digests, crashes, locks, versions, bytes."""
+
+import datetime as dt
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ipclab.errors import LabError, UsageError
+from ipclab.points import Point
+from ipclab.runs import folder
+from ipclab.runs.files import dump_json, sha256, write_whole
+from ipclab.runs.folder import RunFolder
+from ipclab.runs.samples import Measured, decode, encode
+from tests.commands import ROOT
+from tests.made import make_launch
+
+NOW = dt.datetime(2026, 11, 21, 3, 4, 5, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return folder.create(tmp_path, "abc", {"seed": 1}, NOW)
+
+
+def warnings(run: RunFolder, point: Point) -> tuple[bool, list[str]]:
+    """Return whether the run has the point, read anew from disk, and what it warned of."""
+    said: list[str] = []
+    return folder.read(run.path).has(point, said.append), said
+
+
+def files(path: Path) -> set[str]:
+    return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+
+
+def test_a_finished_point_is_one_file_whose_digest_the_run_knows(run: RunFolder, point: Point) -> None:
+    assert run.path.parent.name == "abc"
+    assert run.id.startswith("20261121T030405Z-")
+    assert warnings(run, point) == (False, [])
+    run.add(point, b"samples")
+    name = f"points/payload/{point.id}.parquet"
+    assert files(run.path) == {"run.json", name}
+    again = folder.read(run.path)
+    assert again.about["files"] == {name: sha256(run.path / name)}
+    assert list(again.point_files()) == [again.path / name]
+    assert (again.date, again.finished) == (NOW, False)
+    assert warnings(run, point) == (True, [])
+
+
+@pytest.mark.parametrize(
+    "content", [b"sampleS", b"sample", b"", b"samples\0"], ids=["altered", "cut", "empty", "longer"]
+)
+def test_an_altered_file_is_found_and_measured_again(run: RunFolder, point: Point, content: bytes) -> None:
+    run.add(point, b"samples")
+    (run.path / run.file(point)).write_bytes(content)
+    there, said = warnings(run, point)
+    assert not there
+    assert said == [f"{run.file(point)} is not what was measured (truncated or altered): it is measured again"]
+    with pytest.raises(LabError, match=r"is not what was measured.*make measure RUN="):
+        list(folder.read(run.path).point_files())
+    run.add(point, b"samples")
+    assert warnings(run, point) == (True, [])
+
+
+def test_a_stale_file_of_another_run_does_not_count(run: RunFolder, point: Point, tmp_path: Path) -> None:
+    other = folder.create(tmp_path, "abc", {"seed": 2}, NOW)
+    other.add(point, b"older samples")
+    run.add(point, b"samples")
+    (other.path / other.file(point)).replace(run.path / run.file(point))
+    assert warnings(run, point)[0] is False
+    with pytest.raises(LabError):
+        list(other.point_files())  # there it is missing now
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing catches it."""
+
+
+def test_killed_between_digest_and_rename(run: RunFolder, point: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace, unlink = Path.replace, Path.unlink
+
+    def die(part: Path, target: Path) -> Path:
+        if target.suffix == ".parquet":
+            raise Killed
+        return replace(part, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", die)
+        patch.setattr(Path, "unlink", lambda *_, **__: None)  # the dead do not tidy up
+        with pytest.raises(Killed):
+            run.add(point, b"samples")
+    assert Path.unlink is unlink
+    assert files(run.path) == {"run.json", f"{run.file(point)}.part"}
+    again = folder.read(run.path)
+    assert list(again.about["files"]) == [run.file(point)]
+    assert warnings(again, point) == (False, [])
+    again.remove_parts()
+    assert files(run.path) == {"run.json"}
+    again.add(point, b"samples")
+    assert warnings(again, point) == (True, [])
+
+
+def test_a_point_given_up_takes_its_earlier_file_along(run: RunFolder, point: Point) -> None:
+    run.add(point, b"samples")
+    (run.path / run.file(point)).write_bytes(b"altered")
+    run.fail(point, "worker died")
+    again = folder.read(run.path)
+    assert again.about["failures"] == {point.id: "worker died"}
+    assert list(again.point_files()) == []
+    assert files(run.path) == {"run.json"}
+    again.add(point, b"samples")
+    assert folder.read(run.path).about["failures"] == {}
+
+
+def test_write_whole_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_whole(path, b"old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(LabError, match=r"cannot write .*: No space left on device; free some room"):
+        write_whole(path, b"new")
+    assert files(tmp_path) == {"file"}
+    assert path.read_bytes() == b"old"
+    with pytest.raises(LabError, match="cannot write"):
+        write_whole(path / "below", b"")
+
+
+def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
+    lock = run.lock()
+    with pytest.raises(LabError, match="is being measured by another process"):
+        folder.read(run.path).lock()
+    code = "import sys; from pathlib import Path; from ipclab.runs import folder; folder.read(Path(sys.argv[1])).lock()"
+    command = [sys.executable, "-c", code, str(run.path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
+    os.close(lock)
+    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    os.close(run.lock())  # it ended with the process
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "told"),
+    [
+        (None, UsageError, "is no run: it has no run.json; give a folder below"),
+        ('{"schema": 2, "files": {}}', LabError, "has schema 2: this ipclab knows 1; use a newer ipclab"),
+        ('{"schema": 1', LabError, "run.json cannot be read"),
+        ('{"schema": 1}', LabError, "run.json cannot be read"),
+        ("[]", LabError, "run.json cannot be read"),
+    ],
+    ids=["none", "newer", "cut", "no files", "list"],
+)
+def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None, error: type[LabError], told: str) -> None:
+    if text is not None:
+        (tmp_path / "run.json").write_text(text)
+    with pytest.raises(error) as caught:
+        folder.read(tmp_path)
+    assert told in str(caught.value)
+    assert type(caught.value) is error
+
+
+def test_the_newest_run_that_can_be_read_is_found(tmp_path: Path) -> None:
+    runs = [folder.create(tmp_path, name, {"seed": i}, NOW + dt.timedelta(days=i)) for i, name in enumerate("bca")]
+    newer = folder.create(tmp_path, "a", {}, NOW + dt.timedelta(days=9))
+    (newer.path / "run.json").write_text('{"schema": 99, "files": {}}')
+    found = [folder.newest(tmp_path, wanted) for wanted in (lambda _: True, lambda run: run.about["seed"] < 2)]
+    assert [run.id for run in found if run] == [runs[2].id, runs[1].id]
+    assert folder.newest(tmp_path, lambda _: False) is None
+    assert folder.newest(tmp_path / "absent", lambda _: True) is None
+
+
+def test_equal_points_are_equal_bytes_and_come_back_whole(measured: Measured, tmp_path: Path) -> None:
+    content = encode(measured)
+    path = tmp_path / "point.parquet"
+    path.write_bytes(content)
+    back = decode(path)
+    assert encode(measured) == content == encode(back)
+    assert (back.point, back.stop, back.failures) == (measured.point, measured.stop, measured.failures)
+    assert back.point.id == measured.point.id
+    for got, want in zip(back.launches, measured.launches, strict=True):
+        assert {op: values.tolist() for op, values in got.samples.items()} == {
+            op: values.tolist() for op, values in want.samples.items()
+        }
+        assert (got.counters, got.flags, got.order) == (want.counters, want.flags, want.order)
+        assert {values.dtype for values in got.samples.values()} == {np.dtype(np.int64)}
+    assert back.op_names() == ["write", "read", "write.copy"]
+
+
+def test_the_file_is_a_plain_table_for_others(measured: Measured, tmp_path: Path) -> None:
+    path = tmp_path / "point.parquet"
+    path.write_bytes(encode(measured))
+    table = pq.read_table(path)
+    assert table.column_names == ["launch", "op", "ns"]
+    rows = list(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
+    assert rows[:5] == [(0, "write", 30), (0, "write", 10), (0, "write", 20), (0, "read", 9), (0, "read", 7)]
+    assert len(rows) == 11
+    about = json.loads(table.schema.metadata[b"ipclab"])
+    assert about["point"]["levels"] == {"arm": "published"}
+
+
+def test_extreme_times_are_kept_exactly(point: Point, tmp_path: Path) -> None:
+    values = [0, 1, 2**63 - 1, -(2**63), 2**53 + 1, 1_800_000_000_000_000_001]
+    path = tmp_path / "point.parquet"
+    path.write_bytes(encode(Measured(point, [make_launch(op=values)], "budget")))
+    assert decode(path).launches[0].samples["op"].tolist() == values
+
+
+def test_what_is_no_point_file_is_refused(measured: Measured, tmp_path: Path) -> None:
+    path = tmp_path / "point.parquet"
+    content = encode(measured)
+    foreign = pa.table({"launch": [0], "op": ["x"], "ns": [1]})
+    pq.write_table(foreign, tmp_path / "foreign.parquet")
+    for broken in (b"", content[:-9], content[: len(content) // 2], (tmp_path / "foreign.parquet").read_bytes()):
+        path.write_bytes(broken)
+        with pytest.raises(LabError, match="is not a point's file"):
+            decode(path)
+    with pytest.raises(LabError, match="is not a point's file"):
+        decode(tmp_path / "absent")
+
+
+def test_a_points_name_follows_from_its_levels(point: Point) -> None:
+    def named(**changed: object) -> str:
+        return Point(**{**point.__dict__, **changed}).id
+
+    assert named() == point.id == named(block="another", primary=())
+    assert point.id.startswith("shm-mmap-published-free-88-")
+    others = {
+        named(study="other"),
+        named(backend="posix-shm"),
+        named(size_bytes=89),
+        named(placement="same"),
+        named(levels={"arm": "mapping"}),
+        named(levels={"arm": "published", "more": 1}),
+        named(levels={"Arm": "published"}),
+    }
+    assert len(others | {point.id}) == 8
+    assert named(levels={"a": "1", "b": "2"}) == named(levels={"b": "2", "a": "1"})
+    wild = named(levels={"arm": "../../etc/passwd 빛" * 20})
+    assert set(wild) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert len(wild) <= 89
+
+
+def test_json_is_the_same_for_equal_values() -> None:
+    assert dump_json({"b": 1, "a": {"d": "빛", "c": [1.5]}}) == dump_json({"a": {"c": [1.5], "d": "빛"}, "b": 1})

@@ -1,0 +1,100 @@
+"""In a private mount namespace: /dev/shm without room, a data folder that is read-only, a /dev/shm that is ours alone."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.commands import environment, measure_command, namespace, namespace_refused
+
+REFUSED = namespace_refused()
+pytestmark = pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace here: {REFUSED}")
+# The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm goes to descriptor 1 at the end.
+SCRIPT = """
+mount -t tmpfs -o size="$1" tmpfs /dev/shm
+shift
+code=0
+"$@" || code=$?
+echo "left: $(ls -A /dev/shm)"
+exit $code
+"""
+
+
+def run(tmp_path: Path, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = namespace(script, *arguments)
+    return subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
+    done = run(tmp_path, SCRIPT, "1m", *measure_command([84, 1_382_400], ["shm-mmap"]))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "no room in /dev/shm: 1,048,576 bytes are free and 3,816,816 are needed; free some, enlarge it"
+    )
+    assert "--shm-size" in line
+    assert done.stdout == "left: \n"
+    assert not (tmp_path / "data").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_all_mechanisms_leave_an_empty_folder(tmp_path: Path) -> None:
+    done = run(tmp_path, SCRIPT, "4m", *measure_command([84], ["shm-mmap", "posix-shm", "mp-shm", "file"]))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:] == ["left: "]
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+FULL = """
+import sys
+from pathlib import Path
+from ipclab.errors import LabError
+from ipclab.workers.launcher import Launcher, Role
+size = 4 << 20
+with Launcher(Path(sys.argv[1])) as launcher:
+    for target, more in (
+        ("published:run", {}),
+        ("mapping:run", {"mapping": "truncated", "budget_ns": 1, "least": 1, "most": 1}),
+        ("file:run", {"budget_ns": 1, "least": 1, "most": 1}),
+        *(("handover:write", {"backend": name, "budget_ns": 1, "least": 1, "most": 1}) for name in sys.argv[2:]),
+    ):
+        role = Role("solo", f"ipclab.studies.payload.{target}", {"size": size, "seed": 1, **more}, frozenset({CPU}))
+        try:
+            launcher.launch([role], 30)
+        except LabError as error:
+            print(error)
+"""
+
+
+def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
+    import sys
+
+    code = FULL.replace("CPU", str(min(os.sched_getaffinity(0))))
+    backends = ["shm-mmap", "posix-shm", "mp-shm"]
+    done = run(tmp_path, SCRIPT, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends)
+    *lines, left = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, left) == (0, "", "left: ")
+    assert len(lines) == 6
+    for line in lines[:3]:
+        assert line.startswith("worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and 4194304 are needed")
+    for line in lines[3:]:
+        assert line.startswith("worker 'solo' failed: OSError: [Errno 28] No space left on device")
+
+
+READ_ONLY = """
+mkdir -p "$1"
+mount -t tmpfs -o ro tmpfs "$1"
+shift
+exec "$@"
+"""
+
+
+def test_a_read_only_data_folder_is_one_line(tmp_path: Path) -> None:
+    done = run(tmp_path, READ_ONLY, str(tmp_path / "data"), *measure_command([84], ["file"]))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"cannot write {tmp_path}/data/runs/")
+    assert line.endswith("Read-only file system; free some room or give a folder that can be written")
+    assert done.stdout == ""
+    assert list((tmp_path / "tmp").iterdir()) == []
