@@ -41,14 +41,15 @@ else
         "$base" -m venv "$env_dir" ||
             die "Python cannot make virtual environments: install its venv module (Debian: apt install python3-venv)"
     fi
-    pinned=$(grep -A 99 '^uv==' requirements.lock | awk 'NR > 1 && !/^ / { exit } { print }')
+    pinned=$(awk '/^uv==/ { found = 1; print; next } found && !/^ / { exit } found' requirements.lock)
     uv=$env_dir/bin/uv
-    if ! { [ -x "$uv" ] && [ "uv==$("$uv" --version | cut -d' ' -f2)" = "$(printf '%s' "$pinned" | head -n 1 | cut -d' ' -f1)" ]; }; then
+    version=$("$uv" --version 2>/dev/null | cut -d' ' -f2 || true)
+    if [ "uv==$version" != "${pinned%% *}" ]; then
         "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r <(printf '%s\n' "$pinned") ||
             die "uv could not be installed: is a package registry reachable?"
     fi
     say "installing the packages of requirements.lock"
-    "$uv" pip install --quiet --python "$python" --require-hashes -r requirements.lock ||
+    "$uv" pip install --quiet --compile-bytecode --python "$python" --require-hashes -r requirements.lock ||
         die "packages could not be installed: is a package registry reachable?"
 fi
 

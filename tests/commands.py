@@ -12,24 +12,35 @@ from ipclab.ledger import SHARED_MEMORY
 ROOT = Path(__file__).parent.parent
 CODE = """
 import sys
+from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.measuring import Request, measure
 from ipclab.paths import checkout
 from ipclab.runner.progress import Silent
 from ipclab.studies.interface import Sweep
+
+class Lines(Silent):
+    def say(self, line):
+        print(line, file=sys.stderr)
+
+sizes, backends, *run = sys.argv[1:]
 try:
-    sizes, backends = (tuple(argument.split(",")) for argument in sys.argv[1:3])
-    request = Request(profile="smoke", sweep=Sweep(tuple(map(int, sizes)), backends))
-    print(measure(checkout(), request, Silent()).path)
+    sweep = Sweep(tuple(map(int, sizes.split(","))), tuple(backends.split(",")))
+    request = Request(("payload",), "smoke", Path(run[0]) if run else None, sweep=sweep)
+    print(measure(checkout(), request, Lines()).path)
 except LabError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)
 """
 
 
-def measure_command(sizes: Sequence[int], backends: Sequence[str]) -> list[str]:
-    """Return the command that measures profile smoke, prints the run's folder, and exits as the design says."""
-    return [sys.executable, "-c", CODE, ",".join(map(str, sizes)), ",".join(backends)]
+def measure_command(sizes: Sequence[int], backends: Sequence[str], run: str = "") -> list[str]:
+    """Return the command that measures the payload study under profile smoke, into `run` when it is given.
+
+    It prints the run's folder, or one line on stderr, and exits as the design says.
+    """
+    levels = [",".join(map(str, sizes)), ",".join(backends)]
+    return [sys.executable, "-c", CODE, *levels, *([run] if run else [])]
 
 
 def environment(folder: Path) -> dict[str, str]:

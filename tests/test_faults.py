@@ -7,7 +7,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,7 @@ def test_planted_faults_are_caught(launcher: Launcher, backend: Backend) -> None
 
 
 @pytest.fixture
-def foreign(tmp_path: Path) -> list[Path]:
+def foreign() -> Iterator[list[Path]]:
     """Files that look much like ours and are not."""
     mark = f"ipclab-1-1-{os.urandom(4).hex()}"
     names = [f"{mark}-1-request", f"sem.{mark}-1-request-full", f"iox2_{mark}.data", f"srb_{mark}"]
@@ -62,7 +64,7 @@ def foreign(tmp_path: Path) -> list[Path]:
     files.append(folder / "socket")
     for file in files:
         file.write_text("not ours")
-    yield files  # type: ignore[misc]
+    yield files
     for file in files:
         file.unlink()
     folder.rmdir()
@@ -106,6 +108,10 @@ def test_killed_workers_leave_nothing_and_take_nothing(tmp_path: Path, foreign: 
     assert [file.read_text() for file in foreign] == ["not ours"] * len(foreign)
 
 
+def gone(session: str) -> bool:
+    return not processes_of(session)
+
+
 def test_killed_owners_leave_nothing_and_take_nothing(tmp_path: Path, foreign: list[Path]) -> None:
     chance = random.Random(4)
     ledger = tmp_path / "ledger"
@@ -119,7 +125,7 @@ def test_killed_owners_leave_nothing_and_take_nothing(tmp_path: Path, foreign: l
             session = owner.stdout.readline().decode().strip()
             time.sleep(chance.uniform(0.0, 1.0))
             owner.kill()
-        assert eventually(lambda: not processes_of(session)), names[0]
+        assert eventually(partial(gone, session)), names[0]
         clean(ledger)
         assert names_of(session) == [], names[0]
         assert not (Path("/tmp") / session).exists()

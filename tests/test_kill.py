@@ -1,12 +1,12 @@
 """Measuring that is killed at any moment: nothing is left behind, and only what is missing is measured again."""
 
-import json
 import os
 import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,9 +36,22 @@ class World:
         pipe = subprocess.PIPE
         return subprocess.Popen(COMMAND, env=self.environment, stdout=pipe, stderr=pipe, text=True)
 
+    def run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
+        """Run `command` to its end."""
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def wait(self, measuring: "subprocess.Popen[str]", true: Callable[[], object]) -> None:
+        """Wait until `true` becomes true while `measuring` runs."""
+        assert eventually(lambda: true() or measuring.poll() is not None, 60)
+        assert measuring.poll() is None, measuring.communicate()
+
     def session(self) -> str:
         """Return the id of the session that measures, or nothing."""
         return next((file.stem for file in self.ledger.glob("ipclab-*.json")), "")
+
+    def has(self, count: int) -> bool:
+        """Tell whether `count` points are finished."""
+        return len(self.points()) >= count
 
     def points(self) -> dict[str, tuple[int, bytes]]:
         """Return the inode and the content of every finished point."""
@@ -74,19 +87,24 @@ def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> 
     measuring.communicate(timeout=10)
 
 
+def ended(session: str) -> bool:
+    """Tell whether no process of `session` is left."""
+    return not processes_of(session)
+
+
 def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> None:
     moment = random.Random(20261121)
     kept: dict[str, tuple[int, bytes]] = {}
     sessions = []
     for server_too in (False, True, False, True):
         measuring = world.start()
-        assert eventually(world.session, 60)
+        world.wait(measuring, world.session)
         finished = len(kept) + moment.randrange(2)  # let some points be finished first
-        assert eventually(lambda: len(world.points()) >= finished, 60)  # noqa: B023
+        world.wait(measuring, partial(world.has, finished))
         time.sleep(moment.uniform(0, 0.15))
         sessions.append(world.session())
         kill(measuring, sessions[-1], server_too)
-        assert eventually(lambda: not processes_of(sessions[-1]))
+        assert eventually(partial(ended, sessions[-1]))
         if not server_too:
             assert world.left(sessions[-1]) == []
         now = world.points()
@@ -115,55 +133,49 @@ def test_a_decoy_survives_clean(world: World, decoys: list[Path]) -> None:
 
 def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
     measuring = world.start()
-    assert eventually(lambda: len(world.points()) >= 3, 60)
+    world.wait(measuring, lambda: len(world.points()) >= 3)
     kill(measuring, world.session(), False)
     before = world.points()
-    (name, _), (cut, _), *_ = sorted(before.items())
-    file, other = (next(world.data.rglob(each)) for each in (name, cut))
-    file.write_bytes(file.read_bytes()[:-1] + b"\0")
-    os.truncate(other, 10)
-    code = COMMAND[2].replace("Silent()", "Bar()").replace("import Silent", "import Bar")
-    command = [COMMAND[0], "-c", code, *COMMAND[3:]]
-    done = subprocess.run(command, env=world.environment, capture_output=True, text=True, timeout=60, check=True)
-    warned = [line for line in done.stderr.splitlines() if "is not what was measured" in line]
-    assert [Path(line.split()[0]).name for line in warned] == sorted(
-        {name, cut}, key=[p.split()[0] for p in ()].append or str
-    ) or {Path(line.split()[0]).name for line in warned} == {name, cut}
+    altered, cut, *_ = sorted(before)
+    path = next(world.data.rglob(altered))
+    path.write_bytes(path.read_bytes()[:-1] + b"\0")
+    os.truncate(next(world.data.rglob(cut)), 10)
+    done = world.run(COMMAND)
+    warned = [line.split()[0] for line in done.stderr.splitlines() if "is not what was measured" in line]
+    assert sorted(Path(name).name for name in warned) == [altered, cut]
     after = world.points()
-    assert {each for each in before if after[each] != before[each]} == {name, cut}
-    list(folder.read(Path(done.stdout.strip())).point_files())
+    assert {name for name in before if after[name] != before[name]} == {altered, cut}
+    run = folder.read(Path(done.stdout.strip()))
+    assert len(list(run.point_files())) == len(after)
+    assert len(run.about["sessions"]) == 2
 
 
 def test_two_processes_cannot_measure_into_one_run(world: World) -> None:
     first = world.start()
     try:
-        assert eventually(world.points, 60)
-        second = subprocess.run(COMMAND, env=world.environment, capture_output=True, text=True, timeout=60, check=False)
-        assert first.poll() is None
+        world.wait(first, world.points)
+        first.send_signal(signal.SIGSTOP)  # so that it holds the run for as long as the second one tries
+        second = world.run(COMMAND)
         assert second.returncode == 1
         (line,) = second.stderr.splitlines()
         assert "is being measured by another process; wait for it or end it" in line
     finally:
-        first.communicate(timeout=60)
-    assert first.returncode == 0
-    assert list(world.temporary.iterdir()) == list(world.ledger.iterdir()) == []
+        first.send_signal(signal.SIGCONT)
+        _, err = first.communicate(timeout=60)
+    assert (first.returncode, err) == (0, "")
+    assert list(world.temporary.iterdir()) == []
+    assert list(world.ledger.iterdir()) == []
 
 
 def test_a_finished_run_is_not_measured_again(world: World) -> None:
-    first = subprocess.run(COMMAND, env=world.environment, capture_output=True, text=True, timeout=60, check=True)
-    before, index = world.points(), json.loads((Path(first.stdout.strip()) / "run.json").read_text())
-    code = COMMAND[2].replace(
-        'Request(profile="smoke",',
-        f'Request(run=__import__("pathlib").Path({first.stdout.strip()!r}), profile="smoke",',
-    )
-    again = subprocess.run(
-        [COMMAND[0], "-c", code, *COMMAND[3:]],
-        env=world.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert again.stdout == first.stdout
+    first = world.run(COMMAND)
+    assert (first.returncode, first.stderr) == (0, "")
+    run = Path(first.stdout.strip())
+    before, index = world.points(), (run / "run.json").read_bytes()
+    again = world.run(measure_command(SIZES, BACKENDS, str(run)))
+    assert (again.returncode, again.stdout) == (0, first.stdout)
     assert world.points() == before
-    assert json.loads((Path(first.stdout.strip()) / "run.json").read_text()) == index
+    assert (run / "run.json").read_bytes() == index
+    other = world.run(measure_command((88,), BACKENDS, str(run)))
+    assert other.returncode == 2
+    assert "cannot be continued: it was begun with other parameters or on another machine" in other.stderr

@@ -1,5 +1,6 @@
 """The payload study with real processes: the faithful arm, the proof, the TCP past, wrong use."""
 
+import io
 import os
 import pickle
 import socket
@@ -29,6 +30,7 @@ from ipclab.studies.registry import study
 from ipclab.workers.launcher import Launcher, LaunchError, Role
 from ipclab.workers.worker import Outcome
 from tests.commands import names_of
+from tests.targets import Evil
 
 STUDY = PayloadStudy()
 SMOKE = PROFILES["smoke"]
@@ -208,10 +210,6 @@ def test_a_receiver_that_keeps_quiet_is_caught() -> None:
 
 
 def test_the_unpickler_takes_arrays_and_nothing_else(tmp_path: Path) -> None:
-    import io
-
-    from tests.targets import Evil
-
     array = tcp.contents(SEED, 0, 400)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         back = tcp.ArrayUnpickler(io.BytesIO(pickle.dumps(array, protocol))).load()
@@ -326,7 +324,12 @@ def refused(paths: Paths, told: str, **request: object) -> None:
 def test_mistyped_names_get_the_nearest(paths: Paths) -> None:
     refused(paths, "unknown profile 'quik'; did you mean 'quick'?", profile="quik")
     refused(paths, "unknown study 'paylod'; did you mean 'payload'?", studies=("paylod",))
-    refused(paths, "unknown backend 'shm-map'; did you mean 'shm-mmap'?", sweep=Sweep(None, ("shm-map",)))
+    refused(
+        paths,
+        "unknown backend 'shm-map'; did you mean 'shm-mmap'?",
+        studies=("payload",),
+        sweep=Sweep(None, ("shm-map",)),
+    )
     assert study("payload").name == "payload"
 
 
@@ -337,14 +340,14 @@ def test_a_size_that_is_none_is_refused(size: int) -> None:
 
 
 def test_a_size_that_holds_no_whole_float_is_refused(paths: Paths) -> None:
-    refused(paths, "size 6 holds no whole float32; give a multiple of 4", sweep=Sweep((84, 6)))
+    refused(paths, "size 6 holds no whole float32; give a multiple of 4", studies=("payload",), sweep=Sweep((84, 6)))
 
 
 def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
-    refused(paths, "is no run", run=tmp_path, sweep=Sweep((84,), ("file",)))
+    refused(paths, "is no run", studies=("payload",), run=tmp_path, sweep=Sweep((84,), ("file",)))
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("in the way")
     with pytest.raises(LabError, match=r"cannot write .*; free some room or give a folder that can be written"):
-        measure(paths, Request(profile="smoke", sweep=Sweep((84,), ("file",))), Silent())
+        measure(paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Silent())

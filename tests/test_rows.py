@@ -167,7 +167,9 @@ def test_derived_files_are_in_the_run_with_their_digests(measured: Measured, tmp
     assert names < set(run.about["files"])
     digests = {name: run.about["files"][name] for name in names}
     assert digests == {name: sha256(run.path / name) for name in names}
-    assert (run.path / "tables/points.csv").read_bytes() == points_csv(rows_of(run)) == points_csv(tidy([measured]))
+    table = (run.path / "tables/points.csv").read_bytes()
+    assert table == points_csv(rows_of(run))
+    assert sorted(table.splitlines()) == sorted(points_csv(tidy([measured])).splitlines())
     assert json.loads((run.path / "facts.json").read_text())["payload.published.write.small"]["value"] == 25.0
     write_derived(run, paths)
     assert digests == {name: sha256(run.path / name) for name in names}

@@ -1,7 +1,8 @@
-"""In a private mount namespace: /dev/shm without room, a data folder that is read-only, a /dev/shm that is ours alone."""
+"""In a private mount namespace: /dev/shm without room, a read-only data folder, a /dev/shm that is ours alone."""
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,8 +69,6 @@ with Launcher(Path(sys.argv[1])) as launcher:
 
 
 def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
-    import sys
-
     code = FULL.replace("CPU", str(min(os.sched_getaffinity(0))))
     backends = ["shm-mmap", "posix-shm", "mp-shm"]
     done = run(tmp_path, SCRIPT, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends)

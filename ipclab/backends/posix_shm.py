@@ -73,6 +73,9 @@ class Slot:
         self.length = self.segment.buffer[:LENGTH].cast("I")
         self.empty = self._semaphore(place.name(f"{tag}-empty"), 1)
         self.full = self._semaphore(place.name(f"{tag}-full"), 0)
+        # Looked up once: these four are what a message costs.
+        self.take_empty, self.give_empty = self.empty.acquire, self.empty.release
+        self.take_full, self.give_full = self.full.acquire, self.full.release
 
     def _semaphore(self, name: str, value: int) -> posix_ipc.Semaphore:
         flags = posix_ipc.O_CREX if self.created else 0
@@ -84,10 +87,10 @@ class Slot:
         self.length.release()
         self.segment.close()
         for semaphore in self.semaphores:
-            semaphore.close()
-            if self.created:
+            if self.created:  # a closed semaphore could not be unlinked any more
                 with suppress(posix_ipc.ExistentialError):
                     semaphore.unlink()
+            semaphore.close()
         if self.created:
             self.segment.unlink()
 
@@ -99,6 +102,7 @@ class PosixChannel:
         """Create both slots, or open them."""
         self.address: Address = {}
         self.capacity, self.strategy = place.capacity, place.wait
+        self.blocks = place.wait == BLOCK
         self.peer: Peer | None = None
         self.closed = False
         slots = [Slot(place, tag, create) for tag in ("request", "answer")]
@@ -133,42 +137,40 @@ class PosixChannel:
 
     def send(self, data: Data, timeout_ns: int) -> None:
         """Copy `data` into the free slot and say that it is full."""
-        slot, size = self.outbox, len(data)
+        size = len(data)
         if size > self.capacity:
             raise ValueError(f"{size} bytes are above the capacity of {self.capacity}")
+        slot = self.outbox
         try:
-            slot.empty.acquire(0)
+            slot.take_empty(0)
         except posix_ipc.BusyError:
             self._take(slot.empty, timeout_ns)
         slot.length[0] = size
         slot.map[LENGTH : LENGTH + size] = data
-        slot.full.release()
+        slot.give_full()
 
     def recv(self, timeout_ns: int) -> bytes:
         """Copy the message out of the full slot and say that it is free."""
-        slot = self._full(timeout_ns)
-        data = slot.map[LENGTH : LENGTH + slot.length[0]]
-        slot.empty.release()
-        return data
-
-    def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Copy the message out of the full slot into `buffer`."""
-        slot = self._full(timeout_ns)
-        size = slot.length[0]
-        buffer[:size] = slot.segment.buffer[LENGTH : LENGTH + size]
-        slot.empty.release()
-        return size
-
-    def _full(self, timeout_ns: int) -> Slot:
         slot = self.inbox
-        if self.strategy == BLOCK and timeout_ns >= SLICE_NS:
+        if self.blocks and timeout_ns >= SLICE_NS:
             try:  # the usual way: straight into the kernel
-                slot.full.acquire(SLICE_SECONDS)
+                slot.take_full(SLICE_SECONDS)
             except posix_ipc.BusyError:
                 self._take(slot.full, timeout_ns - SLICE_NS)
         else:
             self._take(slot.full, timeout_ns)
-        return slot
+        data = slot.map[LENGTH : LENGTH + slot.length[0]]
+        slot.give_empty()
+        return data
+
+    def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
+        """Copy the message out of the full slot into `buffer`."""
+        slot = self.inbox
+        self._take(slot.full, timeout_ns)
+        size = slot.length[0]
+        buffer[:size] = slot.segment.buffer[LENGTH : LENGTH + size]
+        slot.give_empty()
+        return size
 
     def close(self) -> None:
         """Close both slots; the end that listened removes their names."""

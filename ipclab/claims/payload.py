@@ -154,7 +154,7 @@ CLAIMS: tuple[Claim, ...] = (
         "0.9",
         "4.2",
         "최종 추정: 90-100 MB/s",
-        N_("TCP on loopback as v0.9 used it moves {low:MB/s,int} to {high:MB/s,int}, at most {most:MB/s,int}."),
+        N_("TCP on loopback as v0.9 used it moves at most {most:MB/s,int} ({low:MB/s,int} to {high:MB/s,int} estimated)."),
         quantities=lambda facts: [take(facts, "payload.tcp.v09.off.cross.large.bandwidth")],
         bounds=at_most(125e6),
         unit="B/s",

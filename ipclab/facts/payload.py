@@ -180,7 +180,7 @@ FAULTS = (
     N_("Whether page faults are more than half of a write is undecided in this run."),
 )
 FLUSH = (
-    N_("The flush does not explain why a write takes longer than a read."),
+    N_("The flush is a small part of a write and does not decide how long it takes."),
     N_("The flush takes a notable part of a write."),
     N_("Whether the flush takes a notable part of a write is undecided in this run."),
 )

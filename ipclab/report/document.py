@@ -14,7 +14,7 @@ from ipclab.report.catalogue import N_, Catalogue
 
 KEEP_IN_LAB = "lab"
 MARKDOWN = "text/markdown"
-_TABLE, _FIGURE = N_("Table {number}"), N_("Figure {number}")
+_TABLE, _FIGURE = N_("Table {number}."), N_("Figure {number}.")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def _block(block: document.Block, number: int) -> str:
         case document.Sheet(table, label):
             return table.to_html(label)
         case document.Drawing():
-            caption = escape(f"{block.label}. {block.caption}" if block.caption else block.label)
+            caption = escape(f"{block.label} {block.caption}" if block.caption else block.label)
             drawing = svg.inline(block.svg, f"f{number}-", block.alt)
             return f'<figure><div class="paper">{drawing}</div><figcaption>{caption}</figcaption></figure>'
         case _:

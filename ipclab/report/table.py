@@ -58,7 +58,7 @@ class Table:
 
     def to_html(self, label: str = "") -> str:
         """Return an HTML figure that scrolls sideways by itself; `label` ("Table 1") leads the caption."""
-        caption = escape(f"{label}. {self.caption}" if label else self.caption)
+        caption = escape(f"{label} {self.caption}" if label else self.caption)
         head = "".join(_cell("th", c.label, c.align, ' scope="col"') for c in self.columns)
         body = "\n".join(f"<tr>{self._row(row)}</tr>" for row in self.rows)
         notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)

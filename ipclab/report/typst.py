@@ -15,7 +15,7 @@ from ipclab.report.table import Table
 _FAMILIES = {"ko": ("KR", "SC", "JP"), "zh": ("SC", "KR", "JP"), "en": ("KR", "SC", "JP")}
 _REGIONS = {"ko": "kr", "zh": "cn", "en": "us"}
 _TEXT_WIDTH_PT = 470
-_MANY_COLUMNS, _MANY_ROWS = 7, 30
+_MANY_COLUMNS, _MANY_ROWS, _WHOLE_ROWS = 7, 30, 16
 _OPENED = {
     "bullet_list_open": "#list(",
     "list_item_open": "[",
@@ -82,11 +82,11 @@ def table(data: Table, label: str = "") -> str:
     rows = "\n".join("".join(f"[{text(cell)}], " for cell in row) for row in data.rows)
     small = len(data.columns) > _MANY_COLUMNS or len(data.rows) > _MANY_ROWS
     whole = len(data.rows) <= _WHOLE_ROWS
-    caption = f"{label}. {data.caption}" if label else data.caption
+    caption = f"{label} {data.caption}" if label else data.caption
     notes = "".join(f"#note[{text(note)}];\n" for note in data.notes)
     return (
-        f"#sheet({string(caption)}, small: {str(small).lower()}, whole: {str(whole).lower()}, table(columns: {len(data.columns)}, "
-        f"align: ({aligns},), table.header({head}),\n{rows}\n));\n{notes}\n"
+        f"#sheet({string(caption)}, small: {str(small).lower()}, whole: {str(whole).lower()}, "
+        f"table(columns: {len(data.columns)}, align: ({aligns},), table.header({head}),\n{rows}\n));\n{notes}\n"
     )
 
 
@@ -113,7 +113,7 @@ def _block(block: Block, lang: str) -> str:
             return table(data, label)
         case Drawing():
             width = "100%" if svg.width_pt(block.svg) > _TEXT_WIDTH_PT else "auto"
-            caption = f"{block.label}. {block.caption}" if block.caption else block.label
+            caption = f"{block.label} {block.caption}" if block.caption else block.label
             image = f'image(bytes({string(block.svg)}), format: "svg", alt: {string(block.alt)}, width: {width})'
             return f"#drawing({string(caption)}, {image});\n\n"
         case _:

@@ -85,7 +85,17 @@ def msgids(sources: Sources) -> dict[str, str]:
         with path.open("rb") as file:
             for _, message, *_rest in extract(method, file, {"_": None, "N_": None}):
                 found.setdefault(str(message), path.name)
+    if sources.package == checkout().package:
+        found |= {label: "machine" for label in _shown_labels() if label not in found}
     return found
+
+
+def _shown_labels() -> list[str]:
+    """Return the labels of the machine's facts that reports show: the registry holds them as plain text."""
+    from ipclab.machine import label
+    from ipclab.tables.environment import SHOWN
+
+    return [label(name) for name in SHOWN]
 
 
 def update(sources: Sources | None = None) -> dict[str, int]:

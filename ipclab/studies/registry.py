@@ -2,10 +2,13 @@
 
 from ipclab.errors import UsageError
 from ipclab.studies.interface import Study
+from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.payload import PayloadStudy
+from ipclab.studies.round_trip import RoundTripStudy
 from ipclab.words import nearest
 
-STUDIES: dict[str, Study] = {study.name: study for study in (PayloadStudy(),)}
+# In the order of measuring: the limits first, for every run is read against them.
+STUDIES: dict[str, Study] = {study.name: study for study in (LimitsStudy(), PayloadStudy(), RoundTripStudy())}
 
 
 def study(name: str) -> Study:

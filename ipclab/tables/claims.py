@@ -51,10 +51,10 @@ def _verdict(view: View, claim: Claim, verdict: Verdict, own: bool) -> str:
     word = view.say(WORDS[verdict.word])
     if verdict.value is None or verdict.interval is None:
         reason = claim.unstated if own and claim.unstated else N_("not measured in this run")
-        return f"{word} ({view.say(reason)})"
+        return view.say(N_("{word} ({reason})"), word=word, reason=view.say(reason))
     spec = SPECS.get(claim.unit, "")
     first, last = (view.value(value, claim.unit, spec) for value in verdict.value)
     text = first if first == last else f"{first} … {last}"
     if not own and verdict.interval != verdict.value:
         text += f" [{'–'.join(view.value(end, claim.unit, spec) for end in verdict.interval)}]"
-    return f"{word}: {text}"
+    return view.say(N_("{word}: {value}"), word=word, value=text)

@@ -15,7 +15,8 @@ use crate::clock::now;
 use crate::error::{Failure, Outcome, check_signals, os};
 use crate::mapping::Mapping;
 use crate::process::started;
-use crate::slot::{End, LARGEST, NAP, Wait, Watch, segment_size};
+use crate::slot::{End, LARGEST, segment_size};
+use crate::waiting::{NAP, Wait, Watch};
 
 /// One end of a duplex channel of one message slot each way, in a segment that the caller has made.
 ///

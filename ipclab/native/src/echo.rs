@@ -9,8 +9,9 @@ use crate::error::{Failure, Outcome};
 use crate::mapping::{Buffer, Mapping};
 use crate::process::{Cpus, Ending, pair};
 use crate::samples::Samples;
-use crate::slot::{End, NAP, Wait, Watch, segment_size};
+use crate::slot::{End, segment_size};
 use crate::stream::Stream;
+use crate::waiting::{NAP, Wait, Watch};
 
 /// A way to hand a message over; both calls return whether they went well.
 trait Wire {

@@ -28,7 +28,7 @@ pub fn os(what: &'static str) -> impl FnOnce(Errno) -> Failure {
 
 /// Run the Python signal handlers that are due; one that raises ends the wait.
 pub fn check_signals() -> Outcome<()> {
-    Python::attach(|py| py.check_signals()).map_err(Failure::Signal)
+    Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(())).map_err(Failure::Signal)
 }
 
 impl From<Failure> for PyErr {

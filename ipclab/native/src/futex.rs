@@ -72,7 +72,7 @@ fn waker(map: &Mapping, sleeper: Pid, n: usize, budget_ns: u64) -> Ending {
             sched_yield();
         }
     };
-    let end = now() + budget_ns;
+    let end = now().saturating_add(budget_ns);
     for number in 1..=n as u32 {
         until(&|| map.word(READY).load(Acquire) == number);
         if now() >= end && number > 1 {

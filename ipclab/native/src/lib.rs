@@ -12,6 +12,7 @@ mod process;
 mod samples;
 mod slot;
 mod stream;
+mod waiting;
 
 use pyo3::prelude::*;
 

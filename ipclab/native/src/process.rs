@@ -9,13 +9,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, pidfd_open, pidfd_send_signal,
-    set_parent_process_death_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getppid, kill_process, pidfd_open,
+    pidfd_send_signal, set_parent_process_death_signal, waitid, waitpid,
 };
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::clock::now;
 use crate::error::{Failure, Outcome, check_signals, os};
+
+/// How often the supervisor looks for signals while nothing happens.
+const LOOK_NS: u64 = 250_000_000;
 
 /// How a child ended; the discriminant is its exit code.
 #[derive(Clone, Copy)]
@@ -63,12 +66,12 @@ pub fn pair(
         if now >= deadline {
             return Err(Failure::Timeout("the measuring processes did not finish in time"));
         }
-        let left = deadline - now;
-        let left = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
+        // A signal that comes just before the poll does not end it: look again soon, but seldom.
+        let left = Timespec { tv_sec: 0, tv_nsec: (deadline - now).min(LOOK_NS) as i64 };
         let mut ended =
             [PollFd::new(&client.pidfd, PollFlags::IN), PollFd::new(&server.pidfd, PollFlags::IN)];
         match poll(&mut ended, Some(&left)) {
-            Err(Errno::INTR) => check_signals()?,
+            Ok(0) | Err(Errno::INTR) => check_signals()?,
             Err(errno) => return Err(Failure::Os("poll", errno)),
             Ok(_) if !ended[1].revents().is_empty() => return server.ending("the echoing process"),
             Ok(_) if !ended[0].revents().is_empty() => return client.ending("the timing process"),
@@ -100,8 +103,14 @@ impl Child {
             }
             pid => {
                 let pid = Pid::from_raw(pid).expect("fork gave a pid");
-                let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(os("pidfd_open"))?;
-                Ok(Self { pid, pidfd })
+                match pidfd_open(pid, PidfdFlags::empty()) {
+                    Ok(pidfd) => Ok(Self { pid, pidfd }),
+                    Err(errno) => {
+                        let _ = kill_process(pid, Signal::KILL);
+                        let _ = waitpid(Some(pid), WaitOptions::empty());
+                        Err(Failure::Os("pidfd_open", errno))
+                    }
+                }
             }
         }
     }
@@ -149,4 +158,34 @@ pub fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The 22nd field (proc_pid_stat(5)); the second, the name, may hold spaces and parentheses.
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: u64 = 5_000_000_000;
+
+    fn forever() -> Ending {
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+    }
+
+    #[test]
+    fn every_ending_is_told() {
+        let cpus = Cpus::new((-1, -1)).unwrap();
+        assert!(pair(cpus, TIME, forever, |_| Ending::Done).is_ok());
+        assert!(matches!(pair(cpus, TIME, forever, |_| Ending::Wrong), Err(Failure::Invalid(_))));
+        assert!(matches!(pair(cpus, TIME, || Ending::Refused, |_| forever()), Err(Failure::Invalid(_))));
+        assert!(matches!(pair(cpus, 50_000_000, forever, |_| forever()), Err(Failure::Timeout(_))));
+        let killed = || -> Ending { std::process::abort() };
+        assert!(matches!(pair(cpus, TIME, killed, |_| forever()), Err(Failure::PeerGone(_))));
+    }
+
+    #[test]
+    fn a_process_has_a_start_time() {
+        assert!(started(std::process::id()).is_some());
+        assert_eq!(started(u32::MAX), None);
+    }
 }

@@ -25,7 +25,7 @@ impl Samples {
     /// Warm up for at most a tenth of `n` and of the budget, then time each call of `operation`, which gets a
     /// running number and returns whether it went well. A sample contains one clock read (see `clock_cost`).
     pub fn run(&self, mut operation: impl FnMut(u64) -> bool) -> bool {
-        let (mut number, warm_until) = (0, now() + self.budget_ns / 10);
+        let (mut number, warm_until) = (0, now().saturating_add(self.budget_ns / 10));
         while number <= self.room as u64 / 10 && now() < warm_until {
             if !operation(number) {
                 return false;
@@ -34,7 +34,7 @@ impl Samples {
         }
         let slots = self.map.bytes(8, 8 * self.room).cast::<i64>();
         let (mut count, mut last) = (0, now());
-        let end = last + self.budget_ns;
+        let end = last.saturating_add(self.budget_ns);
         while count < self.room && last < end {
             if !operation(number) {
                 return false;
@@ -65,5 +65,20 @@ impl Samples {
             bytes.extend_from_slice(&((sample + batch / 2) / batch).to_le_bytes());
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Samples;
+
+    #[test]
+    fn fills_its_room_and_rounds_a_batch_to_the_nearest() {
+        let samples = Samples::new(3, u64::MAX).unwrap();
+        assert!(samples.run(|_| true));
+        assert_eq!(samples.bytes(1).len(), 24);
+        samples.put(2, 25);
+        assert_eq!(samples.bytes(10)[16..], 3_i64.to_le_bytes());
+        assert!(!samples.run(|number| number < 2));
     }
 }

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 
 use rustix::io::Errno;
 use rustix::thread::{futex, sched_yield};
-use rustix::time::Timespec;
 
 use crate::clock::now;
 use crate::error::{Failure, Outcome};
 use crate::mapping::Mapping;
+use crate::waiting::{Wait, Watch, spin};
 
 // Offsets in a side's region. First line: what the peer polls; the sequence is the low half of `MESSAGE` (the
 // half that a futex can wait for), the length of the message the high half.
@@ -39,32 +39,13 @@ pub const LARGEST: usize = 1 << 30;
 const FOR_MESSAGE: u32 = 1;
 const FOR_ROOM: u32 = 2;
 
-/// Spins (some 10 us) before a spinner yields its CPU, or a spin-then-block waiter sleeps.
-const SPINS: u32 = 500;
 /// Yields between two looks at the deadline and at the peer.
 const YIELDS: u32 = 16;
 /// A yield that comes back sooner has let nobody else run.
 const SWITCH_NS: u64 = 1_000;
-/// The longest sleep between two such looks.
-pub const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
-/// How a side waits for its peer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
-    Spin = 1,
-    SpinThenBlock = 2,
-    Block = 3,
-}
-
 /// What `STATE` says of its owner; 0 is a side that nobody took yet.
 const ATTACHED: u32 = 1;
 const CLOSED: u32 = 2;
-
-/// Looked at now and then while waiting; an error ends the wait.
-pub trait Watch {
-    /// Returns for how long the waiter may sleep before it looks again.
-    fn look(&mut self, end: &End) -> Outcome<Timespec>;
-}
 
 /// One side's view of the two slots.
 pub struct End {
@@ -293,14 +274,5 @@ impl End {
     }
 }
 
-/// Spin until `word` is no longer `old`, for a bounded time; returns whether it changed.
-#[inline]
-fn spin(word: &AtomicU32, old: u32) -> bool {
-    for _ in 0..SPINS {
-        if word.load(Acquire) != old {
-            return true;
-        }
-        std::hint::spin_loop();
-    }
-    false
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+"""iceoryx2: publish and subscribe each way over its shared memory, with an event each way for a blocking receiver.
+
+Its names and files are told apart by prefix and root: the prefix is the launch's, so that the session's ledger removes
+what a killed process leaves in /dev/shm, and the root is the session's folder. The root is given through a descriptor,
+since iceoryx2 puts Unix sockets there whose path would else be above the kernel's 107 bytes.
+"""
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any, Self
+
+import iceoryx2
+
+from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.shm_mmap import FOLDER
+from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK, Peer, wait
+
+MICROSECOND = 1_000
+
+
+class IceoryxChannel:
+    """A publisher and a subscriber, each of a service of its own, and a notifier and a listener beside them."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        """Create or open the four services and this end's ports."""
+        iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
+        self.address: Address = {}
+        self.place, self.create = place, create
+        self.peer: Peer | None = None
+        self.root = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.node = self._node()
+        inward, outward = ("request", "answer") if create else ("answer", "request")
+        self.ports: dict[str, Any] = {}
+        self.ports["publisher"] = self._publisher(outward)
+        self.ports["subscriber"] = self._data(inward).subscriber_builder().create()
+        self.ports["notifier"] = self._event(outward).notifier_builder().create()
+        self.ports["listener"] = self._event(inward).listener_builder().create()
+        self.loan = self.ports["publisher"].loan_slice_uninit
+        self.notify = self.ports["notifier"].notify if place.wait != SPIN else lambda: None
+        self.sample: Any = None
+
+    def _node(self) -> Any:
+        config = iceoryx2.config.default()
+        config.global_cfg.root_path = iceoryx2.Path.new(f"/proc/self/fd/{self.root}/")
+        config.global_cfg.prefix = iceoryx2.FileName.new(self.place.name(""))
+        config.global_cfg.node.cleanup_dead_nodes_on_creation = False
+        config.global_cfg.node.cleanup_dead_nodes_on_destruction = False
+        builder = iceoryx2.NodeBuilder.new().config(config)
+        node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(iceoryx2.ServiceType.Ipc)
+        for path in self._counters():
+            path.chmod(0o600)  # iceoryx2 makes it writable by all
+        return node
+
+    def _counters(self) -> list[Path]:
+        """Return the files that iceoryx2 keeps beyond the last node's end."""
+        return list(FOLDER.glob(f"{self.place.name('')}*.global_mgmt"))
+
+    def _service(self, tag: str) -> Any:
+        return self.node.service_builder(iceoryx2.ServiceName.new(tag))
+
+    def _data(self, tag: str) -> Any:
+        found = self._service(tag).publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
+        found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(1)
+        return found.enable_safe_overflow(False).open_or_create()
+
+    def _publisher(self, tag: str) -> Any:
+        return self._data(tag).publisher_builder().initial_max_slice_len(max(1, self.place.capacity)).create()
+
+    def _event(self, tag: str) -> Any:
+        return self._service(f"{tag}-event").event().open_or_create()
+
+    @classmethod
+    def listen(cls, place: Place) -> Self:
+        """Create the services."""
+        return cls(place, True)
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Wait until the other end's subscriber is there: what is published before, it would not see."""
+        self.peer = peer
+        self._await_ports(timeout_ns)
+
+    @classmethod
+    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
+        """Open the services."""
+        channel = cls(place, False)
+        channel.accept(peer, timeout_ns)
+        return channel
+
+    def _await_ports(self, timeout_ns: int) -> None:
+        services = [self._data("request"), self._data("answer")]
+
+        def ready() -> bool:
+            return all(service.dynamic_config.number_of_subscribers == 1 for service in services)
+
+        wait(SPIN, ready, lambda left_ns: False, timeout_ns, self.peer)
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        """Copy `data` into a loaned sample and send that."""
+        size = len(data)
+        if size > self.place.capacity:
+            raise ValueError(f"{size} bytes are above the capacity of {self.place.capacity}")
+        sample = self.loan(size)
+        memoryview((ctypes.c_uint8 * size).from_address(sample.payload_ptr)).cast("B")[:] = data
+        sample.assume_init().send()
+        self.notify()
+
+    def recv(self, timeout_ns: int) -> bytes:
+        """Return a copy of the next sample, which is then given back."""
+        self._take(timeout_ns)
+        data = ctypes.string_at(self.sample.payload_ptr, self.sample.payload().len())
+        self._give_back()
+        return data
+
+    def recv_view(self, timeout_ns: int) -> memoryview:
+        """Return the next sample where it lies; it is given back at the next receive."""
+        self._give_back()
+        self._take(timeout_ns)
+        view: memoryview = self.sample.payload().as_memory_view()
+        return view.cast("B")
+
+    def _take(self, timeout_ns: int) -> None:
+        wait(self.place.wait, self._ready, self._block, timeout_ns, self.peer)
+
+    def _ready(self) -> bool:
+        self.sample = self.ports["subscriber"].receive()
+        return self.sample is not None
+
+    def _block(self, left_ns: int) -> bool:
+        # None left would mean for ever: the time becomes a socket's option (socket(7), SO_RCVTIMEO).
+        self.ports["listener"].timed_wait(iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns)))
+        return self._ready()
+
+    def _give_back(self) -> None:
+        if self.sample is not None:
+            self.sample.delete()
+            self.sample = None
+
+    def close(self) -> None:
+        """Give the sample, the ports and the node back, which removes their names."""
+        if self.root < 0:
+            return
+        self._give_back()
+        for port in self.ports.values():
+            port.delete()
+        self.ports.clear()
+        del self.loan, self.notify, self.node
+        os.close(self.root)
+        self.root = -1
+        for path in self._counters() if self.create else []:
+            path.unlink(missing_ok=True)
+
+
+backend = Backend("iceoryx2", channel=IceoryxChannel, waits=(BLOCK, SPIN_THEN_BLOCK, SPIN), receives=("bytes", "view"))

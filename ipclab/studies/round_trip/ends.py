@@ -1,0 +1,226 @@
+"""The two processes of a round trip: one that echoes, and one that asks and keeps the time."""
+
+import ctypes
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+
+from ipclab.backends.interface import Channel, Data, Place
+from ipclab.backends.registry import backend as find
+from ipclab.backends.waiting import Peer
+from ipclab.proof import digest, payload
+from ipclab.workers.loops import keep
+from ipclab.workers.worker import Worker, zeros
+
+WAIT_NS = 10_000_000_000  # as published
+PUBLISHED_WARM_UP = 100
+PROOF_MESSAGES = 3
+HEADER_BYTES = 16
+LARGE = 500_000
+OP, INTENDED = "round-trip", "intended"
+PR_SET_TIMERSLACK = 29
+
+Take = Callable[[int], Data]
+Reader = Callable[[Data], object]
+
+
+@contextmanager
+def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
+    """Give this end of a channel of `backend` for messages of at most `capacity` bytes, connected; close it after.
+
+    The worker in role `server` listens, the other one connects.
+    """
+    kind = find(backend).channel
+    if kind is None:
+        raise TypeError(f"{backend} has no channel")
+    place = Place(worker.prefix, worker.folder, capacity, wait)
+    me = asdict(Peer.me())
+    if worker.role == "server":
+        channel: Channel = kind.listen(place)
+        try:
+            met = worker.meet(peer=me, address=channel.address)
+            channel.accept(Peer(**met["client"]["peer"]), WAIT_NS)
+        except BaseException:
+            channel.close()
+            raise
+    else:
+        server = worker.meet(peer=me)["server"]
+        channel = kind.connect(place, server["address"], Peer(**server["peer"]), WAIT_NS)
+    try:
+        yield channel
+    finally:
+        channel.close()
+
+
+def taker(channel: Channel, receive: str, size: int) -> Take:
+    """Return how to take a message of at most `size` bytes by `receive`, one of the backend's `receives`."""
+    if receive == "bytes":
+        return channel.recv
+    if receive == "view":
+        view: Take = channel.recv_view  # type: ignore[attr-defined]
+        return view
+    into: Callable[[memoryview, int], int] = channel.recv_into  # type: ignore[attr-defined]
+    buffer = memoryview(bytearray(size))
+
+    def take(timeout_ns: int) -> memoryview:
+        return buffer[: into(buffer, timeout_ns)]
+
+    return take
+
+
+def warm_up(arm: str, size: int) -> int:
+    """Return how many round trips come before the timed ones: the published number, or fewer."""
+    if arm == "published":
+        return PUBLISHED_WARM_UP
+    return 10 if size < LARGE else 5
+
+
+READERS: dict[str, Reader] = {
+    "untouched": lambda data: None,
+    "header": lambda data: bytes(data[:HEADER_BYTES]),
+    "full": lambda data: np.frombuffer(data, np.uint8).max(),  # one pass over every byte
+}
+
+
+def serve(worker: Worker, backend: str, size: int, seed: int, arm: str, wait: str, receive: str, touch: str) -> None:
+    """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and send one's own."""
+    with opened(worker, backend, size, wait) as channel:
+        take = taker(channel, receive, size)
+        if arm == "touch":
+            echo = _answering(channel, take, READERS[touch], payload(seed, 0, size))
+        else:
+            echo = _echoing(channel, take)
+        echo(warm_up(arm, size))
+        count = worker.meet()["client"]["count"]
+        with worker.counting(OP, count):
+            echo(count)
+        worker.outcome.proof = reflect(channel, PROOF_MESSAGES)
+        worker.meet()  # the other end is done: nothing is closed under it
+
+
+def _echoing(channel: Channel, take: Take) -> Callable[[int], None]:
+    def echo(count: int) -> None:
+        send = channel.send
+        for _ in range(count):
+            send(take(WAIT_NS), WAIT_NS)
+
+    return echo
+
+
+def _answering(channel: Channel, take: Take, read: Reader, own: bytes) -> Callable[[int], None]:
+    def echo(count: int) -> None:
+        for _ in range(count):
+            read(take(WAIT_NS))
+            channel.send(own, WAIT_NS)
+
+    return echo
+
+
+def ask(
+    worker: Worker,
+    backend: str,
+    size: int,
+    seed: int,
+    arm: str,
+    wait: str,
+    receive: str,
+    touch: str,
+    gap_ns: int,
+    budget_ns: int,
+    least: int,
+    most: int,
+) -> None:
+    """Be the asking end: warm up, agree on a count, time that many round trips, then prove the payload."""
+    with opened(worker, backend, size, wait) as channel:
+        take, content = taker(channel, receive, size), payload(seed, 0, size)
+        read = READERS[touch] if arm == "touch" else None
+        stamps = _closed_loop(channel, take, content, warm_up(arm, size), read)
+        each = int(np.median(np.diff(stamps)))
+        count = int(min(most, max(least, budget_ns // (each + gap_ns))))
+        worker.meet(count=count)
+        with worker.counting(OP, count):
+            if arm == "published":
+                _published(worker, channel, take, content, count)
+            elif gap_ns:
+                _paced(worker, channel, take, content, count, each + gap_ns)
+            else:
+                stamps = _closed_loop(channel, take, content, count, read)
+        if not worker.outcome.samples:
+            keep(worker, OP, np.diff(stamps))
+        worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
+        worker.meet()
+
+
+def _closed_loop(channel: Channel, take: Take, content: bytes, count: int, read: Reader | None) -> Any:
+    """Return the clock before the first and after each of `count` round trips, int64 ns."""
+    stamps = zeros(count + 1)
+    send = channel.send
+    stamps[0] = clock()
+    if read is None:
+        for i in range(1, count + 1):
+            send(content, WAIT_NS)
+            take(WAIT_NS)
+            stamps[i] = clock()
+    else:
+        for i in range(1, count + 1):
+            send(content, WAIT_NS)
+            read(take(WAIT_NS))
+            stamps[i] = clock()
+    return np.frombuffer(stamps, np.int64)
+
+
+def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int) -> None:
+    """Start a round trip every `period_ns`, late ones at once; keep the time from its start and from its due time."""
+    # Sleeps end when they are due, not up to 50 us later as is usual (prctl(2)).
+    ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
+    due, starts, ends = zeros(count), zeros(count), zeros(count)
+    send, first = channel.send, clock() + period_ns
+    for i in range(count):
+        due[i] = first + i * period_ns
+        left = due[i] - clock()
+        if left > 0:
+            time.sleep(left / 1e9)
+        starts[i] = clock()
+        send(content, WAIT_NS)
+        take(WAIT_NS)
+        ends[i] = clock()
+    done = np.frombuffer(ends, np.int64)
+    keep(worker, OP, done - np.frombuffer(starts, np.int64))
+    keep(worker, INTENDED, done - np.frombuffer(due, np.int64))
+    worker.outcome.facts["period_ns"] = period_ns
+
+
+def _published(worker: Worker, channel: Channel, take: Take, content: bytes, count: int) -> None:
+    """Time all round trips by one pair of clock reads, as published: the one sample is their mean."""
+    send = channel.send
+    start = clock()
+    for _ in range(count):
+        send(content, WAIT_NS)
+        take(WAIT_NS)
+    total = clock() - start
+    keep(worker, OP, np.array([round(total / count)], np.int64))
+    worker.outcome.facts |= {"iterations": count, "total_ns": total, "round_trips_per_second": count / (total / 1e9)}
+
+
+def reflect(channel: Channel, count: int) -> list[str]:
+    """Send `count` messages back and return the digest of every byte of each."""
+    seen = []
+    for _ in range(count):
+        data = channel.recv(WAIT_NS)
+        seen.append(digest(data))
+        channel.send(data, WAIT_NS)
+    return seen
+
+
+def prove(channel: Channel, seed: int, size: int, count: int) -> list[str]:
+    """Send messages 0 to `count` - 1 of `seed` and return the digest of every byte of each answer."""
+    seen = []
+    for sequence in range(count):
+        channel.send(payload(seed, sequence, size), WAIT_NS)
+        seen.append(digest(channel.recv(WAIT_NS)))
+    return seen

@@ -1,0 +1,148 @@
+"""The round-trip study: its points, what its ends keep, and how both are joined."""
+
+from array import array
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ipclab.backends.waiting import Peer, wait
+from ipclab.errors import UsageError
+from ipclab.placement import Placement
+from ipclab.points import Point
+from ipclab.profiles import PROFILES, Profile
+from ipclab.proof import PayloadError, digest, payload
+from ipclab.studies.interface import Launch, Sweep
+from ipclab.studies.registry import study
+from ipclab.studies.round_trip import GAPS_NS, INTENDED, OP, SIZES, RoundTripStudy
+from ipclab.studies.round_trip.ends import PROOF_MESSAGES
+from ipclab.workers.launcher import Launcher
+from ipclab.workers.worker import Outcome
+from tests.test_workers import CPUS
+
+STUDY = RoundTripStudy()
+QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
+FREE = Placement("free", (CPUS,), "free")
+LEVELS = {"wait": "block", "receive": "bytes", "gap_ns": 0, "touch": "full"}
+
+
+def points(backend: str, profile: Profile = QUICK, sizes: tuple[int, ...] | None = None) -> list[Point]:
+    return STUDY.points(profile, Sweep(sizes, (backend,)))
+
+
+def arms(found: list[Point]) -> Counter[object]:
+    return Counter(point.levels["arm"] for point in found)
+
+
+def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
+    found = points("posix-shm")
+    # 4 sizes x 2 CPUs' placements and `free` at the smallest; the published arm in all three; 2 more waits; 3 touches
+    # x 2 ways to receive at the largest size.
+    assert arms(found) == {"main": 9, "published": 12, "wait": 4, "gap": 8, "touch": 6}
+    assert len({point.id for point in found}) == len(found)
+    assert sorted({point.size_bytes for point in found}) == list(SIZES)
+    main = [point.levels for point in found if point.levels["arm"] == "main"]
+    assert main == [{"arm": "main", **LEVELS}] * 9
+    changed = {"wait": {"wait"}, "gap": {"gap_ns"}, "touch": {"receive", "touch"}}
+    for point in found:
+        differ = {name for name, level in LEVELS.items() if point.levels[name] != level}
+        assert differ <= changed.get(str(point.levels["arm"]), set()), point.id
+    assert {point.levels["gap_ns"] for point in found} == {0, *GAPS_NS}
+
+
+def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
+    found = points("posix-shm", sizes=(5000, 12))
+    by_size = {size: arms([point for point in found if point.size_bytes == size]) for size in (12, 5000)}
+    assert by_size[12] == {"main": 3, "published": 3, "wait": 4, "gap": 8}
+    assert by_size[5000] == {"main": 2, "published": 3, "touch": 6}
+    assert arms(points("pipe", sizes=(1,))) == {"main": 3, "wait": 4}
+
+
+def test_points_of_one_size_are_measured_interleaved() -> None:
+    blocks = [point.block for point in STUDY.points(QUICK, Sweep())]
+    assert list(dict.fromkeys(blocks)) == [f"round-trip-{size}" for size in SIZES]
+    assert blocks == sorted(blocks, key=lambda block: int(block.rpartition("-")[2]))
+
+
+def test_only_channels_can_be_asked_for() -> None:
+    assert study("round_trip").name == "round_trip"
+    with pytest.raises(UsageError, match="study round_trip has no backend 'shm-mmap': it has no channel"):
+        points("shm-mmap")
+    with pytest.raises(UsageError, match="did you mean 'zmq-ipc'"):
+        points("zmq-ipcc")
+
+
+def test_the_published_number_is_timed_in_full() -> None:
+    arguments = {
+        profile.name: STUDY.roles(points("zmq-ipc", profile)[3], profile, FREE, 1)[1].arguments
+        for profile in (QUICK, FULL)
+    }
+    assert {name: given["arm"] for name, given in arguments.items()} == {"quick": "published", "full": "published"}
+    assert (arguments["full"]["most"], arguments["full"]["budget_ns"]) == (50_000, 30 * 10**9)
+    assert (arguments["quick"]["most"], arguments["quick"]["budget_ns"]) == (QUICK.most_samples, QUICK.budget_ns)
+
+
+def launched(launcher: Launcher, arm: str, **levels: str | int) -> Launch:
+    wanted = {"arm": arm, **levels}.items()
+    point = next(point for point in points("posix-shm", SMOKE, (64, 100)) if wanted <= point.levels.items())
+    outcomes = launcher.launch(STUDY.roles(point, SMOKE, FREE, 9), 60)
+    launch = STUDY.collect(point, outcomes, 9)
+    ends = [outcome.counters[OP] for outcome in outcomes.values()]
+    assert launch.counters == {OP: {name: ends[0][name] + ends[1][name] for name in ends[0]}}
+    return launch
+
+
+@pytest.mark.parametrize(
+    ("arm", "levels"),
+    [("main", {}), ("wait", {"wait": "spin"}), ("touch", {"touch": "untouched"}), ("touch", {"receive": "into"})],
+)
+def test_closed_loop_arms_keep_every_round_trip(launcher: Launcher, arm: str, levels: dict[str, str]) -> None:
+    launch = launched(launcher, arm, **levels)
+    assert list(launch.samples) == [OP]
+    assert SMOKE.least_samples <= len(launch.samples[OP]) <= SMOKE.most_samples
+    assert launch.samples[OP].min() > 0
+
+
+def test_paced_round_trips_are_kept_from_start_and_from_due_time(launcher: Launcher) -> None:
+    launch = launched(launcher, "gap", gap_ns=1_000_000)
+    closed, intended = launch.samples[OP], launch.samples[INTENDED]
+    assert len(closed) == len(intended) >= SMOKE.least_samples
+    assert np.all(intended >= closed)  # nothing starts before it is due
+    assert launch.facts["period_ns"] > 1_000_000  # type: ignore[operator]
+
+
+def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(launcher: Launcher) -> None:
+    launch = launched(launcher, "published")
+    count, total = (int(str(launch.facts[name])) for name in ("iterations", "total_ns"))
+    assert launch.samples[OP].tolist() == [round(total / count)]
+    assert launch.facts["round_trips_per_second"] == count / (total / 1e9)
+
+
+def outcomes(server: list[str], client: list[str]) -> dict[str, Outcome]:
+    counters = {OP: {"cpu_ns": 10.0}}
+    samples = {OP: array("q", [5, 7])}
+    return {"server": Outcome({}, counters, server), "client": Outcome(samples, counters, client)}
+
+
+def test_collect_takes_whole_payloads_only() -> None:
+    point = points("unix")[0]
+    good = [digest(payload(3, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
+    launch = STUDY.collect(point, outcomes(good, good), 3)
+    assert launch.samples[OP].tolist() == [5, 7]
+    assert launch.counters == {OP: {"cpu_ns": 20.0}}
+    swapped = [good[1], good[0], good[2]]
+    for server, client in ((swapped, good), (good, swapped)):
+        with pytest.raises(PayloadError, match="message 0 of 3 arrived wrong: it is message 1"):
+            STUDY.collect(point, outcomes(server, client), 3)
+    with pytest.raises(PayloadError, match="2 of 3 messages arrived"):
+        STUDY.collect(point, outcomes(good[:2], good), 3)
+
+
+def test_a_wait_asks_once_more_when_the_peer_has_ended() -> None:
+    gone = Peer(Peer.me().pid, -1)
+    answers = iter([False, True])
+    wait("block", lambda: next(answers), lambda left_ns: next(answers), 10**9, gone)
+    with pytest.raises(BrokenPipeError):
+        wait("block", lambda: False, lambda left_ns: False, 10**9, gone)
+    with pytest.raises(TimeoutError):
+        wait("spin", lambda: False, lambda left_ns: pytest.fail("spinning never blocks"), 0, Peer.me())
