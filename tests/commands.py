@@ -32,15 +32,19 @@ except LabError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)
 """
+WITHOUT_NATIVE = """
+import sys
+sys.modules["ipclab_native"] = None  # as on a machine without it: there are no limits to measure
+"""
 
 
-def measure_command(sizes: Sequence[int], backends: Sequence[str], run: str = "") -> list[str]:
+def measure_command(sizes: Sequence[int], backends: Sequence[str], run: str = "", native: bool = False) -> list[str]:
     """Return the command that measures the payload study under profile smoke, into `run` when it is given.
 
-    It prints the run's folder, or one line on stderr, and exits as the design says.
+    It prints the run's folder, or one line on stderr, and exits as the design says. The limits come first if `native`.
     """
     levels = [",".join(map(str, sizes)), ",".join(backends)]
-    return [sys.executable, "-c", CODE, *levels, *([run] if run else [])]
+    return [sys.executable, "-c", CODE if native else WITHOUT_NATIVE + CODE, *levels, *([run] if run else [])]
 
 
 def environment(folder: Path) -> dict[str, str]:

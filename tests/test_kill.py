@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.payload import PayloadStudy
 from tests.commands import environment, eventually, measure_command, names_of, processes_of
 
-SIZES, BACKENDS = (84,), ("shm-mmap", "posix-shm", "file")
+SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")
 COMMAND = measure_command(SIZES, BACKENDS)
 NOBODY = 65534
 
@@ -32,9 +33,9 @@ class World:
         self.data, self.temporary = path / "data", path / "tmp"
         self.ledger = self.data / "runs" / ".ledger"
 
-    def start(self) -> "subprocess.Popen[str]":
+    def start(self, command: list[str] = COMMAND) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
-        return subprocess.Popen(COMMAND, env=self.environment, stdout=pipe, stderr=pipe, text=True)
+        return subprocess.Popen(command, env=self.environment, stdout=pipe, stderr=pipe, text=True)
 
     def run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
         """Run `command` to its end."""
@@ -45,9 +46,9 @@ class World:
         assert eventually(lambda: true() or measuring.poll() is not None, 60)
         assert measuring.poll() is None, measuring.communicate()
 
-    def session(self) -> str:
-        """Return the id of the session that measures, or nothing."""
-        return next((file.stem for file in self.ledger.glob("ipclab-*.json")), "")
+    def session(self, measuring: "subprocess.Popen[str]") -> str:
+        """Return the id of the session of `measuring`, or nothing."""
+        return next((file.stem for file in self.ledger.glob(f"ipclab-{measuring.pid}-*.json")), "")
 
     def has(self, count: int) -> bool:
         """Tell whether `count` points are finished."""
@@ -80,11 +81,11 @@ def decoys() -> Iterator[list[Path]]:
 
 
 def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> None:
-    """SIGKILL the measuring process, and first its fork server when `server_too`."""
+    """SIGKILL the measuring process, and first its fork server when `server_too`; what is left of them says nothing."""
     if server_too and (servers := processes_of(session)):
         os.kill(min(servers), signal.SIGKILL)
     measuring.kill()
-    measuring.communicate(timeout=10)
+    assert measuring.communicate(timeout=10) == ("", "")
 
 
 def ended(session: str) -> bool:
@@ -96,16 +97,15 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
     moment = random.Random(20261121)
     kept: dict[str, tuple[int, bytes]] = {}
     sessions = []
-    for server_too in (False, True, False, True):
+    for finished, server_too in ((0, False), (1, False), (2, True), (12, False)):
         measuring = world.start()
-        world.wait(measuring, world.session)
-        finished = len(kept) + moment.randrange(2)  # let some points be finished first
+        world.wait(measuring, partial(world.session, measuring))
         world.wait(measuring, partial(world.has, finished))
-        time.sleep(moment.uniform(0, 0.15))
-        sessions.append(world.session())
+        time.sleep(moment.uniform(0, 0.05))
+        sessions.append(world.session(measuring))
         kill(measuring, sessions[-1], server_too)
         assert eventually(partial(ended, sessions[-1]))
-        if not server_too:
+        if finished and not server_too:  # a fork server that was up cleans by itself, else the next session does
             assert world.left(sessions[-1]) == []
         now = world.points()
         assert kept.items() <= now.items()  # neither measured again nor touched
@@ -125,6 +125,17 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
     assert not list(run.path.rglob("*.part"))
 
 
+@pytest.mark.skipif(find_spec("ipclab_native") is None, reason="the native package is not installed")
+def test_kill_9_of_native_processes(world: World) -> None:
+    for points in (3, 30):  # while it measures alone, and while it has a peer
+        measuring = world.start(measure_command(SIZES, BACKENDS, native=True))
+        world.wait(measuring, partial(world.has, points))
+        session = world.session(measuring)
+        kill(measuring, session, False)
+        assert eventually(partial(ended, session))
+        assert world.left(session) == []
+
+
 def test_a_decoy_survives_clean(world: World, decoys: list[Path]) -> None:
     world.ledger.mkdir(parents=True)
     assert clean(world.ledger) == []
@@ -134,7 +145,7 @@ def test_a_decoy_survives_clean(world: World, decoys: list[Path]) -> None:
 def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
     measuring = world.start()
     world.wait(measuring, lambda: len(world.points()) >= 3)
-    kill(measuring, world.session(), False)
+    kill(measuring, world.session(measuring), False)
     before = world.points()
     altered, cut, *_ = sorted(before)
     path = next(world.data.rglob(altered))

@@ -36,9 +36,9 @@ def arms(found: list[Point]) -> Counter[object]:
 
 def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
     found = points("posix-shm")
-    # 4 sizes x 2 CPUs' placements and `free` at the smallest; the published arm in all three; 2 more waits; 3 touches
-    # x 2 ways to receive at the largest size.
-    assert arms(found) == {"main": 9, "published": 12, "wait": 4, "gap": 8, "touch": 6}
+    # 4 sizes x 2 CPUs' placements and `free` at the smallest; the published arm in all three; 2 more waits; at the
+    # largest size 3 touches of what was received with the least copying, and one that was not.
+    assert arms(found) == {"main": 9, "published": 12, "wait": 4, "gap": 8, "touch": 4}
     assert len({point.id for point in found}) == len(found)
     assert sorted({point.size_bytes for point in found}) == list(SIZES)
     main = [point.levels for point in found if point.levels["arm"] == "main"]
@@ -54,7 +54,7 @@ def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
     found = points("posix-shm", sizes=(5000, 12))
     by_size = {size: arms([point for point in found if point.size_bytes == size]) for size in (12, 5000)}
     assert by_size[12] == {"main": 3, "published": 3, "wait": 4, "gap": 8}
-    assert by_size[5000] == {"main": 2, "published": 3, "touch": 6}
+    assert by_size[5000] == {"main": 2, "published": 3, "touch": 4}
     assert arms(points("pipe", sizes=(1,))) == {"main": 3, "wait": 4}
 
 

@@ -92,6 +92,18 @@ def _point_rows(measured: Measured) -> Iterator[Row]:
         if op in ops:
             yield from _times(measured, op, seed)
         yield from _counters(measured, op, seed)
+    yield from _launch_facts(measured)
+
+
+def _launch_facts(measured: Measured) -> Iterator[Row]:
+    """Yield the numbers that the workers noted with each launch, such as its total time, as op `launch`."""
+    for name, first in measured.launches[0].facts.items():
+        if not isinstance(first, int | float):
+            continue
+        unit = "ns" if name.endswith("_ns") else "1/s" if name.endswith("_per_second") else "count"
+        seed = int.from_bytes(hashlib.sha256(f"{measured.point.id} launch {name}".encode()).digest()[:8])
+        values = [float(launch.facts[name]) for launch in measured.launches]  # type: ignore[arg-type]
+        yield Row(measured.point, "launch", name, unit, statistic_estimate(values, len(values), seed), _flags(measured))
 
 
 def _times(measured: Measured, op: str, seed: Seed) -> list[Row]:

@@ -24,10 +24,20 @@ LOOKS = {
     "shm-mmap": (BLUE, "o"),
     "posix-shm": (SKY, "s"),
     "mp-shm": (GREEN, "D"),
+    "shm-spin": (BLACK, "o"),
+    "shm-futex": (BLUE, "v"),
+    "iceoryx2": (GREEN, "P"),
+    "zmq-ipc": (ORANGE, "s"),
+    "zmq-tcp": (ORANGE, "^"),
+    "unix": (PINK, "D"),
     "tcp": (RED, "^"),
+    "pipe": (PINK, "o"),
+    "mp-pipe": (YELLOW, "D"),
+    "mp-queue": (YELLOW, "s"),
     "file": (ORANGE, "v"),
     "memcpy": (BLACK, "x"),
 }
+UNKNOWN = (GREY, "h")  # a backend of another package
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
 SETTINGS: dict[str, Any] = {

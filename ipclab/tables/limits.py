@@ -1,15 +1,76 @@
-"""A result over what the hardware allows."""
+"""The limits of the hardware, and results over the limit that matches them."""
 
+from ipclab.facts.limits import PASSES
 from ipclab.facts.rows import Row
+from ipclab.report.catalogue import N_
+from ipclab.report.table import Column, Table
 from ipclab.view import View
 
-PASSES = 2  # a handover copies in and copies out
+# The native echo that does the same system work as a mechanism does.
+FLOORS = {
+    **dict.fromkeys(("posix-shm", "shm-futex", "iceoryx2"), "echo-shm-futex"),
+    "shm-spin": "echo-shm-spin",
+    **dict.fromkeys(("unix", "zmq-ipc", "mp-pipe"), "echo-unix"),
+    **dict.fromkeys(("tcp", "zmq-tcp"), "echo-tcp"),
+    **dict.fromkeys(("pipe", "mp-queue"), "echo-pipe"),
+}
+SPINNING = "echo-shm-spin"
+LIMIT_NAMES = (
+    ("clock", "read", N_("clock read")),
+    ("syscall", "call", N_("system call")),
+    ("cache-line", "round-trip", N_("cache line, there and back (two lines, store and load)")),
+    ("cache-line-cas", "round-trip", N_("cache line, there and back (one line, compare and swap)")),
+    ("futex-wake", "wake", N_("waking a sleeping process (futex)")),
+)
+ECHO_NAMES = {
+    "shm-spin": N_("native echo, shared memory, spinning"),
+    "shm-futex": N_("native echo, shared memory, futex"),
+    "pipe": N_("native echo, pipe"),
+    "unix": N_("native echo, Unix socket"),
+    "tcp": N_("native echo, TCP on loopback"),
+}
 
 
-def over_limit(view: View, row: Row | None, passes: int = PASSES) -> str:
-    """Return a time over the time in which memcpy passes `passes` times over as many bytes; a dash without either."""
+def over_limit(view: View, row: Row | None) -> str:
+    """Return a time over its copies at memcpy's speed; a dash without either."""
     if row is None:
         return "–"
-    size = row.point.size_bytes
-    limit = view.rows.find("copy", study="limits", backend="memcpy", size_bytes=size)
+    passes = PASSES.get(row.op, 2)
+    limit = view.rows.find("copy", study="limits", backend="memcpy", size_bytes=row.point.size_bytes)
     return "–" if limit is None else view.value(row.estimate.value / (passes * limit.estimate.value), "1")
+
+
+def over_floor(view: View, row: Row | None) -> str:
+    """Return a round trip over the native echo that does the same work at the same size and placement; or a dash."""
+    if row is None:
+        return "–"
+    point = row.point
+    floor = SPINNING if point.levels.get("wait") == "spin" else FLOORS.get(point.backend)
+    found = floor and view.rows.find(
+        "round-trip", study="limits", backend=floor, size_bytes=point.size_bytes, placement=point.placement
+    )
+    return view.value(row.estimate.value / found.estimate.value, "1") if found else "–"
+
+
+def limits(view: View) -> Table:
+    """Return what the hardware allows, in both placements, and memcpy by size."""
+    _ = view.say
+    rows = []
+    for backend, op, label in LIMIT_NAMES:
+        rows.append([_(label), *_placed(view, backend, op)])
+    for kind, label in ECHO_NAMES.items():
+        sizes = sorted({row.point.size_bytes for row in view.rows.all("round-trip", backend=f"echo-{kind}")})
+        rows += [
+            [f"{_(label)}, {view.value(size, 'B')}", *_placed(view, f"echo-{kind}", "round-trip", size)]
+            for size in (sizes[:1] + sizes[-1:])
+        ]
+    for row in view.rows.all("copy", "bandwidth", study="limits", backend="memcpy"):
+        size = view.value(row.point.size_bytes, "B")
+        rows.append([_(N_("memcpy of {size}"), size=size), view.cell(row, "interval"), "–"])
+    columns = [Column(_("Limit")), Column(_("same CPU"), "right"), Column(_("two CPUs"), "right")]
+    return Table(_("What the hardware allows, measured natively in the same run"), columns, rows)
+
+
+def _placed(view: View, backend: str, op: str, size: int = 0) -> list[str]:
+    found = view.rows.all(op, study="limits", backend=backend, size_bytes=size)
+    return [view.cell(found.find(op, placement=placement)) for placement in ("same", "cross")]

@@ -80,7 +80,10 @@ class Zygote:
             os.waitpid(pid, 0)
 
     def _request(self) -> bool:
-        data, fds, _, _ = socket.recv_fds(self.sock, REQUEST_BYTES, 2)
+        try:
+            data, fds, _, _ = socket.recv_fds(self.sock, REQUEST_BYTES, 2)
+        except ConnectionError:  # the owner was killed before it read all that we told it
+            return False
         if not data:
             return False
         request = json.loads(data)

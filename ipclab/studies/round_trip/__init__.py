@@ -23,9 +23,9 @@ SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 PUBLISHED = ("posix-shm", "zmq-ipc")
 PUBLISHED_ROUND_TRIPS = 50_000
-GAP_BACKENDS = ("posix-shm", "shm-futex", "tcp", "unix", "zmq-ipc")
+GAP_BACKENDS = ("posix-shm", "shm-futex", "unix", "zmq-ipc")
 TOUCHES = ("untouched", "header", "full")
-TOUCH_BACKENDS = ("iceoryx2", "posix-shm", "unix", "zmq-ipc")
+TOUCH_BACKENDS = ("iceoryx2", "posix-shm", "zmq-ipc")
 HERE = "ipclab.studies.round_trip.ends"
 
 
@@ -56,8 +56,9 @@ class Arms:
             for backend, placement, gap in product(self._named(GAP_BACKENDS), pinned, GAPS_NS):
                 yield self._point(backend, placement, "gap", gap_ns=gap)
         if self.largest:
-            for backend, touch in product(self._named(TOUCH_BACKENDS), TOUCHES):
-                for receive in backend.receives:
+            for backend in self._named(TOUCH_BACKENDS):
+                ways = [("bytes", "full"), *product(backend.receives[-1:], TOUCHES)]
+                for receive, touch in ways:
                     yield self._point(backend, pinned[-1], "touch", receive=receive, touch=touch)
 
     def _named(self, names: tuple[str, ...]) -> list[Backend]:

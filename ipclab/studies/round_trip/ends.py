@@ -77,7 +77,7 @@ def warm_up(arm: str, size: int) -> int:
     """Return how many round trips come before the timed ones: the published number, or fewer."""
     if arm == "published":
         return PUBLISHED_WARM_UP
-    return 10 if size < LARGE else 5
+    return 10 if size < LARGE else 4
 
 
 READERS: dict[str, Reader] = {
@@ -212,8 +212,8 @@ def reflect(channel: Channel, count: int) -> list[str]:
     seen = []
     for _ in range(count):
         data = channel.recv(WAIT_NS)
-        seen.append(digest(data))
         channel.send(data, WAIT_NS)
+        seen.append(digest(data))
     return seen
 
 

@@ -1,0 +1,137 @@
+"""The tables of the round-trip study."""
+
+from itertools import product
+
+from ipclab.facts.round_trip import PLACEMENTS, SIZE_NAMES, fastest
+from ipclab.facts.rows import Row
+from ipclab.points import Level
+from ipclab.report.catalogue import N_
+from ipclab.report.table import Column, Table
+from ipclab.studies.round_trip import INTENDED, OP, PUBLISHED, SIZES
+from ipclab.tables.limits import over_floor
+from ipclab.view import View
+
+WAIT_NAMES = {"block": N_("block"), "spin-then-block": N_("spin, then block"), "spin": N_("spin")}
+TOUCH_NAMES = {"untouched": N_("untouched"), "header": N_("header"), "full": N_("every byte")}
+RECEIVE_NAMES = {"bytes": N_("new object"), "into": N_("caller's buffer"), "view": N_("in place")}
+USES = (
+    (N_("short messages, processes on one CPU"), "same", "small"),
+    (N_("short messages, processes on two CPUs"), "cross", "small"),
+    (N_("medium messages, processes on two CPUs"), "cross", "medium"),
+    (N_("large messages, processes on one CPU"), "same", "largest"),
+    (N_("large messages, processes on two CPUs"), "cross", "largest"),
+)
+
+
+def published(view: View) -> Table:
+    """Return the published table beside this machine's by the published method, in both placements."""
+    _ = view.say
+    rows = []
+    for name in SIZE_NAMES.values():
+        for backend in PUBLISHED:
+            said = view.fact(f"text.round_trip.published.{backend}.{name}", "us")
+            stems = [f"round_trip.published.{backend}.{placement}.{name}" for placement in PLACEMENTS]
+            here = [view.fact(stem, "us,interval") for stem in stems]
+            total, speed = view.fact(f"{stems[-1]}.total_ns"), view.fact(f"{stems[-1]}.round_trips_per_second", "int")
+            rows.append([view.fact(f"round_trip.size.{name}"), backend, said, *here, total, speed])
+    heads = [_("Published"), _("Here, same CPU"), _("Here, two CPUs"), _("Total, two CPUs"), _("Round trips a second")]
+    columns = [Column(_("Message")), Column(_("Mechanism")), *(Column(head, "right") for head in heads)]
+    note = _("Mean of all round trips of a launch by one pair of clock reads, as published; median over launches.")
+    return Table(_("The published method on this machine: round trips"), columns, rows, [note])
+
+
+def main(view: View) -> Table:
+    """Return every mechanism at every size in both placements, over the native echo that does the same work."""
+    _ = view.say
+    found = view.rows.all(OP, study="round_trip", arm="main")
+    rows = []
+    for size, backend in sorted({(row.point.size_bytes, row.point.backend) for row in found}):
+        cells = []
+        for placement in PLACEMENTS:
+            row = found.find(OP, backend=backend, placement=placement, size_bytes=size)
+            cells += [view.cell(row), over_floor(view, row)]
+        tail = _row(view, "p99", backend, size)
+        rows.append([view.value(size, "B"), backend, *cells, view.cell(tail, "")])
+    heads = [_("same CPU"), _("× limit"), _("two CPUs"), _("× limit"), _("p99, two CPUs")]
+    columns = [Column(_("Message")), Column(_("Mechanism")), *(Column(head, "right") for head in heads)]
+    note = _("The limit is the native echo over the same medium, at the same size and placement, in the same run.")
+    return Table(_("Round trips of all mechanisms"), columns, rows, [note])
+
+
+def _row(view: View, metric: str, backend: str, size: int, placement: str = "cross") -> Row | None:
+    where: dict[str, Level] = {"backend": backend, "size_bytes": size, "placement": placement}
+    return view.rows.find(OP, metric, study="round_trip", arm="main", **where)
+
+
+def waiting(view: View) -> Table:
+    """Return what each way to wait costs in time and in CPU time, for the smallest message."""
+    _ = view.say
+    rows = []
+    points = {
+        (row.point.backend, str(row.point.levels["wait"]))
+        for row in view.rows.all(OP, study="round_trip", size_bytes=SIZES[0])
+        if row.point.levels["arm"] in ("main", "wait")
+    }
+    for backend, wait in sorted(points):
+        cells = []
+        for placement, metric in product(PLACEMENTS, ("p50", "cpu_ns")):
+            where: dict[str, Level] = {"backend": backend, "wait": wait, "placement": placement, "size_bytes": SIZES[0]}
+            found = [view.rows.find(OP, metric, study="round_trip", arm=arm, **where) for arm in ("main", "wait")]
+            cells.append(view.cell(next((row for row in found if row), None), "interval" if metric == "p50" else ""))
+        rows.append([backend, _(WAIT_NAMES[wait]), *cells])
+    heads = [_("same CPU"), _("CPU time"), _("two CPUs"), _("CPU time")]
+    columns = [Column(_("Mechanism")), Column(_("Waits by")), *(Column(head, "right") for head in heads)]
+    note = _("CPU time is that of both processes for one round trip.")
+    return Table(_("Ways to wait, messages of {round_trip.size.small}"), columns, rows, [note])
+
+
+def gaps(view: View) -> Table:
+    """Return the round trip after an idle gap, from its start and from the time it was due."""
+    _ = view.say
+    found = view.rows.all(OP, study="round_trip", arm="gap")
+    rows = []
+    for row in sorted(found, key=lambda row: (row.point.backend, row.point.placement, int(row.point.levels["gap_ns"]))):
+        point = row.point
+        where = {name: value for name, value in point.key().items() if name not in ("size_bytes",)}
+        due = view.rows.find(INTENDED, study="round_trip", **where)
+        late = view.rows.find(INTENDED, "p99", study="round_trip", **where)
+        gap, place = view.value(int(point.levels["gap_ns"]), "ns"), _(N_("same CPU"))
+        place = place if point.placement == "same" else _(N_("two CPUs"))
+        rows.append([point.backend, place, gap, view.cell(row), view.cell(due), view.cell(late, "")])
+    heads = [_("Gap"), _("From the start"), _("From the due time"), _("p99 from the due time")]
+    columns = [Column(_("Mechanism")), Column(_("Placement")), *(Column(head, "right") for head in heads)]
+    note = _("A round trip that starts late is also counted from when it was due, so that waiting is not left out.")
+    return Table(_("After an idle gap, messages of {round_trip.size.small}"), columns, rows, [note])
+
+
+def touching(view: View) -> Table:
+    """Return how much of the message the receiver reads, and how it gets it, for the largest message."""
+    _ = view.say
+    rows = []
+    for row in view.rows.all(OP, study="round_trip", arm="touch"):
+        levels = row.point.levels
+        receive, touch = RECEIVE_NAMES[str(levels["receive"])], TOUCH_NAMES[str(levels["touch"])]
+        rows.append([row.point.backend, _(receive), _(touch), view.cell(row)])
+    columns = [Column(_("Mechanism")), Column(_("Received as")), Column(_("Reads")), Column(_("two CPUs"), "right")]
+    return Table(_("How much the receiver reads of {round_trip.size.largest}"), columns, sorted(rows))
+
+
+def choice(view: View) -> Table:
+    """Return which mechanism to take for what, as the data say: the fastest, and all that cannot be told from it."""
+    _ = view.say
+    sizes = {name: size for size, name in SIZE_NAMES.items()}
+    rows = []
+    for use, placement, name in USES:
+        found = view.rows.all(OP, study="round_trip", arm="main", placement=placement, size_bytes=sizes[name])
+        blocking = [row for row in found if row.point.levels["wait"] != "spin"]
+        cells = [_names(view, fastest(rows_)) for rows_ in (found, blocking)]
+        rows.append([_(use), view.value(sizes[name], "B"), *cells])
+    heads = [_("Message"), _("Fastest"), _("Fastest that does not spin")]
+    note = _("Mechanisms named together cannot be told apart: their intervals overlap with the fastest's.")
+    return Table(_("Which one for what, on this machine"), [Column(_("Use")), *map(Column, heads)], rows, [note])
+
+
+def _names(view: View, rows: list[Row]) -> str:
+    if not rows:
+        return "–"
+    return f"{', '.join(row.point.backend for row in rows)} ({view.cell(rows[0], '')})"
