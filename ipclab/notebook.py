@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ipclab.claims.published import payload_facts, read_table
+from ipclab.claims.published import texts
 from ipclab.errors import UsageError
 from ipclab.facts.derive import derived, read_derived
 from ipclab.figures import registry as figures
@@ -62,11 +62,10 @@ class Lab:
         if lang not in LANGUAGES:
             raise UsageError(f"no language {lang!r}", "", f"there are {', '.join(LANGUAGES)}")
         facts, rows = read_derived(derived(run, paths))
-        text = payload_facts(read_table(paths.published / "000_payload.csv"))
-        facts |= {f"text.{name}": fact for name, fact in text.items()}
+        facts |= {f"text.{name}": fact for name, fact in texts(paths).items()}
         words = Catalogue.load(lang, paths.locale)
         about = {**run.about, "id": run.id}
-        return cls(run, View(lang, about, facts, rows, words, Formatter(lang, words.translate)))
+        return cls(run, View(lang, about, facts, rows, words, Formatter(lang, words.translate), run.path))
 
     def figure(self, name: str) -> Figure:
         """Return the figure `name`."""

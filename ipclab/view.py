@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import Row, Rows
 from ipclab.report import prose
 from ipclab.report.catalogue import Catalogue
 from ipclab.report.numbers import Formatter
+from ipclab.runs.samples import decode
+from ipclab.studies.interface import Samples
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,12 @@ class View:
     rows: Rows
     catalogue: Catalogue
     numbers: Formatter
+    folder: Path
+
+    def samples(self, study: str, point: str, op: str) -> Samples:
+        """Return all raw samples (int64 ns) of one op of a point, launch after launch."""
+        measured = decode(self.folder / "points" / study / f"{point}.parquet")
+        return np.concatenate([launch.samples[op] for launch in measured.launches])
 
     def say(self, msgid: str, **figures: Fact | str) -> str:
         """Return `msgid` in the reader's language, its placeholders filled from `figures`, then from the facts."""

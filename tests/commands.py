@@ -51,9 +51,10 @@ def environment(folder: Path) -> dict[str, str]:
     """Return an environment with its own data and temporary folders below `folder`."""
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
-    # Sockets have short paths: a long temporary folder is the test runner's, not a person's.
+    # A person's Python keeps its bytecode; without it each process compiles pandas anew.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {
-        **os.environ,
+        **kept,
         "PYTHONPATH": str(ROOT),
         "IPCLAB_DATA": str(folder / "data"),
         "IPCLAB_ROOT": str(ROOT),

@@ -133,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
         "0.7",
         "4.1 [2]",
         "이유: 읽기는 캐시 활용, 쓰기는 flush() 필요",
-        N_("Writes are slower because of flush(): it takes more than {low:pct,int} of a write."),
+        N_("Writes are slower because of flush(): it takes at least {low:pct,int} of a write."),
         quantities=lambda facts: [take(facts, "payload.share.write.flush")],
         bounds=at_least(0.10),
         unit="share",
@@ -154,7 +154,10 @@ CLAIMS: tuple[Claim, ...] = (
         "0.9",
         "4.2",
         "최종 추정: 90-100 MB/s",
-        N_("TCP on loopback as v0.9 used it moves at most {most:MB/s,int} ({low:MB/s,int} to {high:MB/s,int} estimated)."),
+        N_(
+            "TCP on loopback as v0.9 used it moves at most {most:MB/s,int} "
+            "({low:MB/s,int} to {high:MB/s,int} estimated)."
+        ),
         quantities=lambda facts: [take(facts, "payload.tcp.v09.off.cross.large.bandwidth")],
         bounds=at_most(125e6),
         unit="B/s",

@@ -6,6 +6,8 @@ from pathlib import Path
 from ipclab.facts.fact import Fact
 from ipclab.facts.named import published
 from ipclab.facts.payload import SIZE_NAMES
+from ipclab.facts.round_trip import SIZE_NAMES as ROUND_TRIP_SIZES
+from ipclab.paths import Paths
 from ipclab.studies.payload import FLOAT
 
 TCP = ("tcp_bandwidth_low", "tcp_bandwidth_high")
@@ -15,6 +17,24 @@ def read_table(path: Path) -> list[dict[str, str]]:
     """Return the rows of a transcribed table."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def texts(paths: Paths) -> dict[str, Fact]:
+    """Return the facts of every transcribed text."""
+    payload, round_trip = (read_table(paths.published / name) for name in ("000_payload.csv", "003_round_trip.csv"))
+    return payload_facts(payload) | round_trip_facts(round_trip)
+
+
+def round_trip_facts(rows: list[dict[str, str]]) -> dict[str, Fact]:
+    """Return the round-trip text's facts; it does not say where its processes ran, so both placements carry them."""
+    found: dict[str, Fact] = {}
+    for row in rows:
+        stem = f"round_trip.published.{row['backend']}"
+        size, source = ROUND_TRIP_SIZES[int(row["size_bytes"])], f"seed 003, {row['section']}"
+        tail = "" if row["quantity"] == "mean" else f".{row['quantity']}"
+        for name in (f"{stem}.{size}", f"{stem}.same.{size}", f"{stem}.cross.{size}"):
+            found[f"{name}{tail}"] = published(f"{name}{tail}", float(row["value_si"]), row["unit_si"], source)
+    return found
 
 
 def payload_facts(rows: list[dict[str, str]]) -> dict[str, Fact]:

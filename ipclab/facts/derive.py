@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from ipclab.facts import environment, payload
+from ipclab.facts import environment, limits, payload, round_trip
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import COLUMNS, Rows, read_row, tidy
 from ipclab.paths import Paths
@@ -26,7 +26,8 @@ def rows_of(run: RunFolder) -> Rows:
 
 def facts_of(run: RunFolder, rows: Rows) -> dict[str, Fact]:
     """Return every named fact of a run; what was not measured has no value."""
-    return {fact.name: fact for fact in (*environment.facts(run.about), *payload.facts(rows))}
+    every = (*environment.facts(run.about), *limits.facts(rows), *payload.facts(rows), *round_trip.facts(rows))
+    return {fact.name: fact for fact in every}
 
 
 def points_csv(rows: Rows) -> bytes:
@@ -59,6 +60,7 @@ def write_derived(run: RunFolder, paths: Paths, folder: Path | None = None) -> P
         if folder is None:
             run.about["files"][name] = sha256(target / name)
     if folder is None:
+        run.about["impossible"] = list(limits.impossible(rows))
         run.about["derived_by"] = code_digest(paths.package)
     return target
 

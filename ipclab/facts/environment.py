@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipclab.facts.fact import Fact
+from ipclab.stats.intervals import LEVEL
 
 UNITS = {"bytes": "B", "ns": "ns"}
 RUN = "run.json"
@@ -21,6 +22,8 @@ def facts(about: dict[str, Any]) -> Iterator[Fact]:
     yield Fact("run.seed", str(about["seed"]), "text", source=RUN)
     yield Fact("run.failures", len(about["failures"]), "count", source=RUN)
     yield Fact("run.points", sum(name.startswith("points/") for name in about["files"]), "count", source=RUN)
+    yield Fact("run.level", LEVEL, "share", kind="computed")
+    yield Fact("run.impossible", len(about.get("impossible", [])), "count", source=RUN)
     yield Fact("run.sessions", len(about["sessions"]), "count", source=RUN)
 
 

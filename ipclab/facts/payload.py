@@ -175,7 +175,7 @@ READS = (
     N_("Whether reads or writes take longer is undecided in this run."),
 )
 FAULTS = (
-    N_("Page faults are the largest part of a write."),
+    N_("Page faults are more than half of a write."),
     N_("Page faults are less than half of a write."),
     N_("Whether page faults are more than half of a write is undecided in this run."),
 )

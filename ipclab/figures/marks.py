@@ -33,9 +33,9 @@ def plain_log(axis: Any, view: View, unit: str) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def size_ticks(axis: Any, view: View, sizes: list[int]) -> None:
-    """Put the ticks at the sizes that were measured, in bytes."""
+def size_ticks(axis: Any, view: View, sizes: list[int], spec: str = "") -> None:
+    """Put the ticks at the sizes that were measured: exact bytes, or as `spec` says."""
     axis.set_major_locator(FixedLocator([float(size) for size in sizes]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: view.value(round(value), "B")))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: view.value(round(value), "B", spec)))
     axis.set_minor_formatter(NullFormatter())
     axis.set_minor_locator(FixedLocator([]))

@@ -162,8 +162,8 @@ def _ways(view: View) -> list[tuple[str, str, Any]]:
 
     return [
         (_("TCP as v0.9, measured"), "tcp", past("v09", "off")),
-        (_("TCP, pickle protocol zero"), "tcp", past("pickle0", "off")),
-        (_("TCP, pickle protocol five"), "tcp", past("pickle5", "off")),
+        (_("TCP, pickle-0"), "tcp", past("pickle0", "off")),
+        (_("TCP, pickle-5"), "tcp", past("pickle5", "off")),
         (_("TCP, large reads"), "tcp", past("chunked", "off")),
         (_("TCP, reads into a buffer"), "tcp", past("into", "off")),
         (_("TCP, connection kept too"), "tcp", past("kept", "on")),

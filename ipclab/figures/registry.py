@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure as Canvas
 
 from ipclab.errors import UsageError
-from ipclab.figures import payload, style
+from ipclab.figures import payload, round_trip, style
 from ipclab.report.catalogue import N_
 from ipclab.report.figure import Figure
 from ipclab.runs.files import write_whole
@@ -72,6 +72,51 @@ DRAWINGS = {
             "Handover times by mechanism for three payloads and three placements. With {payload.size.small} the median "
             "of shm-mmap is {payload.handover.shm-mmap.same.small} on one CPU and "
             "{payload.handover.shm-mmap.cross.small} on two."
+        ),
+    ),
+    "round-trip-latency": Drawing(
+        round_trip.latency,
+        7.0,
+        4.2,
+        N_("How long does a round trip take, by size and mechanism, and what does the hardware allow?"),
+        N_(
+            "Round trips over message size on logarithmic axes, in two placements. At {round_trip.size.small} on two "
+            "CPUs: posix-shm {round_trip.posix-shm.cross.small}, unix {round_trip.unix.cross.small}, tcp "
+            "{round_trip.tcp.cross.small}, zmq-ipc {round_trip.zmq-ipc.cross.small}, shm-spin "
+            "{round_trip.shm-spin.cross.small}. At {round_trip.size.largest}: posix-shm "
+            "{round_trip.posix-shm.cross.largest}, zmq-ipc {round_trip.zmq-ipc.cross.largest}."
+        ),
+    ),
+    "round-trip-ranking": Drawing(
+        round_trip.ranking,
+        7.0,
+        4.0,
+        N_("Does placement change which mechanism is fastest for messages of {round_trip.size.small}?"),
+        N_(
+            "A line for each mechanism from its median on one CPU to that on two. Fastest on one CPU: "
+            "{round_trip.fastest.same.small}; on two: {round_trip.fastest.cross.small}. {round_trip.flips} of "
+            "{round_trip.pairs} pairs change their order."
+        ),
+    ),
+    "round-trip-gap": Drawing(
+        round_trip.gap,
+        7.0,
+        3.6,
+        N_("What does an idle gap before a message do to its round trip?"),
+        N_(
+            "Round trips of {round_trip.size.small} over the gap before them, in two placements. After "
+            "{round_trip.gap.longest} the Unix socket on two CPUs takes {round_trip.gap.unix.cross.longest}, "
+            "{round_trip.gap.unix.cross.growth:x} as long as without a gap."
+        ),
+    ),
+    "round-trip-distribution": Drawing(
+        round_trip.distribution,
+        7.0,
+        3.8,
+        N_("How are the round trips of {round_trip.size.small} distributed?"),
+        N_(
+            "Cumulative distributions of all samples by mechanism, in two placements, with the median and the "
+            "ninety-ninth percentile marked."
         ),
     ),
 }

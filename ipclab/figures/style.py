@@ -19,6 +19,7 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     *("#F0E442", "#0072B2", "#D55E00", "#CC79A7"),
 )
 GREY = "#888888"
+OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
 # (colour, marker) of each mechanism, the same in every figure.
 LOOKS = {
     "shm-mmap": (BLUE, "o"),
@@ -32,8 +33,8 @@ LOOKS = {
     "unix": (PINK, "D"),
     "tcp": (RED, "^"),
     "pipe": (PINK, "o"),
-    "mp-pipe": (YELLOW, "D"),
-    "mp-queue": (YELLOW, "s"),
+    "mp-pipe": (OCHRE, "D"),
+    "mp-queue": (OCHRE, "s"),
     "file": (ORANGE, "v"),
     "memcpy": (BLACK, "x"),
 }

@@ -19,7 +19,7 @@ MAGIC = "%%prose"
 # Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
 _NAMES = r"""POSIX\.1 | (?:float|u?int)(?:8|16|32|64) | v\d+\.\d+ | UTF-8 | SHA-\d+ | IPv[46] | x86-64 | L[123]
     | p(?:50|90|99(?:\.9)?) | C11 | C\+\+\d\d | Python\ 3 | MPI-\d | PDF/[A-Z]+-\d[a-z]? | ISO\ \d{4,5}
-    | iceoryx2 | lz4 | O\(1\) | (?:10|2)\^\d+"""
+    | pickle-[05] | iceoryx2 | lz4 | O\(1\) | (?:10|2)\^\d+"""
 # A heading may begin with its number: "2.1. Method".
 ALLOWED = re.compile(rf"(?<![A-Za-z0-9])(?:{_NAMES})(?![A-Za-z0-9]) | ^\d+(?:\.\d+)*\.\s", re.VERBOSE)
 _FINAL = r"[*_`)\]”’」]*"

@@ -14,7 +14,7 @@ WORDS = {
     UNDECIDED: N_("undecided"),
     NOT_TESTABLE: N_("not testable here"),
 }
-SPECS = {"share": "pct", "ns": "ms"}
+SPECS = {"share": "pct"}
 
 
 def claims(view: View, stated: Sequence[Claim], text: Mapping[str, Fact]) -> Table:
@@ -26,7 +26,7 @@ def claims(view: View, stated: Sequence[Claim], text: Mapping[str, Fact]) -> Tab
     rows = []
     for claim in stated:
         meaning = _(claim.meaning, **claim.figures)
-        words = meaning if view.lang == "en" else f"「{claim.quote}」" if view.lang == claim.language else meaning
+        words = meaning if view.lang == "en" else f"“{claim.quote}”" if view.lang == claim.language else meaning
         own = Verdict(NOT_TESTABLE) if claim.unstated else judge(claim, text)
         rows.append([claim.id, words, bounds(view, claim), _verdict(view, claim, own, own=True)])
         rows[-1].append(_verdict(view, claim, judge(claim, view.facts), own=False))

@@ -30,8 +30,8 @@ VARIANT_NAMES = {
     "chunked": N_("reads of at most {tcp.large_chunk}, appended"),
     "into": N_("reads into a buffer made before"),
     "kept": N_("the same, connection kept"),
-    "pickle5": N_("pickle protocol five, large reads"),
-    "pickle0": N_("pickle protocol zero, large reads"),
+    "pickle5": N_("pickle-5, large reads"),
+    "pickle0": N_("pickle-0, large reads"),
 }
 
 
@@ -72,7 +72,7 @@ def phases(view: View) -> Table:
     faults = [_mapping_row(view, mapping, "minor_faults") for mapping in MAPPINGS]
     rows.append([_("minor faults"), *(view.cell(row, "int") for row in faults)])
     limits = [over_limit(view, _mapping_row(view, mapping, "p50")) for mapping in MAPPINGS]
-    rows.append([_("whole write over the memcpy limit"), *limits])
+    rows.append([_("whole write over two copies by memcpy"), *limits])
     heads = [_(MAPPING_NAMES[mapping]) for mapping in MAPPINGS]
     return Table(
         _("Phases of one write of {payload.size.large}"),

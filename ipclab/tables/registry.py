@@ -1,21 +1,22 @@
 """Every table of the reports by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from ipclab.claims.payload import CLAIMS
-from ipclab.claims.published import payload_facts, read_table
+from ipclab.claims import payload as payload_claims
+from ipclab.claims import round_trip as round_trip_claims
+from ipclab.claims.claim import Claim
+from ipclab.claims.published import texts
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab.report.table import Table
-from ipclab.tables import environment, payload
+from ipclab.tables import environment, limits, payload, round_trip
 from ipclab.tables.claims import claims
 from ipclab.view import View
 from ipclab.words import nearest
 
 
-def payload_claims(view: View) -> Table:
-    """Return the payload text's claims with their verdicts."""
-    return claims(view, CLAIMS, payload_facts(read_table(checkout().published / "000_payload.csv")))
+def _judged(stated: Sequence[Claim]) -> Callable[[View], Table]:
+    return lambda view: claims(view, stated, texts(checkout()))
 
 
 TABLES: dict[str, Callable[[View], Table]] = {
@@ -26,7 +27,15 @@ TABLES: dict[str, Callable[[View], Table]] = {
     "payload-handover": payload.handover,
     "payload-past": payload.past,
     "payload-polling": payload.polling,
-    "payload-claims": payload_claims,
+    "payload-claims": _judged(payload_claims.CLAIMS),
+    "limits": limits.limits,
+    "round-trip-published": round_trip.published,
+    "round-trip-main": round_trip.main,
+    "round-trip-waiting": round_trip.waiting,
+    "round-trip-gaps": round_trip.gaps,
+    "round-trip-touching": round_trip.touching,
+    "round-trip-choice": round_trip.choice,
+    "round-trip-claims": _judged(round_trip_claims.CLAIMS),
 }
 
 

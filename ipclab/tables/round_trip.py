@@ -32,7 +32,10 @@ def published(view: View) -> Table:
             said = view.fact(f"text.round_trip.published.{backend}.{name}", "us")
             stems = [f"round_trip.published.{backend}.{placement}.{name}" for placement in PLACEMENTS]
             here = [view.fact(stem, "us,interval") for stem in stems]
-            total, speed = view.fact(f"{stems[-1]}.total_ns"), view.fact(f"{stems[-1]}.round_trips_per_second", "int")
+            total, speed = (
+                view.fact(f"{stems[-1]}.total_ns"),
+                view.fact(f"{stems[-1]}.round_trips_per_second", "int,bare"),
+            )
             rows.append([view.fact(f"round_trip.size.{name}"), backend, said, *here, total, speed])
     heads = [_("Published"), _("Here, same CPU"), _("Here, two CPUs"), _("Total, two CPUs"), _("Round trips a second")]
     columns = [Column(_("Message")), Column(_("Mechanism")), *(Column(head, "right") for head in heads)]
