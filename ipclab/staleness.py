@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ipclab.facts.calibration import FILE as CALIBRATION
 from ipclab.paths import Paths
 from ipclab.runs.files import dump_json, sha256, write_whole
 from ipclab.runs.folder import INDEX, RunFolder
@@ -17,7 +18,8 @@ def inputs(paths: Paths, run: Path) -> dict[str, dict[str, str]]:
     templates = [file for file in (paths.package / "report").rglob("*") if file.is_file() and file.suffix != ".py"]
     code = [file for file in [*package, *templates] if "__pycache__" not in file.parts]
     return {
-        "data": _digests(run, _run_files(run)) | _digests(paths.root, sorted(paths.published.glob("*.csv"))),
+        "data": _digests(run.parent, [*_run_files(run), run.parent / CALIBRATION])
+        | _digests(paths.root, sorted(paths.published.glob("*.csv"))),
         "code": _digests(paths.root, sorted([*code, *paths.notebooks.glob("*.ipynb")])),
         "words": _digests(paths.root, sorted(paths.locale.glob("*/LC_MESSAGES/*.po"))),
         "lock": _digests(paths.root, [paths.lock]),
@@ -25,7 +27,7 @@ def inputs(paths: Paths, run: Path) -> dict[str, dict[str, str]]:
 
 
 def _run_files(run: Path) -> list[Path]:
-    return sorted(file for file in (run / "points").rglob("*.parquet"))
+    return sorted((run / "points").rglob("*.parquet"))
 
 
 def _digests(root: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -111,16 +111,20 @@ def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: 
 
 
 def test_a_ledger_file_is_believed_about_its_own_session_only(shared: Path, dead: Session, tmp_path: Path) -> None:
+    file = tmp_path / "ledger" / f"{dead.id}.json"
+    file.rename(tmp_path / "ledger" / "ipclab-5-5-ff.json")
+    fill(shared, "ipclab-5-5-ff-1-x", f"{dead.id}-1-x")
+    assert clean(tmp_path / "ledger", shared) == []
+    assert names(shared) == {"ipclab-5-5-ff-1-x", f"{dead.id}-1-x"}
+    assert Path(dead.folder).is_dir()
+
+
+def test_no_folder_but_the_sessions_own_is_removed(shared: Path, dead: Session, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     write(tmp_path / "ledger", replace(dead, folder=str(precious)))
-    renamed = write(tmp_path / "ledger", dead).rename(tmp_path / "ledger" / "ipclab-5-5-ff.json")
-    fill(shared, "ipclab-5-5-ff-1-x")
-    write(tmp_path / "ledger", replace(dead, folder=str(precious)))
-    clean(tmp_path / "ledger", shared)
+    assert clean(tmp_path / "ledger", shared) == []
     assert precious.is_dir()
-    assert names(shared) == {"ipclab-5-5-ff-1-x"}
-    assert renamed.exists()
 
 
 def test_a_folder_that_became_a_link_is_not_followed(shared: Path, dead: Session, tmp_path: Path) -> None:

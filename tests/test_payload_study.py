@@ -84,6 +84,12 @@ def test_levels_replace_the_studys_own() -> None:
     assert {point.size_bytes for point in found} == {400}
 
 
+def test_no_point_is_measured_twice() -> None:
+    once, twice = points(84, 88), points(84, 84, 88)
+    assert [point.id for point in once] == [point.id for point in twice]
+    assert len({point.id for point in once}) == len(once)
+
+
 # The faithful arm.
 
 

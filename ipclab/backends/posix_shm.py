@@ -152,13 +152,7 @@ class PosixChannel:
     def recv(self, timeout_ns: int) -> bytes:
         """Copy the message out of the full slot and say that it is free."""
         slot = self.inbox
-        if self.blocks and timeout_ns >= SLICE_NS:
-            try:  # the usual way: straight into the kernel
-                slot.take_full(SLICE_SECONDS)
-            except posix_ipc.BusyError:
-                self._take(slot.full, timeout_ns - SLICE_NS)
-        else:
-            self._take(slot.full, timeout_ns)
+        self._take_full(slot, timeout_ns)
         data = slot.map[LENGTH : LENGTH + slot.length[0]]
         slot.give_empty()
         return data
@@ -166,11 +160,23 @@ class PosixChannel:
     def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
         """Copy the message out of the full slot into `buffer`."""
         slot = self.inbox
-        self._take(slot.full, timeout_ns)
+        self._take_full(slot, timeout_ns)
         size = slot.length[0]
         buffer[:size] = slot.segment.buffer[LENGTH : LENGTH + size]
         slot.give_empty()
         return size
+
+    def _take_full(self, slot: Slot, timeout_ns: int) -> None:
+        if not self.blocks or timeout_ns < SLICE_NS:
+            self._take(slot.full, timeout_ns)
+            return
+        if not slot.full.value:
+            # Offers the CPU once: a peer that shares it may answer at once, and neither has to be put to sleep and woken.
+            os.sched_yield()
+        try:
+            slot.take_full(SLICE_SECONDS)
+        except posix_ipc.BusyError:
+            self._take(slot.full, timeout_ns - SLICE_NS)
 
     def close(self) -> None:
         """Close both slots; the end that listened removes their names."""

@@ -9,7 +9,7 @@ from ipclab.claims.published import texts
 from ipclab.errors import UsageError
 from ipclab.paths import checkout
 from ipclab.report.table import Table
-from ipclab.tables import environment, limits, payload, round_trip
+from ipclab.tables import calibration, environment, limits, payload, round_trip
 from ipclab.tables.claims import claims
 from ipclab.view import View
 from ipclab.words import nearest
@@ -29,6 +29,7 @@ TABLES: dict[str, Callable[[View], Table]] = {
     "payload-polling": payload.polling,
     "payload-claims": _judged(payload_claims.CLAIMS),
     "limits": limits.limits,
+    "calibration": calibration.calibration,
     "round-trip-published": round_trip.published,
     "round-trip-main": round_trip.main,
     "round-trip-waiting": round_trip.waiting,

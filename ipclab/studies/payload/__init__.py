@@ -56,7 +56,8 @@ class PayloadStudy:
                 raise UsageError(f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}")
         sizes = sweep.sizes or SIZES
         found = [point for size in sizes for point in self._of_size(size, profile)]
-        return [point for point in found if sweep.wants(point.backend)]
+        # A size may be given twice, or stand for what the published program moved of another.
+        return list({point.id: point for point in found if sweep.wants(point.backend)}.values())
 
     def _of_size(self, size: int, profile: Profile) -> Iterator[Point]:
         def point(backend: str, placement: str, primary: str, **levels: str) -> Point:

@@ -26,6 +26,7 @@ PUBLISHED_ROUND_TRIPS = 50_000
 GAP_BACKENDS = ("posix-shm", "shm-futex", "unix", "zmq-ipc")
 TOUCHES = ("untouched", "header", "full")
 TOUCH_BACKENDS = ("iceoryx2", "posix-shm", "zmq-ipc")
+THOROUGH_LAUNCHES = 10
 HERE = "ipclab.studies.round_trip.ends"
 
 
@@ -36,30 +37,34 @@ class Arms:
     size: int
     smallest: bool
     largest: bool
-    placements: tuple[str, ...]
+    profile: Profile
     found: list[Backend]
 
     def points(self) -> Iterator[Point]:
         """Yield the points of every arm: one sweep of all backends, then one factor varied at a time.
 
-        Arm `main` has the usual wait, no gap, and messages received as new objects; `published` is its method.
+        Arm `main` has the usual wait, no gap, and messages received as new objects; `published` is its method. A
+        profile of few launches varies wait and gap across CPUs only, where they matter most.
         """
-        pinned = tuple(placement for placement in self.placements if placement != "free")
-        for backend, placement in product(self.found, self.placements if self.smallest else pinned):
+        pinned = tuple(placement for placement in self.profile.placements if placement != "free")
+        apart = pinned[-1:]
+        every = self.profile.placements if self.smallest else pinned
+        varied = pinned if self.profile.least_launches >= THOROUGH_LAUNCHES else apart
+        for backend, placement in product(self.found, every):
             yield self._point(backend, placement, "main")
-        for backend, placement in product(self._named(PUBLISHED), self.placements):
+        for backend, placement in product(self._named(PUBLISHED), every):
             yield self._point(backend, placement, "published")
         if self.smallest:
-            for backend, placement in product(self.found, pinned):
+            for backend, placement in product(self.found, varied):
                 for wait in backend.waits[1:]:
                     yield self._point(backend, placement, "wait", wait=wait)
-            for backend, placement, gap in product(self._named(GAP_BACKENDS), pinned, GAPS_NS):
+            for backend, placement, gap in product(self._named(GAP_BACKENDS), varied, GAPS_NS):
                 yield self._point(backend, placement, "gap", gap_ns=gap)
         if self.largest:
-            for backend in self._named(TOUCH_BACKENDS):
+            for backend, placement in product(self._named(TOUCH_BACKENDS), apart):
                 ways = [("bytes", "full"), *product(backend.receives[-1:], TOUCHES)]
                 for receive, touch in ways:
-                    yield self._point(backend, pinned[-1], "touch", receive=receive, touch=touch)
+                    yield self._point(backend, placement, "touch", receive=receive, touch=touch)
 
     def _named(self, names: tuple[str, ...]) -> list[Backend]:
         return [backend for backend in self.found if backend.name in names]
@@ -96,7 +101,7 @@ class RoundTripStudy:
                 )
         sizes = sorted(set(sweep.sizes or SIZES))
         found = [backend for backend in _found() if sweep.wants(backend.name)]
-        arms = [Arms(size, size == sizes[0], size == sizes[-1], profile.placements, found) for size in sizes]
+        arms = [Arms(size, size == sizes[0], size == sizes[-1], profile, found) for size in sizes]
         return [point for each in arms for point in each.points()]
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

@@ -1,0 +1,106 @@
+"""The modes of a distribution: how many there are, what each holds, and which counter tells them apart."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ipclab.stats.ranks import Floats, mean_ranks
+
+Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+LEAST_SAMPLES = 50
+LEAST_SHARE = 0.02
+NARROWEST = 0.02  # bins below 2 % would show the steps of the clock
+MOST_BINS = 1_000
+VALLEY = 0.5  # two peaks are two modes when the count between them falls below half of the lower one
+KERNEL = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
+TELLING = 0.9
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Samples around one peak: `name`, their bounds and median in ns, their `share` of all samples.
+
+    The largest mode is `main`; others are `fast-1`, `slow-1` and so on, by their distance from it.
+    """
+
+    name: str
+    low: float
+    high: float
+    median: float
+    share: float
+
+
+def modes(samples: Integers | Floats) -> list[Mode]:
+    """Return the modes of positive times from the fastest on; every sample belongs to one.
+
+    A histogram over log time, its bins as wide as Freedman and Diaconis say (Z. Wahrscheinlichkeitstheorie 57, 1981,
+    453-476) but by the narrower half of the interquartile range, smoothed and cut in the valleys. With fewer than 50
+    samples there is one mode. Raises `ValueError` for none, or for times that are not above 0.
+    """
+    if len(samples) == 0 or samples.min() <= 0:
+        raise ValueError("modes need times above 0")
+    logs = np.log(samples.astype(np.float64))
+    bounds = np.array([logs.min(), *_cuts(logs), np.inf])
+    place = np.searchsorted(bounds, logs, side="right") - 1
+    groups = [np.asarray(samples[place == k], dtype=np.float64) for k in range(len(bounds) - 1)]
+    main = int(np.argmax([len(group) for group in groups]))
+    names = [f"fast-{main - k}" if k < main else f"slow-{k - main}" if k > main else "main" for k in range(len(groups))]
+    rows = zip(names, groups, strict=True)
+    return [Mode(n, float(g.min()), float(g.max()), float(np.median(g)), len(g) / len(samples)) for n, g in rows]
+
+
+def _cuts(logs: Floats) -> list[float]:
+    """Return where the log times are cut: the lowest place between two peaks."""
+    if len(logs) < LEAST_SAMPLES:
+        return []
+    quarter, middle, three = np.quantile(logs, [0.25, 0.5, 0.75])
+    spread = 2 * min(middle - quarter, three - middle)
+    span = logs.max() - logs.min()
+    width = max(2 * spread / np.cbrt(len(logs)), NARROWEST, span / MOST_BINS)
+    bins = int(np.ceil(span / width)) + 1
+    counts, edges = np.histogram(logs, bins=bins, range=(logs.min(), logs.min() + bins * width))
+    smooth = np.convolve(counts, KERNEL, mode="same")
+    cuts: list[int] = []
+    first = 0
+    for place in _valleys(smooth):
+        last = next((cut for cut in _valleys(smooth) if cut > place), bins)
+        if min(counts[first:place].sum(), counts[place:last].sum()) >= LEAST_SHARE * len(logs):
+            cuts.append(place)
+            first = place
+    return [float(edges[cut]) for cut in cuts]
+
+
+def _valleys(counts: Floats) -> list[int]:
+    """Return the lowest bin between every two peaks that a deep enough valley parts."""
+    valleys: list[int] = []
+    peak = low = 0
+    for place, count in enumerate(counts):
+        if count < counts[low]:
+            low = place
+        deep = counts[low] < VALLEY * min(counts[peak], count)
+        if deep:
+            flat = np.flatnonzero(counts[low:place] == counts[low])
+            valleys.append(low + int(flat[-1] + 1) // 2)
+            peak = low = place
+        elif count > counts[peak]:
+            peak = low = place
+    return valleys
+
+
+def explain(in_mode: Truths, counters: Mapping[str, Floats]) -> str | None:
+    """Return the counter that tells best whether a launch (or sample) is in a mode, or None when none does.
+
+    All arrays have one entry a launch. A counter tells when of a pair, one inside and one outside, the one inside has
+    the higher (or the lower) count in at least 9 of 10 (area under the ROC curve; Hanley and McNeil, Radiology 143, 1982).
+    """
+    inside, outside = int(in_mode.sum()), int((~in_mode).sum())
+    if not inside or not outside:
+        return None
+    best, name = 0.0, None
+    for counter, values in counters.items():
+        area = (mean_ranks(values)[in_mode].sum() - inside * (inside + 1) / 2) / (inside * outside)
+        if (telling := max(area, 1 - area)) > max(best, TELLING - 1e-12):
+            best, name = telling, counter
+    return name
