@@ -96,20 +96,21 @@ def report(
     measuring: bool,
 ) -> None:
     """Render a run (the newest finished one by default) in each language and format."""
-    from ipclab.reporting import check_words
+    from ipclab.reporting import check_names, check_words
     from ipclab.reporting import report as render
     from ipclab.runner.progress import Bar
     from ipclab.runs import folder
 
     _die_with_make()
     paths = checkout()
-    check_words(langs, formats)
+    check_names(langs, formats)
     if run is not None and profile is not None:
         raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
     chosen = folder.read(_existing(run)) if run else _finished(profile)
+    if chosen is None and not measuring:
+        raise UsageError("there is no finished run", "", "measure one: make measure")
+    check_words(langs)
     if chosen is None:
-        if not measuring:
-            raise UsageError("there is no finished run", "", "measure one: make measure")
         from ipclab.measuring import Request
 
         chosen = folder.read(_measure(Request(profile=profile or "quick")))
@@ -178,3 +179,23 @@ def _die_with_make() -> None:
         from ipclab.workers.zygote import die_with_parent
 
         die_with_parent(os.getppid(), signal.SIGTERM)
+
+
+@commands.command()
+@click.option("--seconds", type=click.FloatRange(min=1), default=60, show_default=True, help="About how long.")
+@click.option("--seed", type=int, help="Seed of the launches' order.")
+def calibrate(seconds: float, seed: int | None) -> None:
+    """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
+    from ipclab.calibration.run import calibrate as calibrate_here, file
+    from ipclab.runner.progress import Bar
+
+    found = calibrate_here(checkout(), seconds, seed, Bar())
+    alarms = found["false_alarms"]
+    upper = f"at most {alarms['upper']:.1%} with 95 % confidence"
+    click.echo(f"identical code called different: {alarms['flagged']} of {alarms['comparisons']}, {upper}")
+    for name, placed in found["placements"].items():
+        tally = placed["tally"]
+        counts = ", ".join(f"+{float(arm):.0%} {count}" for arm, count in tally["found"].items())
+        smallest = "none" if tally["smallest"] is None else f"+{tally['smallest']:.0%}"
+        click.echo(f"{name}: smallest slow-down found: {smallest} (of {tally['trials']} trials: {counts})")
+    click.echo(_shown(file(checkout(), found["machine"])))

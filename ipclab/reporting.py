@@ -40,7 +40,8 @@ def report(
     """
     data = derived(run, paths)
     jobs = [Job(notebook, lang) for notebook in sorted(paths.notebooks.glob("[0-9]*.ipynb")) for lang in langs]
-    os.environ[FIGURES] = str(paths.figures)
+    figures = paths.figures if out == paths.reports else out / "figures"
+    os.environ[FIGURES] = str(figures)
     progress.start("report", len(jobs))
 
     def work(job: Job) -> list[Path] | LabError:
@@ -64,14 +65,10 @@ def report(
     return made
 
 
-def check_words(langs: Sequence[str], formats: Sequence[str]) -> None:
-    """Refuse what cannot be printed: an unknown language or format (`UsageError`), words that are not fit.
-
-    Not fit are untranslated words, a digit typed into prose, a placeholder lost in translation (`LabError`).
-    """
+def check_names(langs: Sequence[str], formats: Sequence[str]) -> None:
+    """Raise `UsageError` for an unknown language or format."""
     _check(langs, LANGUAGES, "language")
     _check(formats, FORMATS, "format")
-    _gate(langs)
 
 
 def _check(asked: Sequence[str], known: Sequence[str], what: str) -> None:
@@ -80,8 +77,8 @@ def _check(asked: Sequence[str], known: Sequence[str], what: str) -> None:
             raise UsageError(f"no {what} {name!r}", "", f"there are {', '.join(known)}")
 
 
-def _gate(langs: Sequence[str]) -> None:
-    """Refuse to print words that are not fit: untranslated, a digit typed into prose, a placeholder lost."""
+def check_words(langs: Sequence[str]) -> None:
+    """Raise `LabError` for words not fit to print: untranslated, a digit typed into prose, a placeholder lost."""
     others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
     problems = [line for line in words.gate() if not line.startswith(others)]
     if problems:

@@ -17,9 +17,9 @@ def inputs(paths: Paths, run: Path) -> dict[str, dict[str, str]]:
     package = [file for file in paths.package.rglob("*.py") if "native" not in file.parts]
     templates = [file for file in (paths.package / "report").rglob("*") if file.is_file() and file.suffix != ".py"]
     code = [file for file in [*package, *templates] if "__pycache__" not in file.parts]
+    measured = _digests(run.parent, [*_run_files(run), run.parent / CALIBRATION])
     return {
-        "data": _digests(run.parent, [*_run_files(run), run.parent / CALIBRATION])
-        | _digests(paths.root, sorted(paths.published.glob("*.csv"))),
+        "data": measured | _digests(paths.root, sorted(paths.published.glob("*.csv"))),
         "code": _digests(paths.root, sorted([*code, *paths.notebooks.glob("*.ipynb")])),
         "words": _digests(paths.root, sorted(paths.locale.glob("*/LC_MESSAGES/*.po"))),
         "lock": _digests(paths.root, [paths.lock]),

@@ -35,7 +35,7 @@ def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None
             before_rename(part)
         part.replace(path)
     except OSError as error:
-        mend = "free some room or give a folder that can be written"
+        mend = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
         raise LabError(f"cannot write {path}", error.strerror or "", mend) from error
     finally:
         with suppress(OSError):  # gone after the rename; on a file system that is read-only it never was
