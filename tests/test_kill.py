@@ -151,9 +151,12 @@ def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
     path = next(world.data.rglob(altered))
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
     os.truncate(next(world.data.rglob(cut)), 10)
+    half = path.with_name("half.parquet.part")
+    half.write_bytes(b"PAR1")
     done = world.run(COMMAND)
     warned = [line.split()[0] for line in done.stderr.splitlines() if "is not what was measured" in line]
     assert sorted(Path(name).name for name in warned) == [altered, cut]
+    assert not half.exists()
     after = world.points()
     assert {name for name in before if after[name] != before[name]} == {altered, cut}
     run = folder.read(Path(done.stdout.strip()))

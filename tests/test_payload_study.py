@@ -1,4 +1,4 @@
-"""The payload study with real processes: the faithful arm, the proof, the TCP past, wrong use."""
+"""The payload study with real processes: the faithful arm, the proof, the TCP past, strangers."""
 
 import io
 import os
@@ -6,29 +6,23 @@ import pickle
 import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ipclab.backends.interface import Segment
-from ipclab.backends.registry import backend, backends
-from ipclab.errors import LabError, UsageError
-from ipclab.ledger import SHARED_MEMORY
+from ipclab.backends.registry import backends
+from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
-from ipclab.measuring import Request, measure
-from ipclab.paths import Paths
 from ipclab.placement import placements
 from ipclab.points import Point
 from ipclab.profiles import PROFILES
 from ipclab.proof import PayloadError, check, digest, payload
-from ipclab.runner.progress import Silent
 from ipclab.studies.interface import Launch, Sweep
-from ipclab.studies.payload import MOVED, SIZES, PayloadStudy, handover, mapping, tcp
-from ipclab.studies.registry import study
+from ipclab.studies.payload import MOVED, SIZES, PayloadStudy, handover, mapping, published, tcp
 from ipclab.workers.launcher import Launcher, LaunchError, Role
-from ipclab.workers.worker import Outcome
+from ipclab.workers.loops import FAULT_REPEATS
+from ipclab.workers.worker import Outcome, Worker
 from tests.commands import names_of
 from tests.targets import Evil
 
@@ -105,6 +99,30 @@ def test_the_published_method_is_followed_to_the_count(launcher: Launcher, size:
     assert done.counters["write"]["minor_faults"] == pages
     if size == 1_384_120 and PAGE == 4096:
         assert pages == 338
+
+
+def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made: Counter[tuple[str, int]] = Counter()
+    true_open, true_truncate = os.open, os.ftruncate
+
+    def opening(path: str, flags: int, mode: int = 0o777) -> int:
+        made["open", flags] += str(path) == str(tmp_path / "ipclab-1-2-aa-1-published")
+        return true_open(path, flags, mode)
+
+    def truncating(descriptor: int, size: int) -> None:
+        made["ftruncate", size] += 1
+        true_truncate(descriptor, size)
+
+    worker = Worker(socket.socketpair()[0], "program", "ipclab-1-2-aa-1", str(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr(published, "FOLDER", tmp_path)
+        patch.setattr(os, "open", opening)
+        patch.setattr(os, "ftruncate", truncating)
+        published.run(worker, 88, SEED)
+    each = 100 + FAULT_REPEATS
+    expected = {("open", os.O_CREAT | os.O_RDWR): each, ("ftruncate", 88): each, ("open", os.O_RDONLY): each}
+    assert +made == expected
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_read_faults_once_for_each_window_around(launcher: Launcher) -> None:
@@ -265,95 +283,3 @@ def test_a_header_without_the_token_is_all_that_is_read() -> None:
     finally:
         receiver.close()
         thread.join(10)
-
-
-# Segments.
-
-
-@pytest.fixture(params=SEGMENTS)
-def kind(request: pytest.FixtureRequest) -> type[Segment]:
-    found = backend(request.param).segment
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-def name() -> Iterator[str]:
-    chosen = f"ipclab-test-{os.getpid()}-{os.urandom(4).hex()}"
-    yield chosen
-    assert names_of(chosen) == []
-
-
-@pytest.mark.parametrize("size", [1, 84, PAGE, PAGE + 1])
-def test_a_segment_is_private_shared_and_gone(kind: type[Segment], name: str, size: int) -> None:
-    made = kind.create(name, size)
-    try:
-        assert (SHARED_MEMORY / name).stat().st_mode & 0o777 == 0o600
-        assert len(made.buffer) == size
-        seen = kind.attach(name, size)
-        made.buffer[:] = content = os.urandom(size)
-        assert bytes(seen.buffer) == content
-        seen.buffer[size - 1] ^= 255
-        assert made.buffer[size - 1] == content[-1] ^ 255
-        with pytest.raises(FileExistsError):
-            kind.create(name, size)
-        assert (SHARED_MEMORY / name).exists()
-        seen.close()
-        seen.close()
-    finally:
-        made.close()
-        made.close()
-        made.unlink()
-        made.unlink()
-    with pytest.raises(FileNotFoundError):
-        kind.attach(name, size)
-
-
-def test_a_segment_that_finds_no_room_leaves_no_name(kind: type[Segment], name: str) -> None:
-    with pytest.raises(OSError):
-        kind.create(name, 1 << 46)
-
-
-# Wrong use.
-
-
-def refused(paths: Paths, told: str, **request: object) -> None:
-    """Check that measuring is refused in one line, with exit code 2, and that nothing was begun."""
-    with pytest.raises(UsageError) as caught:
-        measure(paths, Request(**request), Silent())  # type: ignore[arg-type]
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert caught.value.exit_code == 2
-    assert not paths.data.exists()
-
-
-def test_mistyped_names_get_the_nearest(paths: Paths) -> None:
-    refused(paths, "unknown profile 'quik'; did you mean 'quick'?", profile="quik")
-    refused(paths, "unknown study 'paylod'; did you mean 'payload'?", studies=("paylod",))
-    refused(
-        paths,
-        "unknown backend 'shm-map'; did you mean 'shm-mmap'?",
-        studies=("payload",),
-        sweep=Sweep(None, ("shm-map",)),
-    )
-    assert study("payload").name == "payload"
-
-
-@pytest.mark.parametrize("size", [0, -4])
-def test_a_size_that_is_none_is_refused(size: int) -> None:
-    with pytest.raises(UsageError, match=f"size {size} is not possible; give a number of bytes above 0"):
-        Sweep((84, size))
-
-
-def test_a_size_that_holds_no_whole_float_is_refused(paths: Paths) -> None:
-    refused(paths, "size 6 holds no whole float32; give a multiple of 4", studies=("payload",), sweep=Sweep((84, 6)))
-
-
-def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
-    refused(paths, "is no run", studies=("payload",), run=tmp_path, sweep=Sweep((84,), ("file",)))
-
-
-def test_a_data_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("in the way")
-    with pytest.raises(LabError, match=r"cannot write .*; free some room or give a folder that can be written"):
-        measure(paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Silent())

@@ -94,6 +94,6 @@ def test_a_read_only_data_folder_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"cannot write {tmp_path}/data/runs/")
-    assert line.endswith("Read-only file system; free some room or give a folder that can be written")
+    assert "Read-only file system; free some room" in line
     assert done.stdout == ""
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -1,6 +1,6 @@
 """The two processes of a round trip: one that echoes, and one that asks and keeps the time."""
 
-import ctypes
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ PROOF_MESSAGES = 3
 HEADER_BYTES = 16
 LARGE = 500_000
 OP, INTENDED = "round-trip", "intended"
-PR_SET_TIMERSLACK = 29
+AWAKE_NS = 200_000
 
 Take = Callable[[int], Data]
 Reader = Callable[[Data], object]
@@ -175,16 +175,19 @@ def _closed_loop(channel: Channel, take: Take, content: bytes, count: int, read:
 
 
 def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int) -> None:
-    """Start a round trip every `period_ns`, late ones at once; keep the time from its start and from its due time."""
-    # Sleeps end when they are due, not up to 50 us later as is usual (prctl(2)).
-    ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
+    """Start a round trip every `period_ns`, late ones at once; keep the time from its start and from its due time.
+
+    The last of each pause is spent awake, since a sleep ends too late to keep a short period; it offers its CPU, which
+    the other end may need to come to rest. So the CPU time counted here has the pacing's in it.
+    """
     due, starts, ends = zeros(count), zeros(count), zeros(count)
     send, first = channel.send, clock() + period_ns
     for i in range(count):
-        due[i] = first + i * period_ns
-        left = due[i] - clock()
-        if left > 0:
-            time.sleep(left / 1e9)
+        due[i] = at = first + i * period_ns
+        if at - clock() > 2 * AWAKE_NS:
+            time.sleep((at - clock() - AWAKE_NS) / 1e9)
+        while clock() < at:
+            os.sched_yield()
         starts[i] = clock()
         send(content, WAIT_NS)
         take(WAIT_NS)
