@@ -14,7 +14,8 @@ class PayloadError(LabError):
 
 def payload(seed: int, sequence: int, size: int) -> bytes:
     """Return message number `sequence` of `size` bytes; no two sequence numbers share one above 8 bytes."""
-    return np.random.Generator(np.random.PCG64([seed, sequence])).bytes(size)
+    words = np.random.PCG64([seed, sequence]).random_raw(size // 8 + 1)
+    return words.tobytes()[:size]
 
 
 def digest(data: bytes | bytearray | memoryview) -> str:

@@ -6,6 +6,7 @@ from ipclab.claims import payload, round_trip
 from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, Claim, Quantity, at_least, at_most, judge
 from ipclab.claims.published import texts
 from ipclab.facts.fact import Fact
+from ipclab.facts.round_trip import SIZE_NAMES
 from ipclab.paths import Paths
 from tests.commands import ROOT
 
@@ -81,7 +82,7 @@ def test_the_texts_own_sums_and_ratios() -> None:
     assert spreads == [11.5, 18.8, 21.6, 25.0, 33.0, 37.9]
     assert [round(each.value, 2) for each in round_trip.slower(OWN)] == [3.42, 3.08, 3.98, 3.27]
     for size in (100, 10_000, 500_000, 2_000_000):
-        name = round_trip.SIZE_NAMES[size]
+        name = SIZE_NAMES[size]
         for backend in ("posix-shm", "zmq-ipc"):
             mean, total = (OWN[f"round_trip.published.{backend}.{name}{tail}"].value for tail in ("", ".total"))
             assert isinstance(mean, float)

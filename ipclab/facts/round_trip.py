@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from ipclab.facts.fact import Fact
-from ipclab.facts.named import chosen, computed, measured
+from ipclab.facts.named import computed, measured
 from ipclab.facts.rows import Row, Rows
 from ipclab.points import Level
 from ipclab.report.catalogue import N_
@@ -93,15 +93,17 @@ def _rankings(rows: Rows) -> Iterator[Fact]:
     flipped = sum(_flips(small, *pair) for pair in pairs)
     yield Fact("round_trip.flips", flipped if pairs else None, "count", source="run")
     yield Fact("round_trip.pairs", len(pairs) if pairs else None, "count", source="run")
-    if pairs:
-        yield Fact("round_trip.says.flips", FLIPS[0] if flipped else FLIPS[2], "text", source="run")
-    else:
-        yield chosen("round_trip.says.flips", None, 1.0, FLIPS)
+    told = all(0 not in _orders(small, *pair) for pair in pairs)
+    says = FLIPS[0] if flipped else FLIPS[1] if told else FLIPS[2]
+    yield Fact("round_trip.says.flips", says if pairs else None, "text", source="run")
+
+
+def _orders(small: dict[str, Rows], first: str, second: str) -> list[int]:
+    return [_order(small[place].find(OP, backend=first), small[place].find(OP, backend=second)) for place in small]
 
 
 def _flips(small: dict[str, Rows], first: str, second: str) -> bool:
-    orders = [_order(small[place].find(OP, backend=first), small[place].find(OP, backend=second)) for place in small]
-    return sorted(orders) == [-1, 1]
+    return sorted(_orders(small, first, second)) == [-1, 1]
 
 
 def _order(first: Row | None, second: Row | None) -> int:

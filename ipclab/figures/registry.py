@@ -95,7 +95,7 @@ DRAWINGS = {
         N_(
             "A line for each mechanism from its median on one CPU to that on two. Fastest on one CPU: "
             "{round_trip.fastest.same.small}; on two: {round_trip.fastest.cross.small}. {round_trip.flips} of "
-            "{round_trip.pairs} pairs change their order."
+            "{round_trip.pairs} pairs are shown to change their order."
         ),
     ),
     "round-trip-gap": Drawing(
@@ -115,8 +115,7 @@ DRAWINGS = {
         3.8,
         N_("How are the round trips of {round_trip.size.small} distributed?"),
         N_(
-            "Cumulative distributions of all samples by mechanism, in two placements, with the median and the "
-            "ninety-ninth percentile marked."
+            "Cumulative distributions of all samples by mechanism, in two placements, with p50 and p99 marked."
         ),
     ),
 }

@@ -34,7 +34,7 @@ def latency(view: View, canvas: Canvas) -> None:
             (handles[backend],) = axes.plot(
                 sizes, [row.estimate.value for row in rows], color=colour, marker=marker, markersize=4.5, linewidth=0.9
             )
-        _draw_limits(axes, view, placement)
+        handles |= _draw_limits(axes, view, placement)
         axes.set(xscale="log", yscale="log", title=_(TITLES[placement]), xlabel=_("message"))
         marks.size_ticks(axes.xaxis, view, list(SIZES), "scaled,int")
         axes.tick_params(axis="x", labelsize=7.5)
@@ -43,9 +43,10 @@ def latency(view: View, canvas: Canvas) -> None:
     canvas.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=6, fontsize=8)
 
 
-def _draw_limits(axes: Any, view: View, placement: str) -> None:
-    """Draw the native spinning echo and the copies at memcpy's speed as labelled lines."""
+def _draw_limits(axes: Any, view: View, placement: str) -> dict[str, Any]:
+    """Draw the native spinning echo and the copies at memcpy's speed; return their lines by name."""
     _ = view.say
+    lines: dict[str, Any] = {}
     native = _by_size(view.rows.all("round-trip", study="limits", backend="echo-shm-spin", placement=placement))
     memcpy = _by_size(view.rows.all("copy", study="limits", backend="memcpy"))
     memcpy = Rows(row for row in memcpy if SIZES[0] <= row.point.size_bytes <= SIZES[-1])
@@ -55,9 +56,8 @@ def _draw_limits(axes: Any, view: View, placement: str) -> None:
     ):
         if rows:
             at = [(row.point.size_bytes, passes * row.estimate.value) for row in rows]
-            axes.plot(*zip(*at, strict=True), color=style.BLACK, linestyle=line, linewidth=1.1)
-            place = at[len(at) // 2] if line == ":" else at[0]
-            axes.annotate(label, place, (6, -10), textcoords="offset points", fontsize=7.5, color=style.BLACK)
+            (lines[label],) = axes.plot(*zip(*at, strict=True), color=style.BLACK, linestyle=line, linewidth=1.1)
+    return lines
 
 
 def _by_size(rows: Rows) -> Rows:

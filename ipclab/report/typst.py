@@ -7,6 +7,7 @@ from markdown_it.token import Token
 
 from ipclab.errors import LabError
 from ipclab.report import svg
+from ipclab.report.catalogue import N_
 from ipclab.report.document import Block, Document, Drawing, Prose, Sheet
 from ipclab.report.markdown import join_lines
 from ipclab.report.numbers import Formatter
@@ -60,6 +61,7 @@ def source(document: Document) -> str:
         "date": f"datetime(year: {year}, month: {month}, day: {day})",
         "date-text": string(Formatter(document.lang).date(document.date)),
         "run": string(document.run),
+        "contents": string(document.translate(N_("Contents"))),
     }
     head = f"#show: report.with({', '.join(f'{key}: {value}' for key, value in fields.items())})\n"
     body = "".join(_block(block, document.lang) for block in document.blocks)

@@ -24,7 +24,7 @@ def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None
 
     `before_rename` is called with the complete temporary file. Raises `LabError` when the folder cannot be written.
     """
-    part = path.with_name(path.name + PART)
+    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:

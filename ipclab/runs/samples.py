@@ -70,6 +70,8 @@ def decode(path: Path) -> Measured:
     try:
         table = pq.read_table(path)
         about = json.loads(table.schema.metadata[METADATA])
+        if about["schema"] > SCHEMA:
+            raise ValueError(f"its schema is {about['schema']}, this ipclab knows {SCHEMA}")
         point = Point(**{**about["point"], "primary": tuple(about["point"]["primary"])})
         launches = _launches(table, about["launches"])
     except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:

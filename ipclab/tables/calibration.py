@@ -15,4 +15,4 @@ def calibration(view: View) -> Table:
         [_("smallest planted slow-down found, two CPUs"), view.fact("calibration.smallest.cross", "pct")],
     ]
     note = _("Found means in at least nineteen of twenty trials.")
-    return Table(_("Calibration on this machine"), [Column(_("Measure")), Column(_("Value"), "right")], rows, [note])
+    return Table(_("Calibration on this machine"), [Column(_("Item")), Column(_("Value"), "right")], rows, [note])

@@ -44,7 +44,7 @@ def bounds(view: View, claim: Claim) -> str:
         return f"= {ends[0]}"
     if high == float("inf"):
         return f"≥ {ends[0]}"
-    return f"≤ {ends[1]}" if low == float("-inf") else f"{ends[0]} – {ends[1]}"
+    return f"≤ {ends[1]}" if low == float("-inf") else view.say(N_("{low} to {high}"), low=ends[0], high=ends[1])
 
 
 def _verdict(view: View, claim: Claim, verdict: Verdict, own: bool) -> str:
@@ -54,7 +54,7 @@ def _verdict(view: View, claim: Claim, verdict: Verdict, own: bool) -> str:
         return view.say(N_("{word} ({reason})"), word=word, reason=view.say(reason))
     spec = SPECS.get(claim.unit, "")
     first, last = (view.value(value, claim.unit, spec) for value in verdict.value)
-    text = first if first == last else f"{first} … {last}"
+    text = first if first == last else view.say(N_("{low} to {high}"), low=first, high=last)
     if not own and verdict.interval != verdict.value:
         text += f" [{'–'.join(view.value(end, claim.unit, spec) for end in verdict.interval)}]"
     return view.say(N_("{word}: {value}"), word=word, value=text)

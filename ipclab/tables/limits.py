@@ -4,6 +4,7 @@ from ipclab.facts.limits import PASSES
 from ipclab.facts.rows import Row
 from ipclab.report.catalogue import N_
 from ipclab.report.table import Column, Table
+from ipclab.studies.limits import MEMCPY_SIZES
 from ipclab.view import View
 
 # The native echo that does the same system work as a mechanism does.
@@ -32,12 +33,15 @@ ECHO_NAMES = {
 
 
 def over_limit(view: View, row: Row | None) -> str:
-    """Return a time over its copies at memcpy's speed; a dash without either."""
+    """Return a time over its copies at memcpy's speed; a dash without either.
+
+    A limit is the lower end of its interval: what disturbed it must not make a mechanism look better.
+    """
     if row is None:
         return "–"
     passes = PASSES.get(row.op, 2)
     limit = view.rows.find("copy", study="limits", backend="memcpy", size_bytes=row.point.size_bytes)
-    return "–" if limit is None else view.value(row.estimate.value / (passes * limit.estimate.value), "1")
+    return "–" if limit is None else view.value(row.estimate.value / (passes * limit.estimate.low), "1")
 
 
 def over_floor(view: View, row: Row | None) -> str:
@@ -49,7 +53,7 @@ def over_floor(view: View, row: Row | None) -> str:
     found = floor and view.rows.find(
         "round-trip", study="limits", backend=floor, size_bytes=point.size_bytes, placement=point.placement
     )
-    return view.value(row.estimate.value / found.estimate.value, "1") if found else "–"
+    return view.value(row.estimate.value / found.estimate.low, "1") if found else "–"
 
 
 def limits(view: View) -> Table:
@@ -61,10 +65,12 @@ def limits(view: View) -> Table:
     for kind, label in ECHO_NAMES.items():
         sizes = sorted({row.point.size_bytes for row in view.rows.all("round-trip", backend=f"echo-{kind}")})
         rows += [
-            [f"{_(label)}, {view.value(size, 'B')}", *_placed(view, f"echo-{kind}", "round-trip", size)]
+            [_(N_("{what}, {size}"), what=_(label), size=view.value(size, "B")), *_placed(view, f"echo-{kind}", "round-trip", size)]
             for size in (sizes[:1] + sizes[-1:])
         ]
-    for row in view.rows.all("copy", "bandwidth", study="limits", backend="memcpy"):
+    copies = view.rows.all("copy", "bandwidth", study="limits", backend="memcpy")
+    shown = [row for row in copies if row.point.size_bytes in MEMCPY_SIZES]
+    for row in sorted(shown, key=lambda row: row.point.size_bytes):
         size = view.value(row.point.size_bytes, "B")
         rows.append([_(N_("memcpy of {size}"), size=size), view.cell(row, "interval"), "–"])
     columns = [Column(_("Limit")), Column(_("same CPU"), "right"), Column(_("two CPUs"), "right")]

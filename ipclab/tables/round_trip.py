@@ -93,7 +93,7 @@ def gaps(view: View) -> Table:
     _ = view.say
     found = view.rows.all(OP, study="round_trip", arm="gap")
     rows = []
-    for row in sorted(found, key=lambda row: (row.point.backend, row.point.placement, int(row.point.levels["gap_ns"]))):
+    for row in sorted(found, key=_gap_order):
         point = row.point
         where = {name: value for name, value in point.key().items() if name not in ("size_bytes",)}
         due = view.rows.find(INTENDED, study="round_trip", **where)
@@ -107,16 +107,21 @@ def gaps(view: View) -> Table:
     return Table(_("After an idle gap, messages of {round_trip.size.small}"), columns, rows, [note])
 
 
+def _gap_order(row: Row) -> tuple[str, int, int]:
+    return row.point.backend, PLACEMENTS.index(row.point.placement), int(row.point.levels["gap_ns"])
+
+
 def touching(view: View) -> Table:
     """Return how much of the message the receiver reads, and how it gets it, for the largest message."""
     _ = view.say
     rows = []
-    for row in view.rows.all(OP, study="round_trip", arm="touch"):
+    found = view.rows.all(OP, study="round_trip", arm="touch")
+    for row in sorted(found, key=lambda row: [row.point.backend, *map(str, row.point.key().values())]):
         levels = row.point.levels
         receive, touch = RECEIVE_NAMES[str(levels["receive"])], TOUCH_NAMES[str(levels["touch"])]
         rows.append([row.point.backend, _(receive), _(touch), view.cell(row)])
     columns = [Column(_("Mechanism")), Column(_("Received as")), Column(_("Reads")), Column(_("two CPUs"), "right")]
-    return Table(_("How much the receiver reads of {round_trip.size.largest}"), columns, sorted(rows))
+    return Table(_("How much the receiver reads of {round_trip.size.largest}"), columns, rows)
 
 
 def choice(view: View) -> Table:
