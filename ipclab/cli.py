@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -55,13 +56,10 @@ def measure(
     from ipclab.studies.interface import Sweep
 
     _die_with_make()
-    _measure(Request(studies, profile or _profile_of(run), run, seed, Sweep(sizes or None, backends or None)))
-
-
-def _profile_of(run: Path | None) -> str:
-    from ipclab.runs.folder import read
-
-    return str(read(run).about["parameters"]["profile"]) if run else "quick"
+    if run and not (studies or sizes or backends or profile):
+        _measure(replace(Request.continuing(_existing(run)), seed=seed))
+    else:
+        _measure(Request(studies, profile or "quick", run, seed, Sweep(sizes or None, backends or None)))
 
 
 def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821

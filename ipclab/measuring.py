@@ -1,6 +1,7 @@
 """One call that measures: finds or makes the run, measures what is missing, derives facts and tables."""
 
 import datetime as dt
+import hashlib
 import os
 import secrets
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab import ledger
+from ipclab.backends.registry import backend
 from ipclab.errors import LabError, UsageError
 from ipclab.facts.derive import write_derived
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
@@ -28,6 +30,7 @@ from ipclab.studies.interface import Launch, Study, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.registry import STUDIES, study
 from ipclab.workers.launcher import Launcher
+from ipclab.workers.worker import QUEUED, Outcome
 
 SHARED_MEMORY_SLACK = 1 << 20
 SEED_BITS = 31
@@ -46,6 +49,31 @@ class Request:
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: those asked for, after the limits that they are read against."""
         return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or STUDIES))))
+
+    @classmethod
+    def continuing(cls, run: Path) -> "Request":
+        """Return the request that the run in folder `run` was begun with; raises `UsageError` when it is no run."""
+        begun = folder.read(run).about["parameters"]
+        sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None)
+        return cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep)
+
+    def points(self) -> list[tuple[Study, list[Point]]]:
+        """Return every study with its points.
+
+        Without studies named, a backend that only some studies have is swept by those; raises `UsageError` when none
+        has it, or when a named study lacks it.
+        """
+        chosen = profile(self.profile)
+        return [(study(name), study(name).points(chosen, self._sweep_of(study(name)))) for name in self.names()]
+
+    def _sweep_of(self, each: Study) -> Sweep:
+        if self.sweep.backends is None or self.studies:
+            return self.sweep
+        for name in self.sweep.backends:
+            if not any(name in other.backends() for other in STUDIES.values()):
+                why = backend(name).missing() or "no study has it"
+                raise UsageError(f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can")
+        return Sweep(self.sweep.sizes, tuple(name for name in self.sweep.backends if name in each.backends()))
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
@@ -67,7 +95,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     chosen = profile(request.profile)
     topology = Topology.read(Source())
     placed = placements(topology)
-    wanted = [(study(name), study(name).points(chosen, request.sweep)) for name in request.names()]
+    wanted = request.points()
     if not any(points for each, points in wanted if each.name != LimitsStudy.name):
         raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
     ledger.clean(paths.ledger)
@@ -80,14 +108,16 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         stack.callback(os.close, lock)
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
+        _keep_raw(run, machine)
         todo = [(each, _todo(run, points, placed, missing(topology), progress)) for each, points in wanted]
-        if any(points for _, points in todo):
+        if any(points for _, points in todo) or not run.finished:
             run.about["finished"] = None
             run.about["sessions"].append(_session())
             run.save()
+        if any(points for _, points in todo):
             launcher = stack.enter_context(Launcher(paths.ledger))
             for each, points in todo:
-                _measure_study(each, points, chosen, run, launcher, placed, progress)
+                _measure_study(each, points, each.effort(chosen), run, launcher, placed, progress)
         if not run.finished:
             _finish(run, paths)
     return run
@@ -109,7 +139,8 @@ def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
     wanted = request.parameters()
     if request.run is not None:
         run = folder.read(request.run)
-        if run.about["parameters"] != wanted or run.about["machine"]["digest"] != machine:
+        other_seed = request.seed not in (None, run.about["seed"])
+        if run.about["parameters"] != wanted or run.about["machine"]["digest"] != machine or other_seed:
             why = "it was begun with other parameters or on another machine"
             raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
         return run
@@ -130,10 +161,18 @@ def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
         "sessions": [],
         "points": {},
     }
-    run = folder.create(paths.runs, machine.digest, about, dt.datetime.now(dt.UTC))
-    for name, text in machine.raw.items():
-        write_whole(run.path / "machine" / name.strip("/").replace("/", "-"), text.encode())
-    return run
+    return folder.create(paths.runs, machine.digest, about, dt.datetime.now(dt.UTC))
+
+
+def _keep_raw(run: RunFolder, machine: Machine) -> None:
+    """Keep the raw files that the machine's facts were read from, once, with their digests."""
+    if any(name.startswith("machine/") for name in run.about["files"]):
+        return
+    kept = {f"machine/{name.strip('/').replace('/', '-')}": text.encode() for name, text in machine.raw.items()}
+    for name, content in kept.items():
+        write_whole(run.path / name, content)
+    run.about["files"] |= {name: hashlib.sha256(content).hexdigest() for name, content in kept.items()}
+    run.save()
 
 
 def _session() -> dict[str, Any]:
@@ -181,8 +220,9 @@ def _measure_study(
         elapsed = time.monotonic_ns() - start
         done = each.collect(point, outcomes, seed)
         done.order, done.started_ns, done.elapsed_ns = launcher.started, start - began, elapsed
-        shared = placement.relation == "same"  # two of ours on one CPU are pressure, but not a disturbance
-        done.flags += disturbance(before, conditions(source), elapsed, shared_cpu=shared)
+        # Two of ours on one CPU wait for each other, which is no disturbance.
+        queued = None if placement.relation == "same" and len(roles) > 1 else _queued(outcomes)
+        done.flags += disturbance(before, conditions(source), elapsed, queued_share=queued)
         done.cpus = {role.name: sorted(role.cpus) for role in roles}
         done.facts["relation"] = placement.relation
         return done
@@ -194,6 +234,12 @@ def _measure_study(
             run.add(point, encode(result))
 
     sweep_points(points, chosen, seed, launch, store, progress)
+
+
+def _queued(outcomes: dict[str, Outcome]) -> float:
+    """Return the largest share of its measured time for which a worker waited for a CPU."""
+    counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
+    return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
 
 
 def _finish(run: RunFolder, paths: Paths) -> None:

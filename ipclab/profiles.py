@@ -37,7 +37,7 @@ PROFILES = {
     profile.name: profile
     for profile in (
         Profile("smoke", 2, 2, 0.0, 1 * MS, 3, 20, ("same", "cross", "free")),
-        Profile("quick", 5, 8, 0.10, 12 * MS, 5, 1_000, ("same", "cross", "free")),
+        Profile("quick", 5, 7, 0.10, 12 * MS, 3, 1_000, ("same", "cross", "free")),
         Profile("standard", 10, 30, 0.05, 60 * MS, 20, 5_000, ("same", "cross", "free"), 60.0),
         Profile("full", 20, 60, 0.03, 250 * MS, 100, 50_000, ("same", "cross", "free"), 120.0),
     )

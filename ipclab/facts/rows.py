@@ -14,7 +14,7 @@ from ipclab.studies.interface import Samples
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
-COUNTER_UNITS = {"cpu_ns": "ns"}
+COUNTER_UNITS = {"cpu_ns": "ns", "queued_share": "share"}
 Seed = Callable[[str], int]
 COLUMNS = (
     *("study", "point", "backend", "op", "size_bytes", "placement", "levels", "metric", "unit"),

@@ -114,9 +114,7 @@ DRAWINGS = {
         7.0,
         3.8,
         N_("How are the round trips of {round_trip.size.small} distributed?"),
-        N_(
-            "Cumulative distributions of all samples by mechanism, in two placements, with p50 and p99 marked."
-        ),
+        N_("Cumulative distributions of all samples by mechanism, in two placements, with p50 and p99 marked."),
     ),
 }
 

@@ -10,7 +10,7 @@ from ipclab.machine.source import AbsentError, Source
 STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
 STEAL_TICKS = 2  # less than this cannot be told from rounding
 PRESSURE_SHARE = {"cpu": 0.10, "memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
-QUEUE_SHARE = 0.5  # other runnable tasks for each CPU, before or after
+QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
 
 Conditions = dict[str, int | float | None]
 
@@ -79,12 +79,13 @@ def disturbance(
     after: Mapping[str, int | float | None],
     elapsed_ns: int,
     *,
-    shared_cpu: bool = False,
+    queued_share: float | None = None,
 ) -> list[str]:
-    """Return what disturbed a launch: `steal`, `throttled`, `pressure-{cpu,memory,io}`, `run-queue`.
+    """Return what disturbed a launch: `steal`, `throttled`, `pressure-{memory,io}`, `run-queue`.
 
-    Pure. Call it with samples taken while the workers do not run. `shared_cpu`: the roles share a CPU by
-    intent, which makes CPU pressure by itself, so that it is not judged. What is None is not judged.
+    Pure. `queued_share` is the largest share of its measured time for which a worker was ready but waited for a CPU;
+    leave it out where the roles share a CPU by intent. CPU pressure of the whole machine is not judged: starting and
+    ending our own workers makes it. What is None is not judged.
     """
     flags = []
     steal = _grown(before, after, "steal_ns")
@@ -93,12 +94,9 @@ def disturbance(
     if _grown(before, after, "throttled_ns") > 0:
         flags.append("throttled")
     for name, share in PRESSURE_SHARE.items():
-        judged = not (shared_cpu and name == "cpu")
-        if judged and _grown(before, after, f"pressure_{name}_ns") > share * elapsed_ns:
+        if name != "cpu" and _grown(before, after, f"pressure_{name}_ns") > share * elapsed_ns:
             flags.append(f"pressure-{name}")
-    # The sampling process is running itself.
-    others = max(before.get("running") or 0, after.get("running") or 0) - 1
-    if others > QUEUE_SHARE * (after.get("cpus") or 1):
+    if queued_share is not None and queued_share > QUEUE_SHARE:
         flags.append("run-queue")
     return flags
 

@@ -48,7 +48,9 @@ def autocorrelation(samples: Samples, lags: int = 1) -> Floats:
     power = float(ranks @ ranks)
     if power == 0:
         return np.zeros(lags)
-    return np.array([float(ranks[:-lag] @ ranks[lag:]) / power if lag < len(ranks) else 0.0 for lag in range(1, lags + 1)])
+    return np.array(
+        [float(ranks[:-lag] @ ranks[lag:]) / power if lag < len(ranks) else 0.0 for lag in range(1, lags + 1)]
+    )
 
 
 def effective(samples: Samples) -> float:

@@ -105,5 +105,3 @@ def _upper_end(groups: Groups, steps: Floats, level: float) -> float | None:
         else:
             first = middle + 1
     return float(steps[last])
-
-

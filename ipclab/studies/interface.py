@@ -60,6 +60,10 @@ class Study(Protocol):
         """Return the names of the mechanisms that this study can sweep here."""
         ...
 
+    def effort(self, profile: Profile) -> Profile:
+        """Return how much of `profile` this study takes: itself, or less where less will do."""
+        ...
+
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean anything."""
         ...

@@ -2,6 +2,7 @@
 
 import importlib.util
 from array import array
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ ECHOES = ("shm-spin", "shm-futex", "pipe", "unix", "tcp")
 ALONE = {"clock": "read", "syscall": "call"}
 PAIRED = {"cache-line": "round-trip", "cache-line-cas": "round-trip", "futex-wake": "wake"}
 PASSES = 4  # an echo copies each message out and in, both ways
-MOST_LAUNCHES = 4
+MOST_LAUNCHES = 5
+BUDGET_NS = 10_000_000
 MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
 
@@ -35,6 +37,11 @@ class LimitsStudy:
         if importlib.util.find_spec("ipclab_native") is None:
             return ()
         return (*ALONE, "memcpy", *PAIRED, *(f"echo-{kind}" for kind in ECHOES))
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return a part of the profile: a floor is found in a few launches, and is read against in every run."""
+        least, most = (min(count, MOST_LAUNCHES) for count in (profile.least_launches, profile.most_launches))
+        return replace(profile, least_launches=least, most_launches=most, budget_ns=min(profile.budget_ns, BUDGET_NS))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return all limits, with memcpy at the sizes of every study and of `sweep` too."""

@@ -65,7 +65,10 @@ def limits(view: View) -> Table:
     for kind, label in ECHO_NAMES.items():
         sizes = sorted({row.point.size_bytes for row in view.rows.all("round-trip", backend=f"echo-{kind}")})
         rows += [
-            [_(N_("{what}, {size}"), what=_(label), size=view.value(size, "B")), *_placed(view, f"echo-{kind}", "round-trip", size)]
+            [
+                _(N_("{what}, {size}"), what=_(label), size=view.value(size, "B")),
+                *_placed(view, f"echo-{kind}", "round-trip", size),
+            ]
             for size in (sizes[:1] + sizes[-1:])
         ]
     copies = view.rows.all("copy", "bandwidth", study="limits", backend="memcpy")

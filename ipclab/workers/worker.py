@@ -7,12 +7,14 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.workers.wire import Wire
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
+QUEUED = "queued_share"
 
 
 @dataclass
@@ -40,6 +42,14 @@ def usage() -> tuple[float, ...]:
     return (use.ru_minflt, use.ru_majflt, use.ru_nvcsw, use.ru_nivcsw, (use.ru_utime + use.ru_stime) * 1e9)
 
 
+def queued_ns() -> int:
+    """Return how long this process has been ready without a CPU, in ns (proc(5), schedstat); 0 where not told."""
+    try:
+        return int(Path("/proc/self/schedstat").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
 class Worker:
     """One process of a launch: `role` among its peers, and the names and the folder it may use."""
 
@@ -65,12 +75,17 @@ class Worker:
 
     @contextmanager
     def counting(self, op: str, operations: int) -> Iterator[None]:
-        """Count faults, switches and CPU time per operation over the `operations` done inside."""
-        before = usage()
+        """Count faults, switches and CPU time per operation over the `operations` done inside.
+
+        Beside them stands the share of the time for which this process was ready but waited for a CPU.
+        """
+        before, waited, start = usage(), queued_ns(), time.perf_counter_ns()
         yield
-        after = usage()
+        elapsed = time.perf_counter_ns() - start
+        queued, after = queued_ns() - waited, usage()
         rows = zip(COUNTERS, before, after, strict=True)
-        self.outcome.counters[op] = {name: (late - early) / operations for name, early, late in rows}
+        counted = {name: (late - early) / operations for name, early, late in rows}
+        self.outcome.counters[op] = {**counted, QUEUED: queued / max(1, elapsed)}
 
     def finish(self, outcome: Outcome | None) -> None:
         """Hand over `outcome` (or the one collected in the worker) as the launch's last message."""

@@ -45,6 +45,10 @@ class PayloadStudy:
         segments = [found.name for found in registry.backends().values() if found.segment and not found.missing()]
         return (*segments, "tcp", "file")
 
+    def effort(self, profile: Profile) -> Profile:
+        """Return the whole profile."""
+        return profile
+
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size."""
         for name in sweep.backends or ():

@@ -90,6 +90,10 @@ class RoundTripStudy:
         """Return the names of the backends that have a channel and are there."""
         return tuple(backend.name for backend in _found())
 
+    def effort(self, profile: Profile) -> Profile:
+        """Return the whole profile."""
+        return profile
+
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size."""
         for name in sweep.backends or ():
