@@ -184,7 +184,8 @@ def _die_with_make() -> None:
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 def calibrate(seconds: float, seed: int | None) -> None:
     """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
-    from ipclab.calibration.run import calibrate as calibrate_here, file
+    from ipclab.calibration.run import calibrate as calibrate_here
+    from ipclab.calibration.run import file
     from ipclab.runner.progress import Bar
 
     found = calibrate_here(checkout(), seconds, seed, Bar())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ipclab.facts.rows import Row
 from ipclab.view import View
@@ -24,6 +24,12 @@ def dot(axes: Any, row: Row, at: float, *, horizontal: bool, scale: float = 1.0,
         axes.errorbar([value], [at], xerr=error, **look)
     else:
         axes.errorbar([at], [value], yerr=error, **look)
+
+
+def plain(axis: Any, view: View, unit: str, spec: str) -> None:
+    """Give a linear axis a few ticks, written as numbers with their unit."""
+    axis.set_major_locator(MaxNLocator(4))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: view.value(value, unit, spec)))
 
 
 def plain_log(axis: Any, view: View, unit: str) -> None:

@@ -34,6 +34,9 @@ def bandwidth(view: View, canvas: Canvas) -> None:
     """Draw: how much does each way move in a second, for each payload?"""
     _ = view.say
     axes = canvas.subplots()
+    largest = max((row.point.size_bytes for row in view.rows.all("handover", arm="handover")), default=0)
+    copies = view.rows.all("copy", "bandwidth", study="limits", backend="memcpy")
+    limit = Rows(row for row in copies if row.point.size_bytes <= largest)
     series = [
         (_("write, published method"), view.rows.all("write", "bandwidth", arm="published"), "shm-mmap", "full"),
         (_("read, published method"), view.rows.all("read", "bandwidth", arm="published"), "shm-mmap", "none"),
@@ -45,7 +48,7 @@ def bandwidth(view: View, canvas: Canvas) -> None:
         ),
         (_("TCP, connection kept"), view.rows.all("handover", "bandwidth", **SOUND), "tcp", "none"),
         (_("TCP as v0.9"), view.rows.all("handover", "bandwidth", **PAST), "tcp", "full"),
-        (_("memcpy limit"), view.rows.all("copy", "bandwidth", study="limits", backend="memcpy"), "memcpy", "full"),
+        (_("memcpy limit"), limit, "memcpy", "full"),
     ]
     ends = [_draw_series(axes, label, rows, *look) for label, rows, *look in series if rows]
     axes.set(xscale="log", yscale="log", xlabel=_("payload"), ylabel=_("bandwidth at the median"))
@@ -191,8 +194,8 @@ def placement(view: View, canvas: Canvas) -> None:
                     look: dict[str, Any] = {"color": colour, "marker": marker_of[name][0]}
                     marks.dot(axes, row, place + shift, horizontal=True, **look)
         axes.set_title(view.value(size, "B"), fontsize=9)
-        axes.set_xscale("log")
-        marks.plain_log(axes.xaxis, view, "ns")
+        axes.set_xlim(left=0)
+        marks.plain(axes.xaxis, view, "ns", "us,int")
         axes.set_xlabel(_("time of one handover"))
     panels[0].set_yticks(range(len(backends)), backends)
     panels[0].invert_yaxis()

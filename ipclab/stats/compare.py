@@ -4,11 +4,12 @@ Only medians of launches are compared, never samples: samples of one launch shar
 identical code different nine times in ten (measuring.md, finding 3). The test is an exact permutation of ranks
 (`ipclab.stats.ranks`), so nothing is assumed about how launches scatter, and nothing is dropped.
 
-Over the points of one comparison the rate of false discoveries is held by Benjamini and Hochberg (J. R. Statist. Soc. B
-57, 1995, 289-300), which holds for points that are disturbed together too (Benjamini and Yekutieli, Ann. Statist. 29,
-2001, 1165-1188). Not Holm: an exact test of n launches a side has a smallest p of 2 / C(2n, n), and Holm would then call
-twentyfold differences undecided for want of launches. Intervals are widened to the threshold that Benjamini-Hochberg
-arrives at, so that test and interval agree (J. Am. Statist. Assoc. 100, 2005, 71-81).
+Over the points of one comparison the rate of false discoveries is held by Benjamini and Hochberg (J. R. Statist. Soc.
+B 57, 1995, 289-300), which holds for points that are disturbed together too (Benjamini and Yekutieli, Ann. Statist.
+29, 2001, 1165-1188). Not Holm: an exact test of n launches a side has a smallest p of 2 / C(2n, n), and Holm would
+then call twentyfold differences undecided for want of launches. Intervals are widened to the threshold that
+Benjamini-Hochberg arrives at, so that test and interval agree (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100,
+2005, 71-81).
 """
 
 import math
@@ -23,7 +24,7 @@ from ipclab.stats.ranks import Groups, interval, p_value
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_COMPARABLE = "undecided", "not comparable"
 EQUIVALENCE = 0.05
-ALPHA = 0.01  # of comparisons of identical code, so that of 200 at most 5 % are flagged all but surely
+ALPHA = 0.01  # of one comparison of identical code: of 200, more than 5 % are then flagged once in 100,000 times
 POWER = 0.95
 ROUNDS_IN_BLOCK = 4
 
@@ -46,10 +47,10 @@ class Side:
 class Comparison:
     """What is known about the second side over the first.
 
-    `ratio` of times with its interval `low` to `high`; None where no data bound it. `detectable` is the smallest slow-down
-    (a share) that this many launches with this scatter find with 95 % power. `reason` is a code: `differs:NAMES`,
-    `no-launches`, `not-a-time`, `bad-blocks`, `no-variance`, `few-launches`, `wide-interval`, `interval-below-1`,
-    `interval-above-1`, `within-bound`, `small-difference` (shown, but inside the bound).
+    `ratio` of times with its interval `low` to `high`; None where no data bound it. `detectable` is the smallest
+    slow-down (a share) that this many launches with this scatter find with 95 % power. `reason` is a code:
+    `differs:NAMES`, `no-launches`, `not-a-time`, `bad-blocks`, `no-variance`, `few-launches`, `wide-interval`,
+    `interval-below-1`, `interval-above-1`, `within-bound`, `small-difference` (shown, but inside the bound).
     """
 
     verdict: str
@@ -65,8 +66,8 @@ class Comparison:
 def by_round(first: Side, second: Side) -> tuple[Side, Side]:
     """Return both sides with blocks of four rounds, for points that were launched once a round from the same round on.
 
-    The k-th launch is of round k. Launches of later rounds, which the other side did not have, get a block of their own,
-    so that a drift of the machine after one side's end is not taken for a difference.
+    The k-th launch is of round k. Launches of later rounds, which the other side did not have, get a block of their
+    own, so that a drift of the machine after one side's end is not taken for a difference.
     """
     common = min(len(first.medians), len(second.medians))
     last = max(1, common // ROUNDS_IN_BLOCK) - 1
@@ -113,27 +114,30 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
 
 def _refusal(first: Side, second: Side) -> Comparison | None:
     """Return why the two cannot be tested, or None when they can."""
-    sides, launches = (first, second), (len(first.medians), len(second.medians))
+    launches = len(first.medians), len(second.medians)
     names = sorted(first.conditions.keys() | second.conditions.keys())
     differing = [name for name in names if first.conditions.get(name) != second.conditions.get(name)]
     if differing:
         return Comparison(NOT_COMPARABLE, f"differs:{','.join(differing)}", launches=launches)
     if not all(launches):
         return Comparison(UNDECIDED, "no-launches", launches=launches)
-    if not all(math.isfinite(value) and value > 0 for side in sides for value in side.medians):
+    if not all(math.isfinite(value) and value > 0 for side in (first, second) for value in side.medians):
         return Comparison(UNDECIDED, "not-a-time", launches=launches)
+    reason = _doubt(first, second)
     ratio = float(np.median(second.medians) / np.median(first.medians))
-    if bool(first.blocks) != bool(second.blocks) or any(
-        side.blocks and len(side.blocks) != len(side.medians) for side in sides
-    ):
-        return Comparison(UNDECIDED, "bad-blocks", ratio, launches=launches)
-    if first.blocks and not set(first.blocks) & set(second.blocks):
-        return Comparison(UNDECIDED, "bad-blocks", ratio, launches=launches)
-    if min(launches) == 1:
-        return Comparison(UNDECIDED, "few-launches", ratio, launches=launches)
-    if any(min(side.medians) == max(side.medians) for side in sides):
-        return Comparison(UNDECIDED, "no-variance", ratio, launches=launches)
-    return None
+    return Comparison(UNDECIDED, reason, ratio, launches=launches) if reason else None
+
+
+def _doubt(first: Side, second: Side) -> str | None:
+    """Return why two sides of times can give a ratio but no interval."""
+    sides = first, second
+    blocks = [side.blocks or [0] * len(side.medians) for side in sides]
+    complete = all(len(numbers) == len(side.medians) for side, numbers in zip(sides, blocks, strict=True))
+    if not complete or bool(first.blocks) != bool(second.blocks) or not set(blocks[0]) & set(blocks[1]):
+        return "bad-blocks"
+    if min(len(side.medians) for side in sides) == 1:
+        return "few-launches"
+    return "no-variance" if any(min(side.medians) == max(side.medians) for side in sides) else None
 
 
 def _groups(first: Side, second: Side) -> Groups:

@@ -93,7 +93,8 @@ def explain(in_mode: Truths, counters: Mapping[str, Floats]) -> str | None:
     """Return the counter that tells best whether a launch (or sample) is in a mode, or None when none does.
 
     All arrays have one entry a launch. A counter tells when of a pair, one inside and one outside, the one inside has
-    the higher (or the lower) count in at least 9 of 10 (area under the ROC curve; Hanley and McNeil, Radiology 143, 1982).
+    the higher (or the lower) count in at least 9 of 10: the area under the ROC curve (Hanley and McNeil, Radiology
+    143, 1982, 29-36).
     """
     inside, outside = int(in_mode.sum()), int((~in_mode).sum())
     if not inside or not outside:

@@ -33,7 +33,7 @@ ECHO_NAMES = {
 
 
 def over_limit(view: View, row: Row | None) -> str:
-    """Return a time over its copies at memcpy's speed; a dash without either.
+    """Return a time over its copies at memcpy's speed, for a handover after a futex wake; a dash without either.
 
     A limit is the lower end of its interval: what disturbed it must not make a mechanism look better.
     """
@@ -41,7 +41,12 @@ def over_limit(view: View, row: Row | None) -> str:
         return "–"
     passes = PASSES.get(row.op, 2)
     limit = view.rows.find("copy", study="limits", backend="memcpy", size_bytes=row.point.size_bytes)
-    return "–" if limit is None else view.value(row.estimate.value / (passes * limit.estimate.low), "1")
+    if limit is None:
+        return "–"
+    wake = view.rows.find("wake", study="limits", backend="futex-wake", placement=row.point.placement)
+    # Who waits asleep must first be woken: between processes, that is a part of the limit.
+    asleep = wake.estimate.low if wake and row.op == "handover" else 0.0
+    return view.value(row.estimate.value / (passes * limit.estimate.low + asleep), "1")
 
 
 def over_floor(view: View, row: Row | None) -> str:

@@ -100,7 +100,7 @@ def handover(view: View) -> Table:
     columns = [Column(_("Payload")), Column(_("Mechanism")), *(Column(head, "right") for head in heads)]
     notes = [
         _("From the start of the writer's copy until the reader has the payload in memory of its own; mapping kept."),
-        _("The last column divides the time on two CPUs by the time in which memcpy passes over the data twice."),
+        _("The limit is a futex wake and two copies by memcpy; the last column is for two CPUs."),
     ]
     return Table(_("Handing over between two processes"), columns, rows, notes)
 
@@ -122,7 +122,7 @@ def past(view: View) -> Table:
         rows.append([_(VARIANT_NAMES[variant]), _("on") if nodelay == "on" else _("off"), *cells])
     heads = [_("Two CPUs"), _("Bandwidth"), _("Same CPU"), _("× limit")]
     columns = [Column(_("How it is received")), Column("TCP_NODELAY"), *(Column(head, "right") for head in heads)]
-    notes = [_("The last column divides the time on two CPUs by the time in which memcpy passes over the data twice.")]
+    notes = [_("The limit is a futex wake and two copies by memcpy; the last column is for two CPUs.")]
     return Table(_("TCP on loopback, one transfer of {payload.size.large}"), columns, rows, notes)
 
 
