@@ -5,7 +5,7 @@ usage: python benchmarks/referees.py [rounds]
 Referees: sockperf (TCP, median of the full round trip, each process pinned), perf bench sched pipe (mean time of a
 round trip of 4 bytes, the processes pinned one by one since a mask of two CPUs would leave the choice to the
 scheduler), perf bench mem memcpy (glibc's function; its MB and GB are powers of 2). Each round runs the referee and our
-limit in a random order; the result is the median over rounds of ours over theirs. Exit code 1 when one is out of bounds.
+limit in a random order. Exit code 1 when one is out of bounds.
 """
 
 import os
@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ipclab.errors import LabError
@@ -31,7 +32,7 @@ from ipclab.workers.launcher import Launcher, Role
 
 SECONDS = 30.0  # the deadline of every child
 BUDGET_NS = 1_000_000_000
-PIPE_BYTES, PIPE_LOOPS = 4, 100_000
+PIPE_BYTES, PIPE_LOOPS = 4, 20_000  # as many as ours, which may see the same machine
 MIB, GIB = 1 << 20, 1 << 30
 MEMCPY_MIB, MEMCPY_LOOPS = 2, 10_000
 ROUNDS = 5
@@ -40,14 +41,23 @@ Cpus = tuple[int, int]
 
 @dataclass(frozen=True)
 class Referee:
-    """What is compared: the referee's program, both measurements in ns, and how far the ratio may be from 1."""
+    """What is compared: the referee's program, both measurements in ns, and how far the ratio may be from 1.
+
+    `settle` makes one figure of all rounds: the median, or for a mean over many operations, which a disturbance only
+    ever lengthens, the smallest.
+    """
 
     name: str
     program: str
     placement: str
     theirs: Callable[[], float]
     ours: Callable[[], float]
+    settle: Callable[[Sequence[float]], float]
     bound: float
+
+    def missing(self) -> str | None:
+        """Return which program is not installed, None when all are there."""
+        return next((f"{name} is not installed" for name in (self.program, "taskset") if not shutil.which(name)), None)
 
 
 def run(command: list[str], cpu: int) -> str:
@@ -147,22 +157,39 @@ def referees(launcher: Launcher) -> Iterator[Referee]:
     placed = placements(Topology.read(Source()))
     for name in (name for name in ("same", "cross") if name in placed):
         cpus = min(placed[name].role(0)), min(placed[name].role(1))
+        for size in (100, 10_000):
+            ours = partial(limit, launcher, "echo-tcp", size, cpus, statistics.median)
+            theirs = partial(sockperf, size, cpus)
+            yield Referee(f"TCP {size:,} B", "sockperf", name, theirs, ours, statistics.median, 0.15)
+        ours = partial(limit, launcher, "echo-pipe", PIPE_BYTES, cpus, statistics.fmean)
+        yield Referee("pipe", "perf", name, partial(perf_pipe, cpus), ours, min, 0.15)
+    cpu, size = min(placed["same"].role(0)), MEMCPY_MIB * MIB
+    ours = partial(limit, launcher, "memcpy", size, (cpu, cpu), statistics.fmean)
+    yield Referee(f"memcpy {MEMCPY_MIB} MiB", "perf", "same", partial(perf_memcpy, cpu), ours, min, 0.10)
 
-        def tcp(size: int, name: str = name, cpus: Cpus = cpus) -> Referee:
-            ours = lambda: limit(launcher, "echo-tcp", size, cpus, statistics.median)  # noqa: E731
-            return Referee(f"TCP {size:,} B", "sockperf", name, lambda: sockperf(size, cpus), ours, 0.15)
 
-        yield from (tcp(100), tcp(10_000))
-        yield Referee(
-            *("pipe", "perf", name),
-            lambda cpus=cpus: perf_pipe(cpus),  # type: ignore[misc]
-            lambda cpus=cpus: limit(launcher, "echo-pipe", PIPE_BYTES, cpus, statistics.fmean),  # type: ignore[misc]
-            0.15,
-        )
-    one = min(placed["same"].role(0))
-    size = MEMCPY_MIB * MIB
-    ours = lambda: limit(launcher, "memcpy", size, (one, one), statistics.fmean)  # noqa: E731
-    yield Referee(f"memcpy {MEMCPY_MIB} MiB", "perf", "same", lambda: perf_memcpy(one), ours, 0.10)
+def measure(there: Sequence[Referee], rounds: int) -> list[tuple[list[float], list[float]]]:
+    """Return for each referee its times and ours in ns, one a round each, taken in a random order."""
+    shuffle = random.Random(rounds)
+    times: list[tuple[list[float], list[float]]] = [([], []) for _ in there]
+    for number_of in range(rounds):
+        print(f"round {number_of + 1} of {rounds}", file=sys.stderr)
+        calls = [(place, side) for place in range(len(there)) for side in (0, 1)]
+        # Both of a pair stay together, so that they meet the same machine.
+        order = shuffle.sample(range(len(there)), len(there))
+        for place, side in sorted(calls, key=lambda call: (order.index(call[0]), shuffle.random())):
+            times[place][side].append((there[place].theirs, there[place].ours)[side]())
+    return times
+
+
+def line(each: Referee, theirs: list[float], ours: list[float]) -> tuple[str, bool]:
+    """Return the line of the table, and whether the two agree."""
+    ratio = each.settle(ours) / each.settle(theirs)
+    ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
+    agrees = abs(ratio - 1) <= each.bound
+    times = f"{each.settle(theirs) / 1e3:>10.2f} {each.settle(ours) / 1e3:>10.2f} {ratio:>6.2f}"
+    spread = f"{min(ratios):.2f}..{max(ratios):.2f}"
+    return f"{times} {spread:>11} {each.bound:>6.0%}  {'agrees' if agrees else 'DIFFERS'}", agrees
 
 
 def main() -> int:
@@ -172,39 +199,17 @@ def main() -> int:
         raise LabError("the native package is not installed", "", "install cargo and run make setup")
     with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher:
         everyone = list(referees(launcher))
-        there = [each for each in everyone if shutil.which(each.program) and shutil.which("taskset")]
+        there = [each for each in everyone if each.missing() is None]
         times = measure(there, rounds)
-    print(f"{'':<16} {'placement':<9} {'referee us':>11} {'ours us':>9} {'ratio':>6} {'range':>11}  bound  verdict")
+    print(f"{'':<14} placement  theirs, us   ours, us  ratio       range  bound")
     good = True
-    for number_, each in enumerate(everyone):
-        head = f"{each.name:<16} {each.placement:<9}"
-        if number_ not in (places := {everyone.index(one): one for one in there}):
-            print(f"{head} skipped: {each.program} or taskset is not installed")
-            continue
-        pairs = times[there.index(places[number_])]
-        ratios = sorted(ours / theirs for theirs, ours in pairs)
-        ratio = statistics.median(ratios)
-        agrees = 1 / (1 + each.bound) <= ratio <= 1 + each.bound
-        good &= agrees
-        theirs, ours = (statistics.median(values) / 1e3 for values in zip(*pairs, strict=True))
-        spread = f"{ratios[0]:.2f}..{ratios[-1]:.2f}"
-        verdict = "agrees" if agrees else "DIFFERS"
-        print(f"{head} {theirs:>11.2f} {ours:>9.2f} {ratio:>6.2f} {spread:>11} {each.bound:>5.0%}  {verdict}")
+    for each in everyone:
+        text = f"skipped: {each.missing()}"
+        if each in there:
+            text, agrees = line(each, *times[there.index(each)])
+            good &= agrees
+        print(f"{each.name:<14} {each.placement:<9} {text}")
     return 0 if good else 1
-
-
-def measure(there: list[Referee], rounds: int) -> list[list[tuple[float, float]]]:
-    """Return for each referee its times and ours, a pair a round, taken in a random order."""
-    shuffle = random.Random(rounds)
-    times: list[list[tuple[float, float]]] = [[] for _ in there]
-    for round_ in range(rounds):
-        print(f"round {round_ + 1} of {rounds}", file=sys.stderr)
-        for place in shuffle.sample(range(len(there)), len(there)):
-            theirs_first = shuffle.random() < 1 / 2
-            each = there[place]
-            found = [call() for call in ((each.theirs, each.ours) if theirs_first else (each.ours, each.theirs))]
-            times[place].append((found[0], found[1]) if theirs_first else (found[1], found[0]))
-    return times
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ipclab.calibration import facts as calibration
+from ipclab.calibration.run import read as read_calibration
 from ipclab.claims.published import texts
 from ipclab.errors import UsageError
-from ipclab.facts import calibration
 from ipclab.facts.derive import derived, read_derived
 from ipclab.figures import registry as figures
 from ipclab.paths import Paths, checkout
@@ -63,7 +64,7 @@ class Lab:
         if lang not in LANGUAGES:
             raise UsageError(f"no language {lang!r}", "", f"there are {', '.join(LANGUAGES)}")
         facts, rows = read_derived(derived(run, paths))
-        facts |= {fact.name: fact for fact in calibration.facts(calibration.read(run.path.parent))}
+        facts |= {fact.name: fact for fact in calibration.facts(read_calibration(run.path.parent / calibration.FILE))}
         facts |= {f"text.{name}": fact for name, fact in texts(paths).items()}
         words = Catalogue.load(lang, paths.locale)
         about = {**run.about, "id": run.id}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ipclab.facts.calibration import FILE as CALIBRATION
+from ipclab.calibration.facts import FILE as CALIBRATION
 from ipclab.paths import Paths
 from ipclab.runs.files import dump_json, sha256, write_whole
 from ipclab.runs.folder import INDEX, RunFolder

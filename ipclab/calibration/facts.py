@@ -5,6 +5,7 @@ from typing import Any
 
 from ipclab.facts.fact import Fact
 
+FILE = "calibration.json"  # beside the runs of the machine
 PLACEMENTS = ("same", "cross")
 
 

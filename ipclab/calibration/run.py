@@ -11,7 +11,7 @@ from typing import Any
 
 from ipclab.calibration.battery import ARMS, ROUNDS, Medians, Tally, false_alarms, orders, tally
 from ipclab.calibration.echo import SAMPLES, SIZE
-from ipclab.calibration.facts import PLACEMENTS
+from ipclab.calibration.facts import FILE, PLACEMENTS
 from ipclab.errors import LabError, UsageError
 from ipclab.machine import Source, Topology, collect
 from ipclab.paths import Paths
@@ -21,7 +21,6 @@ from ipclab.runs.files import dump_json, write_whole
 from ipclab.workers.launcher import Launcher, Role
 
 SCHEMA = 1
-FILE = "calibration.json"
 HERE = "ipclab.calibration.echo"
 LAUNCH_SECONDS = 10.0
 FIRST_LAUNCHES = 15  # they give the round trip of which a share is planted, and the time of a launch
@@ -67,9 +66,8 @@ def file(paths: Paths, machine: str) -> Path:
     return paths.runs / machine / FILE
 
 
-def read(paths: Paths, machine: str) -> dict[str, Any] | None:
-    """Return the calibration of `machine`, None when there is none; raises `LabError` for a file that is not one."""
-    path = file(paths, machine)
+def read(path: Path) -> dict[str, Any] | None:
+    """Return the calibration in file `path`, None when there is none; raises `LabError` for a file that is not one."""
     if not path.is_file():
         return None
     try:
