@@ -63,12 +63,12 @@ class Lab:
     def _of(cls, run: RunFolder, paths: Paths, lang: str) -> "Lab":
         if lang not in LANGUAGES:
             raise UsageError(f"no language {lang!r}", "", f"there are {', '.join(LANGUAGES)}")
-        facts, rows = read_derived(derived(run, paths))
+        facts, rows, found = read_derived(derived(run, paths))
         facts |= {fact.name: fact for fact in calibration.facts(read_calibration(run.path.parent / calibration.FILE))}
         facts |= {f"text.{name}": fact for name, fact in texts(paths).items()}
         words = Catalogue.load(lang, paths.locale)
         about = {**run.about, "id": run.id}
-        return cls(run, View(lang, about, facts, rows, words, Formatter(lang, words.translate), run.path))
+        return cls(run, View(lang, about, facts, rows, words, Formatter(lang, words.translate), run.path, found))
 
     def figure(self, name: str) -> Figure:
         """Return the figure `name`."""

@@ -1,12 +1,13 @@
 """What a table or a figure is made from: a run's facts and rows, and the language of its reader."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ipclab.facts.comparisons import Contest
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import Row, Rows
 from ipclab.report import prose
@@ -27,6 +28,7 @@ class View:
     catalogue: Catalogue
     numbers: Formatter
     folder: Path
+    contests: Sequence[Contest] = ()
 
     def samples(self, study: str, point: str, op: str) -> Samples:
         """Return all raw samples (int64 ns) of one op of a point, launch after launch."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
+from ipclab.facts.comparisons import ALL, Contest
 from ipclab.facts.fact import Fact
 from ipclab.facts.named import computed, measured
 from ipclab.facts.rows import Row, Rows
@@ -25,12 +26,13 @@ FLIPS = (
 CHEAP_GROWTH = 1.25  # the text calls a growth of its round trip from 100 B to 10 kB small
 
 
-def facts(rows: Rows) -> Iterator[Fact]:
+def facts(rows: Rows, contests: Sequence[Contest]) -> Iterator[Fact]:
     """Yield the facts of the round-trip study; what was not measured has no value."""
     mine = Rows(row for row in rows if row.point.study == "round_trip")
     for size, name in SIZE_NAMES.items():
         yield computed(f"round_trip.size.{name}", size, "B")
     yield from _main(mine)
+    yield from _fastest(contests)
     yield from _published(mine)
     yield from _gaps(mine)
     yield from _waits(mine)
@@ -41,10 +43,21 @@ def _main(rows: Rows) -> Iterator[Fact]:
     for backend, placement, (size, name) in product(KNOWN, PLACEMENTS, SIZE_NAMES.items()):
         row = rows.find(OP, arm="main", backend=backend, placement=placement, size_bytes=size)
         yield _fact(f"round_trip.{backend}.{placement}.{name}", row)
+
+
+def _fastest(contests: Sequence[Contest]) -> Iterator[Fact]:
+    """Yield the fastest mechanism of each placement and size, with those that were not shown to be slower."""
     for placement, (size, name) in product(PLACEMENTS, SIZE_NAMES.items()):
-        winners = fastest(rows.all(OP, arm="main", placement=placement, size_bytes=size))
-        text = ", ".join(row.point.backend for row in winners) or None
-        yield Fact(f"round_trip.fastest.{placement}.{name}", text, "text", source="run")
+        found = contest(contests, ALL, placement, size)
+        yield Fact(f"round_trip.fastest.{placement}.{name}", ", ".join(found.tied()) if found else None, "text")
+
+
+def contest(contests: Sequence[Contest], among: str, placement: str, size: int) -> Contest | None:
+    """Return the round-trip contest of `placement` and `size` (bytes), or None when it was not measured."""
+    wanted = ("round_trip", among, placement, size)
+    return next(
+        (each for each in contests if (each.study, each.among, each.placement, each.size_bytes) == wanted), None
+    )
 
 
 def _published(rows: Rows) -> Iterator[Fact]:
@@ -111,12 +124,6 @@ def _order(first: Row | None, second: Row | None) -> int:
     if first is None or second is None:
         return 0
     return -1 if first.estimate.high < second.estimate.low else int(second.estimate.high < first.estimate.low)
-
-
-def fastest(rows: Sequence[Row]) -> list[Row]:
-    """Return the fastest row and those whose interval reaches below the end of its interval, fastest first."""
-    ordered = sorted(rows, key=lambda row: row.estimate.value)
-    return [row for row in ordered if row.estimate.low <= ordered[0].estimate.high]
 
 
 def _fact(name: str, row: Row | None) -> Fact:

@@ -2,11 +2,14 @@
 
 from itertools import product
 
-from ipclab.facts.round_trip import PLACEMENTS, SIZE_NAMES, fastest
+from ipclab.facts.comparisons import ALL, SLEEPING, Contest
+from ipclab.facts.fact import Fact
+from ipclab.facts.round_trip import PLACEMENTS, SIZE_NAMES, contest
 from ipclab.facts.rows import Row
 from ipclab.points import Level
 from ipclab.report.catalogue import N_
 from ipclab.report.table import Column, Table
+from ipclab.stats.compare import EQUIVALENCE
 from ipclab.studies.round_trip import INTENDED, OP, PUBLISHED, SIZES
 from ipclab.tables.limits import over_floor
 from ipclab.view import View
@@ -14,6 +17,7 @@ from ipclab.view import View
 WAIT_NAMES = {"block": N_("block"), "spin-then-block": N_("spin, then block"), "spin": N_("spin")}
 TOUCH_NAMES = {"untouched": N_("untouched"), "header": N_("header"), "full": N_("every byte")}
 RECEIVE_NAMES = {"bytes": N_("new object"), "into": N_("caller's buffer"), "view": N_("in place")}
+BOUND = Fact("equivalence", EQUIVALENCE, "share", kind="computed")
 USES = (
     (N_("short messages, processes on one CPU"), "same", "small"),
     (N_("short messages, processes on two CPUs"), "cross", "small"),
@@ -125,21 +129,32 @@ def touching(view: View) -> Table:
 
 
 def choice(view: View) -> Table:
-    """Return which mechanism to take for what, as the data say: the fastest, and all that cannot be told from it."""
+    """Return which mechanism to take for what: the fastest, and all that were not shown to be slower."""
     _ = view.say
     sizes = {name: size for size, name in SIZE_NAMES.items()}
     rows = []
     for use, placement, name in USES:
-        found = view.rows.all(OP, study="round_trip", arm="main", placement=placement, size_bytes=sizes[name])
-        blocking = [row for row in found if row.point.levels["wait"] != "spin"]
-        cells = [_names(view, fastest(rows_)) for rows_ in (found, blocking)]
-        rows.append([_(use), view.value(sizes[name], "B"), *cells])
-    heads = [_("Message"), _("Fastest"), _("Fastest that does not spin")]
-    note = _("Mechanisms named together cannot be told apart: their intervals overlap with the fastest's.")
-    return Table(_("Which one for what, on this machine"), [Column(_("Use")), *map(Column, heads)], rows, [note])
+        row = [_(use), view.value(sizes[name], "B")]
+        for among in (ALL, SLEEPING):
+            found = contest(view.contests, among, placement, sizes[name])
+            row += [_names(view, found), _detectable(view, found)]
+        rows.append(row)
+    show = _("Detectable slow-down")
+    heads = [_("Message"), _("Fastest"), show, _("Fastest that does not spin"), show]
+    notes = [
+        _("Mechanisms named together were not shown to differ by more than {bound:pct,int}.", bound=BOUND),
+        _("Detectable: a slow-down of this size would have been found for every mechanism left undecided."),
+    ]
+    return Table(_("Which one for what, on this machine"), [Column(_("Use")), *map(Column, heads)], rows, notes)
 
 
-def _names(view: View, rows: list[Row]) -> str:
-    if not rows:
+def _names(view: View, found: Contest | None) -> str:
+    if found is None:
         return "–"
-    return f"{', '.join(row.point.backend for row in rows)} ({view.cell(rows[0], '')})"
+    row = _row(view, "p50", found.fastest, found.size_bytes, found.placement)
+    return f"{', '.join(found.tied())} ({view.cell(row, '')})"
+
+
+def _detectable(view: View, found: Contest | None) -> str:
+    share = found.detectable() if found else None
+    return "–" if share is None else view.value(share, "share")
