@@ -17,7 +17,7 @@ from ipclab.profiles import PROFILES
 from ipclab.runs import folder
 from ipclab.runs.samples import decode
 from ipclab.studies.interface import Sweep
-from ipclab.studies.payload import PayloadStudy
+from ipclab.studies.payload.study import PayloadStudy
 from tests.commands import environment, eventually, measure_command, names_of, processes_of
 
 SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")

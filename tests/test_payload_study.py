@@ -19,7 +19,8 @@ from ipclab.points import Point
 from ipclab.profiles import PROFILES
 from ipclab.proof import PayloadError, check, digest, payload
 from ipclab.studies.interface import Launch, Sweep
-from ipclab.studies.payload import MOVED, SIZES, PayloadStudy, handover, mapping, published, tcp
+from ipclab.studies.payload import MOVED, SIZES, handover, mapping, published, tcp
+from ipclab.studies.payload.study import PayloadStudy
 from ipclab.workers.launcher import Launcher, LaunchError, Role
 from ipclab.workers.loops import FAULT_REPEATS
 from ipclab.workers.worker import Outcome, Worker
@@ -63,9 +64,10 @@ def test_the_arms_and_their_levels() -> None:
     blocks = Counter(point.block for point in found)
     assert list(blocks) == [f"payload-{size}" for size in SIZES]
     arms = Counter(point.levels["arm"] for point in found if point.block == "payload-84")
-    assert arms == {"published": 1, "mapping": 3, "file": 1, "handover": 3 * len(SEGMENTS), "tcp": 24}
-    assert {point.size_bytes for point in found if point.levels["arm"] == "published"} == {88, 14_152, 1_384_120}
-    assert {point.size_bytes for point in found if point.levels["arm"] != "published"} == set(SIZES)
+    assert arms == {"published": 1, "one-thread": 1, "mapping": 3, "file": 1, "handover": 3 * len(SEGMENTS), "tcp": 24}
+    listing = ("published", "one-thread")
+    assert {point.size_bytes for point in found if point.levels["arm"] in listing} == {88, 14_152, 1_384_120}
+    assert {point.size_bytes for point in found if point.levels["arm"] not in listing} == set(SIZES)
     assert set(MOVED) == set(SIZES)
     tcp_levels = {(p.levels["receive"], p.levels["codec"], p.levels["connection"]) for p in points(arm="tcp")}
     assert ("recv-4096", "raw", "new") in tcp_levels
@@ -118,7 +120,7 @@ def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPa
         patch.setattr(published, "FOLDER", tmp_path)
         patch.setattr(os, "open", opening)
         patch.setattr(os, "ftruncate", truncating)
-        published.run(worker, 88, SEED)
+        published.run(worker, 88, SEED, [])
     each = 100 + FAULT_REPEATS
     expected = {("open", os.O_CREAT | os.O_RDWR): each, ("ftruncate", 88): each, ("open", os.O_RDONLY): each}
     assert +made == expected
@@ -158,7 +160,7 @@ def test_every_point_can_be_launched_and_is_proven(launcher: Launcher, point: Po
     assert set(point.primary) <= set(done.samples)
     assert not {"start", "end"} & set(done.samples)
     for op in point.primary:
-        least = 100 if point.levels["arm"] == "published" else SMOKE.least_samples
+        least = 100 if point.levels["arm"] in ("published", "one-thread") else SMOKE.least_samples
         assert least <= len(done.samples[op]) <= max(100, SMOKE.most_samples)
         assert done.samples[op].min() > 0
     assert all(counters["cpu_ns"] >= 0 for counters in done.counters.values())

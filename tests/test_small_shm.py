@@ -55,7 +55,7 @@ from ipclab.workers.launcher import Launcher, Role
 size = 4 << 20
 with Launcher(Path(sys.argv[1])) as launcher:
     for target, more in (
-        ("published:run", {}),
+        ("published:run", {"before": []}),
         ("mapping:run", {"mapping": "truncated", "budget_ns": 1, "least": 1, "most": 1}),
         ("file:run", {"budget_ns": 1, "least": 1, "most": 1}),
         *(("handover:write", {"backend": name, "budget_ns": 1, "least": 1, "most": 1}) for name in sys.argv[2:]),

@@ -73,7 +73,7 @@ def test_launches_are_counted_and_leave_no_process(launcher: Launcher) -> None:
         ([role("leave", code=3)], "worker 'solo' ended with exit code 3: giving up"),
         ([role("refuse")], "worker 'solo' failed: ValueError: no such level"),
         ([role("refuse_clearly")], "worker 'solo' failed: the disk is full: 0 bytes are free; free some"),
-        ([role("absent")], "worker 'solo' ended with exit code 1: AttributeError: module 'tests.targets' has no "),
+        ([role("absent")], "worker 'solo' failed: AttributeError: module 'tests.targets' has no attribute 'absent'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "+".join(each.target.split(":")[1] for each in value),
 )

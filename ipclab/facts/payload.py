@@ -67,6 +67,9 @@ def _published(get: Get) -> Iterator[Fact]:
         for metric, unit in (("mean", "ns"), ("sd", "ns"), ("min", "ns"), ("max", "ns"), ("bandwidth", "B/s")):
             yield measured(f"{stem}.{metric}", get(op, metric, **where), unit)
         yield measured(f"{stem}.faults", get(op, "minor_faults", **where), "count")
+        alone = get(op, arm="one-thread", size_bytes=MOVED[size])
+        yield measured(f"payload.one_thread.{op}.{name}", alone, "ns")
+        yield measured(f"payload.threads.{op}.{name}", _of(ratio, get(op, **where), alone), "1")
         yield measured(f"{stem}.cv", _of(ratio, get(op, "sd", **where), get(op, "mean", **where)), "share")
     for size, name in SIZE_NAMES.items():
         write, read = (get(op, arm="published", size_bytes=MOVED[size]) for op in OPS)

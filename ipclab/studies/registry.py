@@ -3,7 +3,7 @@
 from ipclab.errors import UsageError
 from ipclab.studies.interface import Study
 from ipclab.studies.limits import LimitsStudy
-from ipclab.studies.payload import PayloadStudy
+from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.round_trip import RoundTripStudy
 from ipclab.words import nearest
 

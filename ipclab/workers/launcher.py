@@ -1,7 +1,6 @@
 """The launching side: starts the workers of one launch, brings them together, and ends them at the deadline."""
 
 import json
-import os
 import select
 import signal
 import socket
@@ -31,12 +30,17 @@ class LaunchError(LabError):
 
 @dataclass(frozen=True)
 class Role:
-    """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`."""
+    """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`.
+
+    `fresh` starts a new interpreter instead of forking one that has imported all: for what depends on how a program
+    begins.
+    """
 
     name: str
     target: str
     arguments: dict[str, Any]
     cpus: frozenset[int]
+    fresh: bool = False
 
 
 @dataclass
@@ -63,12 +67,9 @@ class Launcher:
         self.session: Session = open_session(self.ledger)
         self.sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", "ipclab.workers.zygote", str(theirs.fileno()), str(self.ledger)]
-        # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self.zygote = subprocess.Popen(
             [*command, self.session.id],
             pass_fds=[theirs.fileno()],
-            env=environment,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -112,6 +113,7 @@ class Launcher:
             "target": role.target,
             "arguments": role.arguments,
             "cpus": sorted(role.cpus),
+            "fresh": role.fresh,
             "prefix": self.session.prefix(self.started),
             "folder": self.session.folder,
         }

@@ -6,7 +6,6 @@ measuring process killed with SIGKILL leaves nothing behind.
 
 import ctypes
 import gc
-import importlib
 import json
 import os
 import selectors
@@ -20,6 +19,7 @@ from typing import Any
 
 PR_SET_PDEATHSIG = 1
 REQUEST_BYTES = 1 << 16
+ENVIRONMENT = dict(os.environ)  # as it was given to us: a fresh interpreter gets this
 
 
 def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
@@ -30,26 +30,22 @@ def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
 
 
 def run_worker(request: dict[str, Any], control: int, stderr: int, parent: int) -> None:
-    """Become the worker that `request` describes; never returns."""
+    """Become the worker that `request` describes, forked as we are or in a fresh interpreter; never returns."""
     code = 1
     try:
         die_with_parent(parent)
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
         os.sched_setaffinity(0, request["cpus"])
-        from ipclab.workers.worker import Worker
+        if request["fresh"]:
+            os.set_inheritable(control, True)
+            command = [sys.executable, "-m", "ipclab.workers.life", str(control), json.dumps(request)]
+            os.execve(sys.executable, command, ENVIRONMENT)
+        from ipclab.workers.life import live
 
-        module, _, function = request["target"].partition(":")
-        target = getattr(importlib.import_module(module), function)
-        worker = Worker(socket.socket(fileno=control), request["role"], request["prefix"], request["folder"])
         gc.disable()
-        try:
-            worker.finish(target(worker, **request["arguments"]))
-            code = 0
-        except Exception as error:
-            worker.fail(error)
-            raise
-    except BaseException:  # the worker's last words belong into its stderr, whatever ended it
+        code = live(request, control)
+    except BaseException:  # the worker's last words belong into its stderr
         traceback.print_exc()
         sys.stderr.flush()
     finally:
@@ -127,6 +123,8 @@ class Zygote:
 def main() -> None:
     """Run the fork server: arguments are the socket's descriptor, the ledger folder and the session's id."""
     descriptor, ledger, session_id = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
     from ipclab.backends import registry
     from ipclab.ledger import Session, close_session

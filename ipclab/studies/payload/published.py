@@ -2,6 +2,7 @@
 
 import mmap
 import os
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns as clock
 
@@ -15,10 +16,47 @@ ITERATIONS = 100
 FOLDER = Path("/dev/shm")
 
 
-def run(worker: Worker, size: int, seed: int) -> None:
-    """Write `size` bytes of float32 100 times into one file in /dev/shm, then read them 100 times."""
-    path = str(FOLDER / worker.name("published"))
-    data = np.random.Generator(np.random.PCG64(seed)).random(size // 4, dtype=np.float32)
+Steps = tuple[Callable[[], tuple[int, int]], Callable[[], tuple[int, int]]]
+Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+
+def run(worker: Worker, size: int, seed: int, before: list[int]) -> None:
+    """Write `size` bytes of float32 100 times into one file in /dev/shm, then read them 100 times.
+
+    The published program goes through its sizes in one process: those in `before` come first and are not kept. It is a
+    fresh interpreter that has just imported NumPy, whose BLAS library starts a thread for each further CPU. These spin
+    for a while before they sleep, and a process with running threads must interrupt their CPUs at every unmap. Arm
+    `published` therefore runs this in a fresh interpreter, arm `one-thread` without such threads.
+    """
+    path = FOLDER / worker.name("published")
+    room(FOLDER, max([size, *before]))
+    try:
+        for earlier in before:
+            for step in steps(path, floats(earlier, seed)):
+                for _ in range(ITERATIONS):
+                    step()
+            path.unlink()
+        data = floats(size, seed)
+        # No warm-up and no removal between iterations: the first write alone allocates the pages, as published.
+        both = dict(zip(("write", "read"), steps(path, data), strict=True))
+        for op, step in both.items():
+            record(worker, op, ("all",), step, ITERATIONS)
+        for op, step in both.items():
+            count_faults(worker, op, step)
+        if path.read_bytes() != data.tobytes():
+            raise LabError("what was read is not what was written", "the payload changed in /dev/shm")
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def floats(size: int, seed: int) -> Floats:
+    """Return `size` bytes of random float32."""
+    return np.random.Generator(np.random.PCG64(seed)).random(size // 4, dtype=np.float32)
+
+
+def steps(where: Path, data: Floats) -> Steps:
+    """Return one write and one read of `data`, as published: each opens, maps and closes; each returns its stamps."""
+    path, size = str(where), data.nbytes
 
     def write() -> tuple[int, int]:
         start = clock()
@@ -41,17 +79,7 @@ def run(worker: Worker, size: int, seed: int) -> None:
         os.close(descriptor)
         return start, clock()
 
-    room(FOLDER, size)
-    try:
-        # No warm-up and no removal between iterations: the first write alone allocates the pages, as published.
-        record(worker, "write", ("all",), write, ITERATIONS)
-        record(worker, "read", ("all",), read, ITERATIONS)
-        count_faults(worker, "write", write)
-        count_faults(worker, "read", read)
-        if Path(path).read_bytes() != data.tobytes():
-            raise LabError("what was read is not what was written", "the payload changed in /dev/shm")
-    finally:
-        Path(path).unlink(missing_ok=True)
+    return write, read
 
 
 def room(folder: Path, size: int) -> None:
