@@ -97,7 +97,7 @@ def test_killed_between_digest_and_rename(run: RunFolder, point: Point, monkeypa
         with pytest.raises(Killed):
             run.add(point, b"samples")
     assert Path.unlink is unlink
-    assert files(run.path) == {"run.json", f"{run.file(point)}.part"}
+    assert files(run.path) == {"run.json", f"{run.file(point)}.{os.getpid()}.part"}
     again = folder.read(run.path)
     assert list(again.about["files"]) == [run.file(point)]
     assert warnings(again, point) == (False, [])
