@@ -43,7 +43,7 @@ def published(view: View) -> Table:
     rows = []
     for (size, name), op in product(SIZE_NAMES.items(), OPS):
         stem = f"text.payload.published.{op}.{name}"
-        said = f"{view.fact(f'{stem}.mean', 'us')} ± {view.fact(f'{stem}.sd', 'us')}"
+        said = "\u00a0±\u00a0".join(view.fact(f"{stem}.{metric}", "us") for metric in ("mean", "sd"))
         where: dict[str, Level] = {"arm": "published", "size_bytes": MOVED[size]}
 
         def cell(metric: str, spec: str, op: str = op, where: dict[str, Level] = where) -> str:

@@ -26,7 +26,6 @@ PUBLISHED_ROUND_TRIPS = 50_000
 GAP_BACKENDS = ("posix-shm", "shm-futex", "unix", "zmq-ipc")
 TOUCHES = ("untouched", "header", "full")
 TOUCH_BACKENDS = ("iceoryx2", "posix-shm", "zmq-ipc")
-THOROUGH_LAUNCHES = 10
 HERE = "ipclab.studies.round_trip.ends"
 
 
@@ -43,25 +42,22 @@ class Arms:
     def points(self) -> Iterator[Point]:
         """Yield the points of every arm: one sweep of all backends, then one factor varied at a time.
 
-        Arm `main` has the usual wait, no gap, and messages received as new objects; `published` is its method. A
-        profile of few launches varies wait and gap across CPUs only, where they matter most.
+        Arm `main` has the usual wait, no gap, and messages received as new objects; `published` is its method.
         """
         pinned = tuple(placement for placement in self.profile.placements if placement != "free")
-        apart = pinned[-1:]
         every = self.profile.placements if self.smallest else pinned
-        varied = pinned if self.profile.least_launches >= THOROUGH_LAUNCHES else apart
         for backend, placement in product(self.found, every):
             yield self._point(backend, placement, "main")
         for backend, placement in product(self._named(PUBLISHED), every):
             yield self._point(backend, placement, "published")
         if self.smallest:
-            for backend, placement in product(self.found, varied):
+            for backend, placement in product(self.found, pinned):
                 for wait in backend.waits[1:]:
                     yield self._point(backend, placement, "wait", wait=wait)
-            for backend, placement, gap in product(self._named(GAP_BACKENDS), varied, GAPS_NS):
+            for backend, placement, gap in product(self._named(GAP_BACKENDS), pinned, GAPS_NS):
                 yield self._point(backend, placement, "gap", gap_ns=gap)
         if self.largest:
-            for backend, placement in product(self._named(TOUCH_BACKENDS), apart):
+            for backend, placement in product(self._named(TOUCH_BACKENDS), pinned[-1:]):
                 ways = [("bytes", "full"), *product(backend.receives[-1:], TOUCHES)]
                 for receive, touch in ways:
                     yield self._point(backend, placement, "touch", receive=receive, touch=touch)
