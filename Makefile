@@ -42,7 +42,7 @@ check-code: setup ## style, types, spelling, packaging
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/codespell
+	@$(BIN)/codespell ipclab tests benchmarks docs scripts Makefile README.md CHANGELOG.md
 	@$(BIN)/validate-pyproject -q pyproject.toml
 
 check: setup ## is every report what data, code, words and lock would give?
