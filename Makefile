@@ -43,7 +43,7 @@ check-code: setup ## style, types, spelling, packaging
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/codespell ipclab tests benchmarks docs scripts Makefile README.md CHANGELOG.md
-	@$(BIN)/validate-pyproject -q pyproject.toml
+	@$(BIN)/validate-pyproject pyproject.toml
 
 check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
