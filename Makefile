@@ -49,7 +49,7 @@ check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
 lab: setup ## open JupyterLab on the notebooks
-	@$(BIN)/jupyter lab --notebook-dir notebooks
+	@$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
 
 clean: setup ## remove what a killed run left behind
 	@$(IPCLAB) clean
