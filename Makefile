@@ -20,7 +20,7 @@ BIN := $(ENVIRONMENT)/bin
 IPCLAB := $(BIN)/python -m ipclab
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report measure test check-code check lab clean lock words
+.PHONY: help setup report measure test check-code check lab clean lock reference words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +57,9 @@ clean: setup ## remove what a killed run left behind
 lock: setup ## pin the newest packages that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
+
+reference: setup ## derive the committed run's facts again after a change of code
+	@$(BIN)/python scripts/reference.py
 
 words: setup ## bring the translation catalogues up to date
 	@$(BIN)/python -m ipclab.report.words update

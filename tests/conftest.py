@@ -41,7 +41,7 @@ def measured(point: Point) -> Measured:
     first = {"minor_faults": 1.0, "cpu_ns": 500.0}
     second = {"minor_faults": 3.0, "cpu_ns": 700.0}
     launches = [
-        make_launch(counters=first, write=[30, 10, 20], read=[9, 7], write__copy=[4]),
+        make_launch((), first, write=[30, 10, 20], read=[9, 7], write__copy=[4]),
         make_launch(("steal",), second, write=[40, 20, 30], read=[5], write__copy=[6]),
     ]
     return Measured(point, launches, "budget", ["worker 'program' was killed by SIGKILL: nothing on its stderr"])

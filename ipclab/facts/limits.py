@@ -6,7 +6,12 @@ from ipclab.facts.fact import Fact
 from ipclab.facts.named import measured
 from ipclab.facts.rows import Row, Rows
 
-PASSES = {"round-trip": 4, "handover": 2}  # an echo copies in and out, both ways; a handover once each
+# How often an op of a study passes over its data: an echo copies in and out, both ways; a handover once each; a write
+# serialises and copies; a read copies.
+PASSES = {
+    **{("round_trip", "round-trip"): 4, ("payload", "handover"): 2},
+    **{("payload", "write"): 2, ("payload", "read"): 1},
+}
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
 IN_PLACE = "view"
 PAIRED = {"cache-line": "round-trip", "cache-line-cas": "round-trip", "futex-wake": "wake"}
@@ -33,7 +38,7 @@ def impossible(rows: Rows) -> Iterable[str]:
     """
     best = {row.point.size_bytes: row.estimate.value for row in rows.all("copy", "min", study="limits")}
     for row in rows:
-        passes = PASSES.get(row.op)
+        passes = PASSES.get((row.point.study, row.op))
         limit = best.get(row.point.size_bytes)
         if row.metric != "p50" or passes is None or limit is None or _in_place(row):
             continue

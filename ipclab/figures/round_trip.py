@@ -52,7 +52,7 @@ def _draw_limits(axes: Any, view: View, placement: str) -> dict[str, Any]:
     memcpy = Rows(row for row in memcpy if SIZES[0] <= row.point.size_bytes <= SIZES[-1])
     for rows, passes, label, line in (
         (native, 1, _("native echo, spinning"), "--"),
-        (memcpy, PASSES[OP], _("copies by memcpy"), ":"),
+        (memcpy, PASSES["round_trip", OP], _("copies by memcpy"), ":"),
     ):
         if rows:
             at = [(row.point.size_bytes, passes * row.estimate.value) for row in rows]

@@ -39,7 +39,7 @@ def over_limit(view: View, row: Row | None) -> str:
     """
     if row is None:
         return "–"
-    passes = PASSES.get(row.op, 2)
+    passes = PASSES[row.point.study, row.op]
     limit = view.rows.find("copy", study="limits", backend="memcpy", size_bytes=row.point.size_bytes)
     if limit is None:
         return "–"
@@ -54,7 +54,7 @@ def over_floor(view: View, row: Row | None) -> str:
     if row is None:
         return "–"
     point = row.point
-    floor = SPINNING if point.levels.get("wait") == "spin" else FLOORS.get(point.backend)
+    floor = SPINNING if str(point.levels["wait"]).startswith("spin") else FLOORS.get(point.backend)
     found = floor and view.rows.find(
         "round-trip", study="limits", backend=floor, size_bytes=point.size_bytes, placement=point.placement
     )

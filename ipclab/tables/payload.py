@@ -38,8 +38,8 @@ VARIANT_NAMES = {
 def published(view: View) -> Table:
     """Return the published table beside this run's, by the published method."""
     _ = view.say
-    heads = [_("Payload"), _("Op"), _("Published mean ± sd"), _("Mean here"), _("sd here"), _("Median here [interval]")]
-    heads += [_("Median without NumPy's threads"), _("Bandwidth here"), _("Faults an op")]
+    heads = [_("Payload"), _("Op"), _("Published mean ± sd"), _("Mean here ± sd"), _("Median here [interval]")]
+    heads += [_("× limit"), _("Median without NumPy's threads"), _("Bandwidth here"), _("Faults an op")]
     rows = []
     for (size, name), op in product(SIZE_NAMES.items(), OPS):
         stem = f"text.payload.published.{op}.{name}"
@@ -50,7 +50,9 @@ def published(view: View) -> Table:
             return view.cell(view.rows.find(op, metric, **where), spec)
 
         alone = view.fact(f"payload.one_thread.{op}.{name}", "us")
-        here = [cell("mean", "us"), cell("sd", "us"), cell("p50", "us,interval"), alone, cell("bandwidth", "")]
+        mean = "\u00a0±\u00a0".join(cell(metric, "us") for metric in ("mean", "sd"))
+        limit = over_limit(view, view.rows.find(op, **where))
+        here = [mean, cell("p50", "us,interval"), limit, alone, cell("bandwidth", "")]
         rows.append([view.fact(f"payload.moved.{name}"), _(OP_NAMES[op]), said, *here, cell("minor_faults", "int")])
     columns = [Column(heads[0]), Column(heads[1]), *(Column(head, "right") for head in heads[2:])]
     notes = [_("The payload is what the published program really moves. Bandwidth is bytes moved over the median.")]

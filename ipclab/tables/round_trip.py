@@ -30,6 +30,7 @@ USES = (
 def published(view: View) -> Table:
     """Return the published table beside this machine's by the published method, in both placements."""
     _ = view.say
+    sizes = {name: size for size, name in SIZE_NAMES.items()}
     rows = []
     for name in SIZE_NAMES.values():
         for backend in PUBLISHED:
@@ -40,8 +41,11 @@ def published(view: View) -> Table:
                 view.fact(f"{stems[-1]}.total_ns"),
                 view.fact(f"{stems[-1]}.round_trips_per_second", "int,bare"),
             )
-            rows.append([view.fact(f"round_trip.size.{name}"), backend, said, *here, total, speed])
-    heads = [_("Published"), _("Here, same CPU"), _("Here, two CPUs"), _("Total, two CPUs"), _("Round trips a second")]
+            found = view.rows.all(OP, study="round_trip", arm="published", backend=backend)
+            limit = over_floor(view, found.find(OP, placement="cross", size_bytes=sizes[name]))
+            rows.append([view.fact(f"round_trip.size.{name}"), backend, said, *here, limit, total, speed])
+    heads = [_("Published"), _("Here, same CPU"), _("Here, two CPUs"), _("× limit"), _("Total, two CPUs")]
+    heads.append(_("Round trips a second"))
     columns = [Column(_("Message")), Column(_("Mechanism")), *(Column(head, "right") for head in heads)]
     note = _("Mean of all round trips of a launch by one pair of clock reads, as published; median over launches.")
     return Table(_("The published method on this machine: round trips"), columns, rows, [note])
@@ -84,9 +88,10 @@ def waiting(view: View) -> Table:
         for placement, metric in product(PLACEMENTS, ("p50", "cpu_ns")):
             where: dict[str, Level] = {"backend": backend, "wait": wait, "placement": placement, "size_bytes": SIZES[0]}
             found = [view.rows.find(OP, metric, study="round_trip", arm=arm, **where) for arm in ("main", "wait")]
-            cells.append(view.cell(next((row for row in found if row), None), "interval" if metric == "p50" else ""))
+            row = next((row for row in found if row), None)
+            cells += [view.cell(row), over_floor(view, row)] if metric == "p50" else [view.cell(row, "")]
         rows.append([backend, _(WAIT_NAMES[wait]), *cells])
-    heads = [_("same CPU"), _("CPU time"), _("two CPUs"), _("CPU time")]
+    heads = [_("same CPU"), _("× limit"), _("CPU time"), _("two CPUs"), _("× limit"), _("CPU time")]
     columns = [Column(_("Mechanism")), Column(_("Waits by")), *(Column(head, "right") for head in heads)]
     note = _("CPU time is that of both processes for one round trip.")
     return Table(_("Ways to wait, messages of {round_trip.size.small}"), columns, rows, [note])
@@ -104,8 +109,9 @@ def gaps(view: View) -> Table:
         late = view.rows.find(INTENDED, "p99", study="round_trip", **where)
         gap, place = view.value(int(point.levels["gap_ns"]), "ns"), _(N_("same CPU"))
         place = place if point.placement == "same" else _(N_("two CPUs"))
-        rows.append([point.backend, place, gap, view.cell(row), view.cell(due), view.cell(late, "")])
-    heads = [_("Gap"), _("From the start"), _("From the due time"), _("p99 from the due time")]
+        cells = [view.cell(row), over_floor(view, row), view.cell(due), view.cell(late, "")]
+        rows.append([point.backend, place, gap, *cells])
+    heads = [_("Gap"), _("From the start"), _("× limit"), _("From the due time"), _("p99 from the due time")]
     columns = [Column(_("Mechanism")), Column(_("Placement")), *(Column(head, "right") for head in heads)]
     note = _("A round trip that starts late is also counted from when it was due, so that waiting is not left out.")
     return Table(_("After an idle gap, messages of {round_trip.size.small}"), columns, rows, [note])
@@ -123,8 +129,9 @@ def touching(view: View) -> Table:
     for row in sorted(found, key=lambda row: [row.point.backend, *map(str, row.point.key().values())]):
         levels = row.point.levels
         receive, touch = RECEIVE_NAMES[str(levels["receive"])], TOUCH_NAMES[str(levels["touch"])]
-        rows.append([row.point.backend, _(receive), _(touch), view.cell(row)])
+        rows.append([row.point.backend, _(receive), _(touch), view.cell(row), over_floor(view, row)])
     columns = [Column(_("Mechanism")), Column(_("Received as")), Column(_("Reads")), Column(_("two CPUs"), "right")]
+    columns.append(Column(_("× limit"), "right"))
     return Table(_("How much the receiver reads of {round_trip.size.largest}"), columns, rows)
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.facts.derive import derived
 from ipclab.figures.registry import DRAWINGS, draw
 from ipclab.notebook import Lab
+from ipclab.paths import Paths
+from ipclab.runs.folder import read
 from tests.commands import ROOT
 
 LANGUAGES = ("ko", "zh", "en")
@@ -84,3 +87,8 @@ def test_the_reference_run_is_complete_and_undamaged() -> None:
     assert run.about["failures"] == {}
     assert run.about["parameters"]["profile"] == "quick"
     assert len(list(run.point_files())) > 300
+
+
+def test_the_reference_runs_facts_are_those_that_todays_code_derives() -> None:
+    run = read(REFERENCE)
+    assert derived(run, Paths(ROOT)) == REFERENCE.resolve()

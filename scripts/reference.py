@@ -1,0 +1,27 @@
+"""Derive the committed run's facts and tables again, and draw the README's picture from it.
+
+To be run when the code that derives them has changed; a test fails until then.
+"""
+
+from ipclab.facts.derive import write_derived
+from ipclab.figures.registry import draw
+from ipclab.notebook import Lab
+from ipclab.paths import checkout
+from ipclab.runs.folder import read
+
+PICTURE = "payload-then-now"
+
+
+def main() -> None:
+    """Rewrite what is derived, nothing that was measured."""
+    paths = checkout()
+    for index in sorted(paths.reference.glob("*/run.json")):
+        run = read(index.parent)
+        write_derived(run, paths)
+        run.save()
+        figure = draw(Lab.open(str(run.path), "en").view, PICTURE, None)
+        (paths.root / f"docs/{PICTURE}.en.svg").write_text(figure.svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
