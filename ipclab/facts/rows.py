@@ -9,10 +9,13 @@ import numpy as np
 
 from ipclab.points import Level, Point
 from ipclab.runs.samples import Measured
+from ipclab.stats.drift import drift
 from ipclab.stats.intervals import Estimate, inverse, quantile_estimate, statistic_estimate
+from ipclab.stats.modes import modes
 from ipclab.studies.interface import Samples
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
 COUNTER_UNITS = {"cpu_ns": "ns", "queued_share": "share"}
 Seed = Callable[[str], int]
@@ -113,7 +116,7 @@ def _times(measured: Measured, op: str, seed: Seed) -> list[Row]:
     for metric, q in QUANTILES.items():
         few = ("few-samples",) if min(len(x) for x in launches) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
         found = quantile_estimate(launches, q, seed(metric))
-        rows.append(Row(point, op, metric, "ns", found, flags + (few if metric != "p50" else ())))
+        rows.append(Row(point, op, metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))))
     rows += [Row(point, op, metric, "ns", found, flags) for metric, found in _moments(launches, seed)]
     if "." not in op and point.size_bytes and rows[0].estimate.low > 0:
         bandwidth = inverse(rows[0].estimate, point.size_bytes * 1e9)
@@ -140,6 +143,18 @@ def _counters(measured: Measured, op: str, seed: Seed) -> list[Row]:
         found = statistic_estimate([launch.counters[op][name] for launch in measured.launches], samples, seed(name))
         rows.append(Row(measured.point, op, name, COUNTER_UNITS.get(name, "1/op"), found, _flags(measured)))
     return rows
+
+
+def _shape(measured: Measured, op: str) -> tuple[str, ...]:
+    """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
+    samples = [launch.samples[op] for launch in measured.launches]
+    moved = drift([float(np.median(values)) for values in samples])
+    together = np.concatenate(samples)
+    found = len(modes(together)) if together.min() > 0 else 1
+    return (
+        *((f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()),
+        *((f"modes:{found}",) if found > 1 else ()),
+    )
 
 
 def _flags(measured: Measured) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """The tables of the machine and of the run."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from ipclab.facts.rows import Row
 from ipclab.machine import FACTS
 from ipclab.report.catalogue import N_
 from ipclab.report.table import Column, Table
@@ -59,6 +61,10 @@ def _text(view: View, name: str, value: Any, reason: str) -> str:
     return view.numbers.number(value, 0 if isinstance(value, int) else None)
 
 
+def _flagged(rows: Sequence[Row], flag: str) -> int:
+    return len({row.point.id for row in rows if any(name.startswith(f"{flag}:") for name in row.flags)})
+
+
 def run(view: View) -> Table:
     """Return how much was measured: profile, points, launches, samples, failures, disturbed launches."""
     _ = view.say
@@ -76,6 +82,8 @@ def run(view: View) -> Table:
         [_("Timed operations"), view.value(sum(row.estimate.samples for row in times), "count")],
         [_("Points ended as precise, as settled, by the budget"), ", ".join(str(count) for count in ended.values())],
         [_("Points with disturbed launches (flagged, repeated, kept)"), view.value(disturbed, "count")],
+        [_("Points whose launches drift"), view.value(_flagged(times, "drift"), "count")],
+        [_("Points with more than one mode"), view.value(_flagged(times, "modes"), "count")],
         [_("Points that failed"), view.fact("run.failures")],
     ]
     return Table(_("The run behind this report"), [Column(_("Item")), Column(_("Value"), "right")], rows)
