@@ -43,6 +43,8 @@ def commands() -> None:
 @click.option("--seed", type=int, help="Seed of the launches' order and of the payloads.")
 @click.option("--size", "sizes", type=int, multiple=True, help="Payload in bytes, instead of the study's own.")
 @click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
+@click.option("--scratch", type=click.Path(path_type=Path), help="Folder for files made on disk [data/scratch].")
+@click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
 def measure(
     studies: tuple[str, ...],
     profile: str | None,
@@ -50,6 +52,8 @@ def measure(
     seed: int | None,
     sizes: tuple[int, ...],
     backends: tuple[str, ...],
+    scratch: Path | None,
+    keep_scratch: bool,
 ) -> None:
     """Measure this machine; points that are on disk are not measured again."""
     from ipclab.measuring import Request
@@ -57,9 +61,10 @@ def measure(
 
     _die_with_make()
     if run and not (studies or sizes or backends or profile):
-        _measure(replace(Request.continuing(_existing(run)), seed=seed))
+        request = replace(Request.continuing(_existing(run)), seed=seed)
     else:
-        _measure(Request(studies, profile or "quick", run, seed, Sweep(sizes or None, backends or None)))
+        request = Request(studies, profile or "quick", run, seed, Sweep(sizes or None, backends or None))
+    _measure(replace(request, scratch=scratch, keep_scratch=keep_scratch))
 
 
 def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821

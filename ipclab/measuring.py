@@ -5,7 +5,6 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,8 @@ from ipclab.runs import folder
 from ipclab.runs.files import write_whole
 from ipclab.runs.folder import RunFolder
 from ipclab.runs.samples import Measured, encode
-from ipclab.studies.interface import Launch, Study, Sweep
+from ipclab.scratch import remove_scratch
+from ipclab.studies.interface import Launch, Site, Study, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.registry import STUDIES, study
 from ipclab.workers.launcher import Launcher
@@ -38,13 +38,19 @@ SEED_BITS = 31
 
 @dataclass(frozen=True)
 class Request:
-    """What to measure: studies by name (all when empty), a profile, and levels that replace the studies' own."""
+    """What to measure: studies by name (all when empty), a profile, and levels that replace the studies' own.
+
+    `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the run is
+    finished, unless `keep_scratch` says otherwise.
+    """
 
     studies: tuple[str, ...] = ()
     profile: str = "quick"
     run: Path | None = None
     seed: int | None = None
     sweep: Sweep = field(default_factory=Sweep)
+    scratch: Path | None = None
+    keep_scratch: bool = False
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: those asked for, after the limits that they are read against."""
@@ -64,7 +70,14 @@ class Request:
         has it, or when a named study lacks it.
         """
         chosen = profile(self.profile)
-        return [(study(name), study(name).points(chosen, self._sweep_of(study(name)))) for name in self.names()]
+        return [(study(name), study(name).points(chosen, self._sweep_of(study(name)))) for name in self._swept()]
+
+    def _swept(self) -> list[str]:
+        """Return the studies that the sweep fits: own sizes mean nothing where a payload cannot have any."""
+        unsized = [name for name in self.names() if self.sweep.sizes and not study(name).sized]
+        if wrong := [name for name in unsized if name in self.studies]:
+            raise UsageError(f"study {wrong[0]} takes no --size", "its payloads are its own", "leave --size out")
+        return [name for name in self.names() if name not in unsized]
 
     def _sweep_of(self, each: Study) -> Sweep:
         if self.sweep.backends is None or self.studies:
@@ -99,8 +112,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     if not any(points for each, points in wanted if each.name != LimitsStudy.name):
         raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
     ledger.clean(paths.ledger)
-    # The limits copy in memory of their own: a container's 64 MiB of /dev/shm need not hold their largest size.
-    _room_in_shared_memory([point for each, points in wanted if each.name != LimitsStudy.name for point in points])
+    _room_in_shared_memory(max(each.shared_memory(point) for each, points in wanted for point in points))
     machine = collect(Source(), root=paths.root)
     run = _find(paths, request, machine.digest) or _create(paths, request, machine)
     with ExitStack() as stack:
@@ -109,25 +121,31 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_raw(run, machine)
-        todo = [(each, _todo(run, points, placed, missing(topology), progress)) for each, points in wanted]
+        scratch = (request.scratch or paths.scratch).resolve()
+        reasons = missing(topology)
+        todo = [(each, _todo(run, each, points, placed, reasons, scratch, progress)) for each, points in wanted]
         if any(points for _, points in todo) or not run.finished:
             run.about["finished"] = None
             run.about["sessions"].append(_session())
             run.save()
         if any(points for _, points in todo):
             launcher = stack.enter_context(Launcher(paths.ledger))
+            site = Site(launcher, scratch, run.keep, run.note, progress.say)
             for each, points in todo:
-                _measure_study(each, points, each.effort(chosen), run, launcher, placed, progress)
+                if points:
+                    _measure_study(each, points, each.effort(chosen), run, site, placed, progress)
         if not run.finished:
+            if not request.keep_scratch:
+                remove_scratch(scratch)
             _finish(run, paths)
     return run
 
 
-def _room_in_shared_memory(points: Sequence[Point]) -> None:
-    """Raise `LabError` before anything is measured when /dev/shm cannot hold the largest payload twice."""
+def _room_in_shared_memory(largest: int) -> None:
+    """Raise `LabError` before anything is measured when /dev/shm cannot hold `largest` bytes."""
     where = os.statvfs(ledger.SHARED_MEMORY)
     free = where.f_bavail * where.f_frsize
-    need = 2 * max(point.size_bytes for point in points) + SHARED_MEMORY_SLACK
+    need = largest + SHARED_MEMORY_SLACK
     if free < need:
         why = f"{free:,} bytes are free and {need:,} are needed"
         enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
@@ -185,17 +203,26 @@ def _now() -> str:
 
 def _todo(
     run: RunFolder,
+    each: Study,
     points: list[Point],
     placed: dict[str, Placement],
     reasons: dict[str, str],
+    scratch: Path,
     progress: Progress,
 ) -> list[Point]:
-    """Return the points to measure; those that this machine cannot place are noted with the reason."""
+    """Return the points to measure; those that this machine cannot place or measure are noted with the reason."""
     todo = []
     for point in points:
+        if run.has(point, progress.say):
+            continue
         if point.placement not in placed:
-            run.about["points"][point.id] = f"not testable here: {reasons.get(point.placement, point.placement)}"
-        elif not run.has(point, progress.say):
+            why: str | None = reasons.get(point.placement, point.placement)
+        else:
+            why = each.missing(point, scratch)
+        if why:
+            run.about["points"][point.id] = f"not testable here: {why}"
+        else:
+            run.about["points"].pop(point.id, None)
             todo.append(point)
     return todo
 
@@ -205,21 +232,24 @@ def _measure_study(
     points: list[Point],
     chosen: Profile,
     run: RunFolder,
-    launcher: Launcher,
+    site: Site,
     placed: dict[str, Placement],
     progress: Progress,
 ) -> None:
     seed, source = run.about["seed"], Source()
     began = time.monotonic_ns()
+    launched = 0
 
     def launch(point: Point) -> Launch:
+        nonlocal launched
+        launched += 1
         placement = placed[point.placement]
         roles = each.roles(point, chosen, placement, seed)
         before, start = conditions(source), time.monotonic_ns()
-        outcomes = launcher.launch(roles, chosen.launch_seconds)
+        outcomes = bench(point, roles, chosen.launch_seconds)
         elapsed = time.monotonic_ns() - start
         done = each.collect(point, outcomes, seed)
-        done.order, done.started_ns, done.elapsed_ns = launcher.started, start - began, elapsed
+        done.order, done.started_ns, done.elapsed_ns = launched, start - began, elapsed
         # Two of ours on one CPU wait for each other, which is no disturbance.
         queued = None if placement.relation == "same" and len(roles) > 1 else _queued(outcomes)
         done.flags += disturbance(before, conditions(source), elapsed, queued_share=queued)
@@ -233,7 +263,8 @@ def _measure_study(
         else:
             run.add(point, encode(result))
 
-    sweep_points(points, chosen, seed, launch, store, progress)
+    with each.open(site, points, chosen, seed) as bench:
+        sweep_points(points, chosen, seed, launch, store, progress)
 
 
 def _queued(outcomes: dict[str, Outcome]) -> float:

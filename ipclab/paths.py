@@ -28,6 +28,11 @@ class Paths:
         return self.data / "runs" / ".ledger"
 
     @property
+    def scratch(self) -> Path:
+        """Files that the file-reading study makes, when the person names no other place."""
+        return self.data / "scratch"
+
+    @property
     def published(self) -> Path:
         """The transcribed tables of the published texts."""
         return self.root / "data" / "published"

@@ -14,7 +14,7 @@ from ipclab.report import prose
 from ipclab.report.catalogue import Catalogue
 from ipclab.report.numbers import Formatter
 from ipclab.runs.samples import decode
-from ipclab.studies.interface import Samples
+from ipclab.stats.intervals import Samples
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class View:
     contests: Sequence[Contest] = ()
 
     def samples(self, study: str, point: str, op: str) -> Samples:
-        """Return all raw samples (int64 ns) of one op of a point, launch after launch."""
+        """Return all raw samples (ns of one operation) of one op of a point, launch after launch."""
         measured = decode(self.folder / "points" / study / f"{point}.parquet")
-        return np.concatenate([launch.samples[op] for launch in measured.launches])
+        return np.concatenate([launch.times(op) for launch in measured.launches])
 
     def say(self, msgid: str, **figures: Fact | str) -> str:
         """Return `msgid` in the reader's language, its placeholders filled from `figures`, then from the facts."""

@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 
-from ipclab.facts.comparisons import ALL, SLEEPING, contests, medians, read_contests
+from ipclab.facts.comparisons import ALL, SLEEPING, contests, entries, read_contests
 from ipclab.facts.derive import contests_csv
 from ipclab.facts.round_trip import contest
 from ipclab.points import Point
@@ -20,11 +20,8 @@ def measured(backend: str, base: float, wait: str = "block", arm: str = "main") 
     return Measured(point, [make_launch(**{"round-trip": [int(time)] * 3}) for time in times], "budget")
 
 
-FOUND = contests(
-    list(
-        medians([measured("spin", 1_000, "spin"), measured("a", 5_000), measured("b", 5_010), measured("slow", 9_000)])
-    )
-)
+POINTS = [measured("spin", 1_000, "spin"), measured("a", 5_000), measured("b", 5_010), measured("slow", 9_000)]
+FOUND = contests([entry for point in POINTS for entry in entries(point)])
 
 
 def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
@@ -39,7 +36,7 @@ def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
 
 
 def test_other_arms_take_no_part() -> None:
-    assert list(medians([measured("a", 5_000, arm="gap")])) == []
+    assert list(entries(measured("a", 5_000, arm="gap"))) == []
     assert contest(FOUND, ALL, "cross", 100) is None
 
 

@@ -6,23 +6,60 @@ from itertools import groupby
 
 import numpy as np
 
-from ipclab.points import Point
+from ipclab.points import Level, Point
 from ipclab.runs.samples import Measured
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison, Side, by_round, compare_all
 
 COLUMNS = (
-    *("study", "among", "placement", "size_bytes", "fastest", "other", "verdict", "reason"),
+    *("study", "op", "question", "among", "placement", "size_bytes", "fastest", "other", "verdict", "reason"),
     *("ratio", "low", "high", "detectable", "launches"),
 )
-COMPARED = {"round_trip": ("main", "round-trip"), "payload": ("handover", "handover")}  # study: arm, op
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The mechanisms of one study at one size and placement: the fastest, and what is known of each other one."""
+class Race:
+    """Which points of a study are compared by which op: those with all `levels`, apart by the values of `per`.
+
+    `names` is what tells two points of one contest from each other; `sleeping` adds a contest without those that spin.
+    """
 
     study: str
+    op: str
+    levels: dict[str, Level]
+    per: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("backend",)
+    sleeping: bool = False
+
+    def takes(self, point: Point) -> bool:
+        """Tell whether `point` takes part."""
+        return point.study == self.study and self.levels.items() <= point.key().items()
+
+    def question(self, point: Point) -> str:
+        """Return the levels of `point` by which contests are kept apart, as `name=value` words."""
+        return " ".join(f"{name}={point.key()[name]}" for name in self.per)
+
+    def name(self, point: Point) -> str:
+        """Return how `point` is called in its contest."""
+        return " ".join(str(point.key()[name]) for name in self.names)
+
+
+RACES = (
+    Race("round_trip", "round-trip", {"arm": "main"}, sleeping=True),
+    Race("payload", "handover", {"arm": "handover"}, sleeping=True),
+)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The mechanisms of one study and op at one size and placement: the fastest, and what is known of each other one.
+
+    `question` holds the further levels that they share, as `Race.question` writes them.
+    """
+
+    study: str
+    op: str
+    question: str
     among: str
     placement: str
     size_bytes: int
@@ -41,7 +78,7 @@ class Contest:
 
     def rows(self) -> Iterator[tuple[str | int | float | None, ...]]:
         """Yield one row for each other mechanism, in the order of `COLUMNS`."""
-        head = (self.study, self.among, self.placement, self.size_bytes, self.fastest)
+        head = (self.study, self.op, self.question, self.among, self.placement, self.size_bytes, self.fastest)
         for other, found in self.others.items():
             numbers = (found.ratio, found.low, found.high, found.detectable)
             launches = "/".join(map(str, found.launches))
@@ -52,44 +89,58 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 
-Medians = list[tuple[Point, list[float]]]
+@dataclass(frozen=True)
+class Entry:
+    """One point's part in a race: its launches' medians (ns) in the order taken."""
+
+    race: Race
+    point: Point
+    medians: list[float]
+
+    def group(self) -> tuple[str, str, str, str, int]:
+        """Return what the entries of one contest share."""
+        return (
+            *(self.point.study, self.race.op, self.race.question(self.point)),
+            *(self.point.placement, self.point.size_bytes),
+        )
 
 
-def medians(measured: Iterable[Measured]) -> Iterator[tuple[Point, list[float]]]:
-    """Yield each compared point with its launches' medians (ns) in the order taken."""
-    for each in measured:
-        arm, op = COMPARED.get(each.point.study, ("", ""))
-        if each.point.levels.get("arm") == arm:
-            yield each.point, [float(np.median(launch.samples[op])) for launch in each.launches]
+def entries(measured: Measured) -> Iterator[Entry]:
+    """Yield a point's part in each race that it takes part in."""
+    for race in RACES:
+        if race.takes(measured.point) and race.op in measured.op_names():
+            found = [float(np.median(launch.times(race.op))) for launch in measured.launches]
+            yield Entry(race, measured.point, found)
 
 
-def contests(found: Medians) -> list[Contest]:
-    """Return a contest for each study, placement and size, corrected for the mechanisms compared in it."""
-
-    def key(entry: tuple[Point, list[float]]) -> tuple[str, str, int]:
-        return entry[0].study, entry[0].placement, entry[0].size_bytes
-
+def contests(found: Iterable[Entry]) -> list[Contest]:
+    """Return a contest for each race, placement and size, corrected for the mechanisms compared in it."""
     made = []
-    for name, group in groupby(sorted(found, key=key), key=key):
+    for (study, op, question, placement, size), group in groupby(sorted(found, key=Entry.group), key=Entry.group):
         every = list(group)
-        sleeping = [entry for entry in every if entry[0].levels.get("wait") != "spin"]
-        made += [_contest(*name, among, entries) for among, entries in ((ALL, every), (SLEEPING, sleeping)) if entries]
+        fields = [(ALL, every)]
+        if every[0].race.sleeping:
+            fields.append((SLEEPING, [entry for entry in every if entry.point.levels.get("wait") != "spin"]))
+        for among, field in fields:
+            if field:
+                fastest, others = _compared(field)
+                made.append(Contest(study, op, question, among, placement, size, fastest, others))
     return made
 
 
-def _contest(study: str, placement: str, size: int, among: str, found: Medians) -> Contest:
-    ordered = sorted(found, key=lambda entry: float(np.median(entry[1])))
-    best, *others = ((point.backend, Side(values)) for point, values in ordered)
+def _compared(field: list[Entry]) -> tuple[str, dict[str, Comparison]]:
+    ordered = sorted(field, key=lambda entry: float(np.median(entry.medians)))
+    best, *others = ((entry.race.name(entry.point), Side(entry.medians)) for entry in ordered)
     compared = compare_all([by_round(best[1], side) for _, side in others])
-    known = dict(zip((name for name, _ in others), compared, strict=True))
-    return Contest(study, among, placement, size, best[0], known)
+    return best[0], dict(zip((name for name, _ in others), compared, strict=True))
 
 
 def read_contests(rows: Iterable[dict[str, str]]) -> list[Contest]:
     """Return the contests that `Contest.rows` wrote as text, in their order."""
-    made: dict[tuple[str, str, str, int], Contest] = {}
+    made: dict[tuple[str, str, str, str, str, int], Contest] = {}
     for row in rows:
-        name = row["study"], row["among"], row["placement"], int(row["size_bytes"])
+        head = row["study"], row["op"], row["question"], row["among"]
+        name = *head, row["placement"], int(row["size_bytes"])
         contest = made.setdefault(name, Contest(*name, row["fastest"], {}))
         ratio, low, high, share = (
             float(row[column]) if row[column] else None for column in ("ratio", "low", "high", "detectable")

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ipclab.facts import comparisons, environment, limits, payload, round_trip
-from ipclab.facts.comparisons import Contest, contests, medians, read_contests
+from ipclab.facts.comparisons import Contest, Entry, contests, entries, read_contests
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import COLUMNS, Rows, read_row, tidy
 from ipclab.paths import Paths
@@ -26,11 +26,12 @@ def rows_of(run: RunFolder) -> tuple[Rows, list[Contest]]:
 
     Raises `LabError` when a file is not what was measured.
     """
-    rows, found = Rows(), []
+    rows = Rows()
+    found: list[Entry] = []
     for path in run.point_files():
-        measured = [decode(path)]
-        rows += tidy(measured)
-        found += list(medians(measured))
+        measured = decode(path)
+        rows += tidy([measured])
+        found += entries(measured)
     return rows, contests(found)
 
 

@@ -55,9 +55,8 @@ def _fastest(contests: Sequence[Contest]) -> Iterator[Fact]:
 def contest(contests: Sequence[Contest], among: str, placement: str, size: int) -> Contest | None:
     """Return the round-trip contest of `placement` and `size` (bytes), or None when it was not measured."""
     wanted = ("round_trip", among, placement, size)
-    return next(
-        (each for each in contests if (each.study, each.among, each.placement, each.size_bytes) == wanted), None
-    )
+    found = (each for each in contests if (each.study, each.among, each.placement, each.size_bytes) == wanted)
+    return next(found, None)
 
 
 def _published(rows: Rows) -> Iterator[Fact]:

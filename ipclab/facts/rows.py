@@ -10,14 +10,13 @@ import numpy as np
 from ipclab.points import Level, Point
 from ipclab.runs.samples import Measured
 from ipclab.stats.drift import drift
-from ipclab.stats.intervals import Estimate, inverse, quantile_estimate, statistic_estimate
+from ipclab.stats.intervals import Estimate, Samples, inverse, quantile_estimate, statistic_estimate
 from ipclab.stats.modes import modes
-from ipclab.studies.interface import Samples
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
-COUNTER_UNITS = {"cpu_ns": "ns", "queued_share": "share"}
+COUNTER_UNITS = {"cpu_ns": "ns", "queued_share": "share", "bytes_allocated": "B"}
 Seed = Callable[[str], int]
 COLUMNS = (
     *("study", "point", "backend", "op", "size_bytes", "placement", "levels", "metric", "unit"),
@@ -111,7 +110,7 @@ def _launch_facts(measured: Measured) -> Iterator[Row]:
 
 def _times(measured: Measured, op: str, seed: Seed) -> list[Row]:
     point, flags = measured.point, _flags(measured)
-    launches = [np.sort(launch.samples[op]) for launch in measured.launches]
+    launches = [np.sort(launch.times(op)) for launch in measured.launches]
     rows = []
     for metric, q in QUANTILES.items():
         few = ("few-samples",) if min(len(x) for x in launches) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
@@ -147,7 +146,7 @@ def _counters(measured: Measured, op: str, seed: Seed) -> list[Row]:
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:
     """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
-    samples = [launch.samples[op] for launch in measured.launches]
+    samples = [launch.times(op) for launch in measured.launches]
     moved = drift([float(np.median(values)) for values in samples])
     together = np.concatenate(samples)
     found = len(modes(together)) if together.min() > 0 else 1

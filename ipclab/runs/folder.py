@@ -2,6 +2,7 @@
 
 import datetime as dt
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -67,6 +68,18 @@ class RunFolder:
         self.about["failures"][point.id] = reason
         self.save()
         (self.path / name).unlink(missing_ok=True)
+
+    def keep(self, name: str, content: bytes) -> None:
+        """Keep a raw file as `raw/` + `name`, with its digest; one of that name is replaced."""
+        path = f"raw/{name}"
+        self.about["files"][path] = hashlib.sha256(content).hexdigest()
+        self.save()
+        write_whole(self.path / path, content)
+
+    def note(self, name: str, value: Any) -> None:
+        """Put an entry of a study into `run.json`, below `notes`."""
+        self.about.setdefault("notes", {})[name] = value
+        self.save()
 
     def has(self, point: Point, warn: Warn) -> bool:
         """Tell whether `point` is on disk and unaltered; an altered file is reported through `warn`."""

@@ -61,7 +61,7 @@ def encode(measured: Measured) -> bytes:
 
 
 def _about(launch: Launch) -> dict[str, Any]:
-    names = ("counters", "order", "started_ns", "elapsed_ns", "flags", "cpus", "facts")
+    names = ("counters", "order", "started_ns", "elapsed_ns", "flags", "cpus", "facts", "per")
     return {name: getattr(launch, name) for name in names}
 
 

@@ -6,12 +6,13 @@ scheduler's choices), so they are never pooled as if they were independent.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
-Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
+Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 DRAWS = 1_000
 LEVEL = 0.95
 
@@ -36,7 +37,7 @@ def rank(count: int, q: float) -> int:
 def quantile_estimate(launches: Sequence[Samples], q: float, seed: int) -> Estimate:
     """Return the median over launches of each launch's `q` quantile.
 
-    `launches` are sorted int64 arrays, one a launch. Hierarchical bootstrap: launches are drawn with replacement, then
+    `launches` are sorted arrays, one a launch. Hierarchical bootstrap: launches are drawn with replacement, then
     each drawn launch's quantile under resampling of its samples. The latter needs no resampling: the k-th smallest of
     n draws is at position floor(n * B) with B ~ Beta(k, n + 1 - k) (order statistics of the uniform distribution;
     David and Nagaraja, Order Statistics, 2003, section 2.3).

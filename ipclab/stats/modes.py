@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ipclab.stats.intervals import Samples
 from ipclab.stats.ranks import Floats, mean_ranks
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -32,7 +33,7 @@ class Mode:
     share: float
 
 
-def modes(samples: Integers | Floats) -> list[Mode]:
+def modes(samples: Samples) -> list[Mode]:
     """Return the modes of positive times from the fastest on; every sample belongs to one.
 
     A histogram over log time, its bins as wide as Freedman and Diaconis say (Z. Wahrscheinlichkeitstheorie 57, 1981,

@@ -1,7 +1,10 @@
 """What a study must offer so that the runner can measure it."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -9,10 +12,11 @@ from ipclab.errors import UsageError
 from ipclab.placement import Placement
 from ipclab.points import Point
 from ipclab.profiles import Profile
-from ipclab.workers.launcher import Role
+from ipclab.workers.launcher import Launcher, Role
 from ipclab.workers.worker import Outcome
 
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
+Times = np.ndarray[tuple[int], np.dtype[np.float64]]  # of one operation, where a sample stands for several
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,9 @@ class Launch:
     """The samples of one launch of one point.
 
     `samples`: op -> int64 ns in the order taken. `counters`: op -> counter -> number per operation. `order` is the
-    launch's place among all launches of the run, `started_ns` its start on the run's clock.
+    launch's place among all launches of the run, `started_ns` its start on the run's clock. `per`: op -> how many
+    operations one sample stands for (1 where not given, the same in all launches of a point): an operation that takes
+    less than a clock can tell is timed in batches.
     """
 
     samples: dict[str, Samples]
@@ -49,12 +55,38 @@ class Launch:
     flags: list[str] = field(default_factory=list)
     cpus: dict[str, list[int]] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
+    per: dict[str, int] = field(default_factory=dict)
+
+    def times(self, op: str) -> Samples | Times:
+        """Return the ns of one operation for each sample of `op`."""
+        batch = self.per.get(op, 1)
+        return self.samples[op] if batch == 1 else self.samples[op] / batch
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a study may use of the measuring session beside its points.
+
+    `launcher` is the fork server. `scratch` is the folder for files that a study makes on disk, not there before it is
+    needed. `keep` puts a raw file (name below `raw/`, content) into the run, `note` an entry into its `run.json`, and
+    `say` prints a line beside the progress.
+    """
+
+    launcher: Launcher
+    scratch: Path
+    keep: Callable[[str, bytes], None]
+    note: Callable[[str, Any], None]
+    say: Callable[[str], None]
+
+
+Bench = Callable[[Point, Sequence[Role], float], dict[str, Outcome]]
 
 
 class Study(Protocol):
     """One question with its factors."""
 
     name: str
+    sized: bool
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the mechanisms that this study can sweep here."""
@@ -75,3 +107,38 @@ class Study(Protocol):
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join the workers' outcomes; raises `PayloadError` when data were lost, torn or reordered."""
         ...
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Return why this machine cannot measure `point`, with what mends it; None when it can."""
+        ...
+
+    def shared_memory(self, point: Point) -> int:
+        """Return how many bytes of /dev/shm one launch of `point` may take."""
+        ...
+
+    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> AbstractContextManager[Bench]:
+        """Make ready what `points` need and give what launches them; what was made is taken away at the end.
+
+        The bench is called with a point, its roles and the deadline in seconds, and returns each role's outcome; it
+        raises `LabError` when the launch failed, and is then good for the next one.
+        """
+        ...
+
+
+class OnForkServer:
+    """What most studies have in common: any size, and workers that are forked for each launch."""
+
+    sized = True
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Say that nothing is missing."""
+        return None
+
+    def shared_memory(self, point: Point) -> int:
+        """Return room for the payload twice."""
+        return 2 * point.size_bytes
+
+    @contextmanager
+    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+        """Give the session's fork server."""
+        yield lambda point, roles, seconds: site.launcher.launch(roles, seconds)

@@ -10,7 +10,7 @@ import numpy as np
 from ipclab.placement import Placement
 from ipclab.points import Point
 from ipclab.profiles import Profile
-from ipclab.studies.interface import Launch, Sweep
+from ipclab.studies.interface import Launch, OnForkServer, Sweep
 from ipclab.workers.launcher import Role
 from ipclab.workers.worker import Outcome, Worker
 
@@ -27,10 +27,14 @@ MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
 
 
-class LimitsStudy:
+class LimitsStudy(OnForkServer):
     """Clock, system call, memcpy, cache line, futex wake, and native echoes."""
 
     name = "limits"
+
+    def shared_memory(self, point: Point) -> int:
+        """Return nothing: the limits copy in memory of their own."""
+        return 0
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the limits, none without the native package."""

@@ -11,13 +11,13 @@ from ipclab.placement import Placement
 from ipclab.points import Point
 from ipclab.profiles import Profile
 from ipclab.proof import PayloadError, check, digest
-from ipclab.studies.interface import Launch, Samples, Sweep
+from ipclab.studies.interface import Launch, OnForkServer, Samples, Sweep
 from ipclab.studies.payload import FLOAT, HERE, LISTING, MOVED, SIZES, TCP_VARIANTS, handover, mapping, tcp
 from ipclab.workers.launcher import Role
 from ipclab.workers.worker import Outcome
 
 
-class PayloadStudy:
+class PayloadStudy(OnForkServer):
     """Five arms: the published method, its phases, two processes, the TCP past, the real file writer."""
 
     name = "payload"

@@ -14,7 +14,7 @@ from ipclab.placement import Placement
 from ipclab.points import Level, Point
 from ipclab.profiles import Profile
 from ipclab.proof import check, digest, payload
-from ipclab.studies.interface import Launch, Sweep
+from ipclab.studies.interface import Launch, OnForkServer, Sweep
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 from ipclab.workers.launcher import Role
 from ipclab.workers.worker import Outcome
@@ -77,7 +77,7 @@ class Arms:
         return Point("round_trip", backend.name, self.size, placement, usual | levels, block, (OP,))
 
 
-class RoundTripStudy:
+class RoundTripStudy(OnForkServer):
     """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on their own."""
 
     name = "round_trip"
