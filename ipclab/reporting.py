@@ -16,11 +16,13 @@ from ipclab.report.catalogue import LANGUAGES
 from ipclab.report.execute import execute
 from ipclab.report.render import render
 from ipclab.runner.progress import Progress
+from ipclab.runs.files import write_whole
 from ipclab.runs.folder import RunFolder
 from ipclab.staleness import write_manifest
 
 FORMATS = ("html", "pdf", "ipynb")
 TIMEOUT_S = 300.0
+APPENDIX = "00_appendix"
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,10 @@ def report(
     Raises `LabError` when a notebook fails; no file is then half-written.
     """
     data = derived(run, paths)
-    jobs = [Job(notebook, lang) for notebook in sorted(paths.notebooks.glob("[0-9]*.ipynb")) for lang in langs]
+    # The appendix comes last: it repeats figures of the others, which are then drawn already.
+    notebooks = sorted(paths.notebooks.glob("[0-9]*.ipynb"), key=lambda file: (file.stem == APPENDIX, file.stem))
+    jobs = [Job(notebook, lang) for notebook in notebooks for lang in langs]
     figures = paths.figures if out == paths.reports else out / "figures"
-    os.environ[FIGURES] = str(figures)
     progress.start("report", len(jobs))
 
     def work(job: Job) -> list[Path] | LabError:
@@ -52,11 +55,16 @@ def report(
         finally:
             progress.step()
 
-    try:
-        with ThreadPoolExecutor(min(len(jobs), os.cpu_count() or 1)) as pool:
-            results = list(pool.map(work, jobs))
-    finally:
-        progress.end()
+    with tempfile.TemporaryDirectory(prefix="ipclab-figures-") as drawn:
+        os.environ[FIGURES] = drawn
+        try:
+            with ThreadPoolExecutor(min(len(jobs), os.cpu_count() or 1)) as pool:
+                results = list(pool.map(work, jobs))
+        finally:
+            del os.environ[FIGURES]
+            progress.end()
+        for file in sorted(Path(drawn).iterdir()):
+            write_whole(figures / file.name, file.read_bytes())
     errors = [result for result in results if isinstance(result, LabError)]
     if errors:
         raise LabError(f"{len(errors)} of {len(jobs)} reports failed", " | ".join(map(str, errors)))

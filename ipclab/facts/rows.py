@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,11 @@ class Row:
     unit: str
     estimate: Estimate
     flags: tuple[str, ...]
+
+    @cached_property
+    def levels(self) -> dict[str, Level]:
+        """Return the study and all levels of the row's point."""
+        return {"study": self.point.study, **self.point.key()}
 
     def cells(self) -> tuple[str | int | float, ...]:
         """Return the row in the order of `COLUMNS`; numbers as they are."""
@@ -75,8 +81,16 @@ class Rows(list[Row]):
 
     def all(self, op: str, metric: str = "p50", /, **levels: Level) -> "Rows":
         """Return the rows of `op` and `metric` whose points have all `levels`."""
-        found = (row for row in self if row.op == op and row.metric == metric)
-        return Rows(row for row in found if levels.items() <= {"study": row.point.study, **row.point.key()}.items())
+        wanted = levels.items()
+        return Rows(row for row in self._by_metric.get((op, metric), ()) if wanted <= row.levels.items())
+
+    @cached_property
+    def _by_metric(self) -> dict[tuple[str, str], list[Row]]:
+        """Return the rows by op and metric, made at the first question: rows are complete by then."""
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in self:
+            found.setdefault((row.op, row.metric), []).append(row)
+        return found
 
 
 def tidy(measured: Iterable[Measured]) -> Rows:

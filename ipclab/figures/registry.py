@@ -122,18 +122,24 @@ DRAWINGS = {
 def draw(view: View, name: str, folder: Path | None) -> Figure:
     """Return the figure `name` for the reader of `view`; its SVG and PNG go into `folder` when one is given.
 
-    Raises `UsageError` for an unknown name.
+    What lies in `folder` already was drawn from the same run for another notebook, and is taken as it is. Raises
+    `UsageError` for an unknown name.
     """
     if name not in DRAWINGS:
         raise UsageError(f"no figure {name!r}", "", f"did you mean {nearest(name, DRAWINGS)!r}?")
     drawing = DRAWINGS[name]
+    path = folder / f"{name}.{view.lang}.png" if folder else None
+    drawn = path.with_suffix(".svg") if path else None
+    svg = drawn.read_text(encoding="utf-8") if drawn and drawn.is_file() else _drawn(view, name, drawing, folder)
+    return Figure(svg, path, view.say(drawing.alt), view.say(drawing.caption), name)
+
+
+def _drawn(view: View, name: str, drawing: Drawing, folder: Path | None) -> str:
     with style.canvas(view.lang, drawing.width, drawing.height) as canvas:
         drawing.draw(view, canvas)
         svg = style.svg(canvas)
         png = style.png(canvas) if folder else b""
-    path = None
     if folder:
-        path = folder / f"{name}.{view.lang}.png"
-        write_whole(path, png)
-        write_whole(path.with_suffix(".svg"), svg.encode())
-    return Figure(svg, path, view.say(drawing.alt), view.say(drawing.caption), name)
+        write_whole(folder / f"{name}.{view.lang}.png", png)
+        write_whole(folder / f"{name}.{view.lang}.svg", svg.encode())
+    return svg

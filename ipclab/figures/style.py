@@ -59,7 +59,8 @@ SETTINGS: dict[str, Any] = {
 
 
 @cache
-def _load_fonts() -> None:
+def load_fonts() -> None:
+    """Make the fonts of every language known to matplotlib; raises `ValueError` when one is not there."""
     import noto_cjk_sans_otc
 
     for entry in files(noto_cjk_sans_otc).iterdir():
@@ -72,7 +73,7 @@ def _load_fonts() -> None:
 @contextmanager
 def canvas(lang: str, width: float, height: float) -> Iterator[Canvas]:
     """Give a canvas of `width` x `height` inches set in the fonts of `lang`; a glyph they lack is an error."""
-    _load_fonts()
+    load_fonts()
     settings: Any = {**SETTINGS, "font.family": [FAMILY[lang]]}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
@@ -80,9 +81,10 @@ def canvas(lang: str, width: float, height: float) -> Iterator[Canvas]:
 
 
 def svg(drawn: Canvas) -> str:
-    """Return a canvas as SVG; equal drawings give equal text."""
+    """Return a canvas as SVG and fix its layout; equal drawings give equal text."""
     text = io.StringIO()
     drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    drawn.set_layout_engine("none")  # what is drawn next keeps this layout, which takes as long as the drawing
     return text.getvalue()
 
 

@@ -1,13 +1,28 @@
-"""The kernel of an executed notebook: this interpreter, over private sockets."""
+"""The kernel of an executed notebook: a fork of a process that has imported what notebooks need."""
 
-import sys
 from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakSet
 
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Unicode
+
+from ipclab.report.forks import Request, fork
+
+
+class ForkProvisioner(LocalProvisioner):
+    """A local provisioner whose process is forked."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start the kernel; `kwargs` are those of `subprocess.Popen`, of which folder and environment are used."""
+        manager: Any = self.parent
+        request = Request(manager.connection_file, str(kwargs["cwd"]), dict(kwargs["env"]), str(manager.log_path))
+        self.process: Any = fork(request)
+        self.pid = self.process.pid
+        return self.connection_info
 
 
 class InterpreterKernel(AsyncKernelManager):
@@ -26,22 +41,15 @@ class InterpreterKernel(AsyncKernelManager):
         self.transport = "ipc"
         self.connection_file = f"{self.folder}/k.json"
         self.ip = f"{self.folder}/k"
+        self.provisioner = ForkProvisioner(parent=self, kernel_spec=self.kernel_spec, kernel_id=self.kernel_id)
         self.alive.add(self)
 
     @property
     def kernel_spec(self) -> KernelSpec:
-        """The interpreter that runs this, with ipykernel."""
-        return KernelSpec(
-            argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-            display_name="Python 3",
-            language="python",
-            env={"IPYTHONDIR": f"{self.folder}/ipython"},
-        )
-
-    async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
-        """Start the process with its own stderr in a file: what cells print comes over the sockets."""
-        with self.log_path.open("wb") as log:
-            await super()._async_launch_kernel(kernel_cmd, stdout=log, stderr=log, **kw)
+        """What a kernel is: Python with ipykernel; the fork server takes the place of its command."""
+        env = {"IPYTHONDIR": f"{self.folder}/ipython"}
+        command = ["python", "-f", "{connection_file}"]
+        return KernelSpec(argv=command, display_name="Python 3", language="python", env=env)
 
     def kill(self) -> None:
         """End the process at once, from any thread; whoever waits for it then sees that it died."""
