@@ -45,3 +45,16 @@ def size_ticks(axis: Any, view: View, sizes: list[int], spec: str = "") -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: view.value(round(value), "B", spec)))
     axis.set_minor_formatter(NullFormatter())
     axis.set_minor_locator(FixedLocator([]))
+
+
+def spread_labels(axes: Any, labels: list[tuple[float, str, str]], x: float, align: str) -> None:
+    """Write names beside their points on a logarithmic axis, moved apart where they would overlap.
+
+    `labels` are (value, text, colour); `x` is the place on the other axis, `align` is left or right.
+    """
+    low, high = axes.get_ylim()
+    gap, place = (high / low) ** 0.042, 0.0
+    for value, text, colour in sorted(labels):
+        place = max(value, place * gap)
+        axes.annotate(text, (x, place), ha=align, va="center", color=colour, fontsize=8, annotation_clip=False)
+    axes.set_ylim(low, max(high, place))

@@ -87,17 +87,8 @@ def ranking(view: View, canvas: Canvas) -> None:
     axes.set_ylabel(_("round trip, median"))
     axes.grid(axis="x", visible=False)
     marks.plain_log(axes.yaxis, view, "ns")
-    _spread_labels(axes, left, -0.05, "right")
-    _spread_labels(axes, right, 1.05, "left")
-
-
-def _spread_labels(axes: Any, labels: list[tuple[float, str, str]], x: float, align: str) -> None:
-    """Write names beside their points, moved apart where they would overlap."""
-    low, high = axes.get_ylim()
-    gap, place = (high / low) ** 0.042, 0.0
-    for value, text, colour in sorted(labels):
-        place = max(value, place * gap)
-        axes.annotate(text, (x, place), ha=align, va="center", color=colour, fontsize=8)
+    marks.spread_labels(axes, left, -0.05, "right")
+    marks.spread_labels(axes, right, 1.05, "left")
 
 
 def gap(view: View, canvas: Canvas) -> None:

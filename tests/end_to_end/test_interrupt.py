@@ -1,0 +1,69 @@
+"""The stop button while a notebook measures: nothing is left behind, and the same cell goes on from there."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from ipclab.ledger import SHARED_MEMORY
+from ipclab.runs.folder import read
+
+CELL = """
+from ipclab.notebook import Lab
+lab = Lab.measure("round_trip", "smoke", [100], ["pipe", "unix", "posix-shm", "tcp"])
+print("run", lab.run.path)
+"""
+SECONDS = 120
+
+
+def finish(client: Any, cell: str) -> tuple[str, str]:
+    """Wait until the cell that runs has ended; return the error's name, if any, and what it printed."""
+    printed: list[str] = []
+    while True:
+        message = client.get_iopub_msg(timeout=SECONDS)
+        if message["parent_header"].get("msg_id") != cell:
+            continue
+        if message["msg_type"] == "stream" and message["content"]["name"] == "stdout":
+            printed.append(message["content"]["text"])
+        if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+            break
+    reply = client.get_shell_msg(timeout=SECONDS)
+    return reply["content"].get("ename", ""), "".join(printed)
+
+
+def points(folder: Path) -> dict[str, int]:
+    """Return every measured point's file with the time of its last change (ns)."""
+    return {file.name: file.stat().st_mtime_ns for file in folder.glob("runs/*/*/points/*/*.parquet")}
+
+
+@pytest.mark.slow
+def test_stopping_and_going_on(tmp_path: Path) -> None:
+    manager, client = start_new_kernel(kernel_name="python3", env={**os.environ, "IPCLAB_DATA": str(tmp_path)})
+    try:
+        cell = client.execute(CELL)
+        deadline = time.monotonic() + SECONDS
+        while not points(tmp_path):
+            assert time.monotonic() < deadline, "nothing was measured"
+            time.sleep(0.01)
+        manager.interrupt_kernel()
+        assert finish(client, cell)[0] == "KeyboardInterrupt"
+        kernel: Any = manager.provisioner
+        ours = f"ipclab-{kernel.pid}-"
+        assert [entry.name for entry in SHARED_MEMORY.iterdir() if ours in entry.name] == []
+        assert list((tmp_path / "runs" / ".ledger").iterdir()) == []
+        before = points(tmp_path)
+
+        error, printed = finish(client, client.execute(CELL))
+        assert error == ""
+        run = read(Path(printed.split("run ", 1)[1].strip()))
+        assert run.finished
+        assert len(run.about["sessions"]) == 2
+        after = points(tmp_path)
+        assert before.items() <= after.items()  # what was there was not measured again
+        assert len(after) > len(before)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -1,0 +1,70 @@
+"""The HTML reports in a real browser: nothing from outside, no sideways scrolling, usable by keyboard, accessible."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import ROOT
+from tests.end_to_end.browser import chromium
+
+REFERENCE = next(iter(sorted((ROOT / "data/reference").glob("*/run.json")))).parent
+NAMES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("pages")
+    command = [sys.executable, "-m", "ipclab", "report", "--run", str(REFERENCE), "--format", "html"]
+    env = {**os.environ, "IPCLAB_DATA": str(out / "data")}
+    done = subprocess.run(
+        [*command, "--out", str(out)], env=env, cwd=ROOT, capture_output=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.mark.parametrize("lang", ["ko", "zh", "en"])
+def test_pages_in_the_browser(browser: Any, pages: Path, lang: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for file in sorted((pages / lang).glob("*.html")):
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(file.as_uri())
+        assert asked == [file.as_uri()], file.name
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert over <= 0, f"{file.name} scrolls sideways by {over} pixels at {width}"
+        found = [v for v in Axe().run(page).response["violations"] if v["impact"] in SERIOUS]
+        assert not found, [(v["id"], v["nodes"][0]["html"][:200]) for v in found]
+        page.close()
+
+
+def test_contents_by_keyboard(browser: Any, pages: Path) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((pages / "ko" / "00_appendix.html").as_uri())
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        target = page.evaluate("document.activeElement.getAttribute('href')")
+        inside = page.evaluate("document.activeElement.closest('nav') !== null")
+        if target and inside:
+            break
+    assert inside
+    assert target.startswith("#")
+    page.keyboard.press("Enter")
+    assert page.evaluate("decodeURIComponent(location.hash)") == target
+    assert page.evaluate("document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
