@@ -27,6 +27,12 @@ class Separated(click.ParamType[tuple[str, ...]]):
 
 
 run_option = click.option("--run", "run", type=click.Path(path_type=Path), help="Folder of a run.")
+lang_option = click.option(
+    "--lang", "langs", type=Separated(), default="ko,zh,en", show_default=True, help="Languages."
+)
+format_option = click.option(
+    "--format", "formats", type=Separated(), default="html,pdf", show_default=True, help="html, pdf, ipynb."
+)
 profile_option = click.option("--profile", help="smoke, quick (default), standard or full.")
 
 
@@ -58,13 +64,17 @@ def measure(
     """Measure this machine; points that are on disk are not measured again."""
     from ipclab.measuring import Request
     from ipclab.studies.interface import Sweep
+    from ipclab.workers.ranks_outer import around
 
     _die_with_make()
-    if run and not (studies or sizes or backends or profile):
-        request = replace(Request.continuing(_existing(run)), seed=seed)
-    else:
-        request = Request(studies, profile or "quick", run, seed, Sweep(sizes or None, backends or None))
-    _measure(replace(request, scratch=scratch, keep_scratch=keep_scratch))
+    with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
+        if served:
+            return
+        if run and not (studies or sizes or backends or profile):
+            request = replace(Request.continuing(_existing(run)), seed=seed)
+        else:
+            request = Request(studies, profile or "quick", run, seed, Sweep(sizes or None, backends or None))
+        _measure(replace(request, scratch=scratch, keep_scratch=keep_scratch))
 
 
 def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821
@@ -85,11 +95,12 @@ def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa:
 
 @commands.command()
 @run_option
-@click.option("--lang", "langs", type=Separated(), default="ko,zh,en", show_default=True, help="Languages.")
-@click.option("--format", "formats", type=Separated(), default="html,pdf", show_default=True, help="html, pdf, ipynb.")
+@lang_option
+@format_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
 @profile_option
 @click.option("--measure", "measuring", is_flag=True, help="Measure first when there is no finished run.")
+@click.option("--claims", type=click.Path(path_type=Path), help="TOML file of your own claims, judged as the texts'.")
 def report(
     run: Path | None,
     langs: tuple[str, ...],
@@ -97,6 +108,7 @@ def report(
     out: Path | None,
     profile: str | None,
     measuring: bool,
+    claims: Path | None,
 ) -> None:
     """Render a run (the newest finished one by default) in each language and format."""
     from ipclab.reporting import check_names, check_words
@@ -118,8 +130,71 @@ def report(
 
         chosen = folder.read(_measure(Request(profile=profile or "quick")))
     target = (out or paths.reports).resolve()
-    for file in render(paths, chosen, langs, formats, target, Bar()):
+    for file in render(paths, chosen, langs, formats, target, Bar(), claims):
         click.echo(_shown(file))
+
+
+@commands.command()
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+@lang_option
+@format_option
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report [default: reports/machines].")
+def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, ...], out: Path | None) -> None:
+    """Compare runs of two or more machines, each with the first: RUN RUN ..."""
+    from ipclab.machines.compared import check as check_runs
+    from ipclab.machines.reporting import FOLDER, summary
+    from ipclab.machines.reporting import report as render
+    from ipclab.reporting import check_names, check_words
+    from ipclab.runner.progress import Bar
+    from ipclab.runs import folder
+
+    _die_with_make()
+    check_names(langs, formats)
+    chosen = [folder.read(_existing(run)) for run in runs]
+    check_runs([run.id for run in chosen])
+    check_words(langs)
+    target = (out or checkout().reports / FOLDER).resolve()
+    compared, files = render(checkout(), chosen, langs, formats, target, Bar())
+    for line in (*summary(compared), *map(_shown, files)):
+        click.echo(line)
+
+
+@commands.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
+def bundle(run: Path, file: Path) -> None:
+    """Write a finished RUN, raw samples included, as one FILE to carry to another machine or to archive."""
+    from ipclab.bundles.pack import pack
+    from ipclab.runs import folder
+
+    held = pack(folder.read(_existing(run)), file)
+    click.echo(f"{_shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
+
+
+@commands.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path))
+def import_(file: Path) -> None:
+    """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
+    from ipclab.bundles.unpack import unpack
+
+    click.echo(_shown(unpack(checkout(), file).path))
+
+
+@commands.command()
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.1, max=60), default=5, show_default=True, help="How long to watch."
+)
+def doctor(seconds: float) -> None:
+    """Say whether this machine is fit to measure: noise, settings, limits, software, and what mends each."""
+    from ipclab.doctor.findings import RESERVATION
+    from ipclab.doctor.visit import judge, lines, visit
+    from ipclab.machine import Source
+
+    found = visit(checkout(), Source(), seconds)
+    for line in lines(found):
+        click.echo(line)
+    judge(found, RESERVATION)
+    click.echo("this machine is fit to measure")
 
 
 def _existing(run: Path) -> Path:
@@ -139,9 +214,13 @@ def _finished(profile: str | None) -> "RunFolder | None":  # type: ignore[name-d
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
 def check(out: Path | None) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not."""
-    from ipclab.staleness import stale
+    from ipclab.machines.reporting import FOLDER
+    from ipclab.staleness import MANIFEST, stale
 
-    causes = stale(checkout(), (out or checkout().reports).resolve())
+    folder = (out or checkout().reports).resolve()
+    causes = stale(checkout(), folder)
+    if (folder / FOLDER / MANIFEST).is_file():
+        causes += stale(checkout(), folder / FOLDER)
     for cause in causes[:20]:
         click.echo(cause)
     if len(causes) > 20:  # noqa: PLR2004

@@ -79,7 +79,10 @@ def remove_names(session: Session, launch: int | None = None, shared_memory: Pat
         # The session's fork server may be removing the same names at this moment.
         with suppress(FileNotFoundError):
             if entry.name.startswith(starts) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
-                Path(entry.path).unlink()
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink()
                 removed.append(entry.name)
     return removed
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from ipclab.backends.waiting import BLOCK, Peer
 
@@ -116,6 +116,65 @@ class ViewChannel(Channel, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class StorePlace(Place):
+    """Where one writer and `readers` readers meet; `capacity` is the longest content in bytes.
+
+    `comm` is the MPI communicator of exactly these processes, the writer first. `sync` and `map` are levels of stores
+    that have them ("none" otherwise). `host` is the address to listen on, loopback unless processes are on other nodes.
+    """
+
+    readers: int = 1
+    comm: Any = None
+    sync: str = "none"
+    map: str = "none"
+    host: str = "127.0.0.1"
+
+
+class Store(Protocol):
+    """What one writer hands to many readers: contents are numbered by version, from 1 up.
+
+    `keeps` says whether a content stays for any number of reads of all readers (shared state) or is a message that each
+    reader receives; `fans_out`, whether one write reaches every reader, or one reader only. The writer calls `create`,
+    tells the readers `address`, and calls `accept` while they call `attach`; nothing is written before both are done.
+    Timeouts are ns; a wait that ends at its deadline raises `TimeoutError`.
+    """
+
+    keeps: ClassVar[bool]
+    fans_out: ClassVar[bool]
+    address: Address
+
+    @classmethod
+    def create(cls, place: StorePlace) -> Self:
+        """Be the writer's end, without waiting for a reader; raises `OSError` when there is no room."""
+        ...
+
+    def accept(self, timeout_ns: int) -> None:
+        """Wait until every reader has attached, where the mechanism can lose what is written before."""
+        ...
+
+    @classmethod
+    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
+        """Be a reader's end of what was created in the same `place` and published as `address`."""
+        ...
+
+    def write(self, data: Data, timeout_ns: int) -> None:
+        """Replace the content by `data`, or send it."""
+        ...
+
+    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+        """Return the version and a copy of a content whose version is above `after`, waiting for it when needed.
+
+        Shared state gives the newest; a message store what it received last, or the next message when that is not above
+        `after`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give everything back; the writer's end removes what was made. Closing twice does nothing."""
+        ...
+
+
 def always_there() -> str | None:
     """Say that nothing is missing: the mechanism needs only Linux and Python."""
     return None
@@ -126,12 +185,14 @@ class Backend:
     """One mechanism: its `name`, what it can do, and why it cannot be measured here (None when it can).
 
     `waits`: how its channel can wait (`waiting.ROUNDS`), the usual way first. `receives`: how its channel hands a
-    message over: `bytes` (a new object), `into` (the caller's buffer), `view` (in place).
+    message over: `bytes` (a new object), `into` (the caller's buffer), `view` (in place). A mechanism has a `segment`,
+    a `channel`, a `store`, or several of them.
     """
 
     name: str
     segment: type[Segment] | None = None
     channel: type[Channel] | None = None
+    store: type[Store] | None = None
     waits: tuple[str, ...] = (BLOCK,)
     receives: tuple[str, ...] = ("bytes",)
     missing: Callable[[], str | None] = always_there

@@ -8,6 +8,7 @@ from typing import Self
 import posix_ipc
 
 from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.seqlock import SegmentStore
 from ipclab.backends.waiting import BLOCK, SLICE_NS, SPIN, SPIN_THEN_BLOCK, Peer, wait
 
 LENGTH = 4  # bytes of a message's length
@@ -189,10 +190,17 @@ class PosixChannel:
             self.outbox.close()
 
 
+class PosixStore(SegmentStore):
+    """A POSIX shared-memory object with a versioned header."""
+
+    kind = PosixSegment
+
+
 backend = Backend(
     "posix-shm",
     segment=PosixSegment,
     channel=PosixChannel,
+    store=PosixStore,
     waits=(BLOCK, SPIN_THEN_BLOCK, SPIN),
     receives=("bytes", "into"),
 )

@@ -14,6 +14,7 @@ import zmq
 from ipclab.backends.interface import Address, Backend, Data, Place
 from ipclab.backends.unix import socket_path
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK, Peer, wait
+from ipclab.backends.zmq_stores import ZmqTcpStore
 
 
 class ZmqChannel:
@@ -120,4 +121,4 @@ class ZmqTcpChannel(ZmqChannel):
 
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
 ipc = Backend("zmq-ipc", channel=ZmqIpcChannel, waits=WAITS, receives=("bytes", "view"))
-tcp = Backend("zmq-tcp", channel=ZmqTcpChannel, waits=WAITS, receives=("bytes", "view"))
+tcp = Backend("zmq-tcp", channel=ZmqTcpChannel, store=ZmqTcpStore, waits=WAITS, receives=("bytes", "view"))

@@ -1,0 +1,94 @@
+"""Read every shared-state store while its writer never rests, and count the reads whose bytes were never written.
+
+    .venv/bin/python benchmarks/torn_reads.py [READS] [ENTRIES] [BACKEND ...]
+
+Every read is compared byte for byte with what its version stands for. Expected: 0 torn of 1,000,000 for each store.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from ipclab.backends.interface import StorePlace
+from ipclab.backends.registry import backends
+from ipclab.codecs import CODECS, dictionary, encoded_bytes, rotations
+from ipclab.placement import Placement
+from ipclab.points import Point
+from ipclab.studies.shared_dict.ends import store_of
+from ipclab.workers.launcher import Launcher, Role
+from ipclab.workers.ranks import RankBench
+from ipclab.workers.ranks_worker import RankWorker
+
+READERS = 3
+WAIT_NS = 10_000_000_000
+SECONDS = 3600.0
+LOOK = 256
+
+
+def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
+    """Write without a pause as the first rank; as another, make `reads` reads and check each."""
+    contents = [CODECS["pickle"].encode(dictionary(entries, rotation)) for rotation in range(rotations(entries))]
+    place = StorePlace(worker.prefix, worker.folder, len(contents[0]), "block", READERS, worker.comm, "off", "writemap")
+    if worker.index == 0:
+        store = store_of(backend).create(place)
+        worker.meet(address=store.address)
+        store.accept(WAIT_NS)
+        version, waiting = 1, list(worker.peers)
+        store.write(contents[1 % len(contents)], WAIT_NS)
+        worker.meet()
+        while waiting:
+            version += 1
+            store.write(contents[version % len(contents)], WAIT_NS)
+            if version % LOOK == 0 and worker.signalled(waiting[0]):  # to ask MPI is to offer the CPU
+                worker.await_signals([waiting.pop(0)])
+        worker.outcome.facts = {"writes": version}
+    else:
+        address = worker.meet()["writer"]["address"]
+        store = store_of(backend).attach(place, address, WAIT_NS)
+        worker.meet()
+        torn, versions, last, other = 0, 0, 0, 0
+        for _ in range(reads):
+            version, data = store.read(0, WAIT_NS)
+            if data != contents[version % len(contents)]:
+                torn += 1
+                other += data in contents
+            versions += version != last
+            last = version
+        worker.signal(0)
+        retries = getattr(getattr(store, "content", None), "retries", 0)
+        worker.outcome.facts = {"reads": reads, "torn": torn, "other": other, "versions": versions, "retries": retries}
+    worker.meet()
+    store.close()
+
+
+def main() -> int:
+    """Print a line for each store; return 1 when any read was torn."""
+    words = sys.argv[1:]
+    reads, entries = int(words[0]) if words else 1_000_000, int(words[1]) if len(words) > 1 else 100
+    wanted = words[2:] or [name for name, found in backends().items() if found.store and found.store.keeps]
+    os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
+    cpus = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free").role(0)
+    names = ["writer", *(f"reader {number}" for number in range(1, READERS + 1))]
+    bad = 0
+    with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher, RankBench(launcher, 4) as bench:
+        for backend in wanted:
+            each = -(-reads // READERS)
+            arguments = {"backend": backend, "entries": entries, "reads": each}
+            roles = [Role(name, "benchmarks.torn_reads:hammer", arguments, cpus) for name in names]
+            point = Point("shared_dict", backend, encoded_bytes("pickle", entries), "free")
+            writer, *readers = (outcome.facts for outcome in bench(point, roles, SECONDS).values())
+            counts = ("reads", "torn", "other", "versions", "retries")
+            total = {name: sum(reader[name] for reader in readers) for name in counts}
+            bad += total["torn"]
+            print(
+                f"{backend}: {total['torn']} torn of {total['reads']:,} reads, {total['other']} of them whole but of "
+                f"another version; {writer['writes']:,} writes, {total['versions']:,} reads of another version than "
+                f"before, {total['retries']:,} retries",
+                flush=True,
+            )
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""MPI itself: a broadcast to all readers, and a window of memory that all ranks of a node share."""
+
+from typing import Any, ClassVar, Self
+
+from ipclab.backends.interface import Address, Backend, Data, StorePlace
+from ipclab.backends.seqlock import START, SeqlockBuffer
+from ipclab.workers.mpi import missing
+
+
+class MpiBcastStore:
+    """`MPI_Bcast` of the length, then of the bytes; every reader takes part in every write."""
+
+    keeps: ClassVar[bool] = False
+    fans_out: ClassVar[bool] = True
+
+    def __init__(self, place: StorePlace) -> None:
+        """Use the ranks' communicator."""
+        self.address: Address = {}
+        self.comm = place.comm
+        self.length = bytearray(8)
+        self.version, self.kept = 0, b""
+
+    @classmethod
+    def create(cls, place: StorePlace) -> Self:
+        """Make nothing: the ranks are connected."""
+        return cls(place)
+
+    def accept(self, timeout_ns: int) -> None:
+        """Return at once: a broadcast waits for its readers."""
+
+    @classmethod
+    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
+        """Make nothing."""
+        return cls(place)
+
+    def write(self, data: Data, timeout_ns: int) -> None:
+        """Broadcast `data`; the launch's deadline ends a broadcast that a reader does not join."""
+        self.length[:] = len(data).to_bytes(8, "little")
+        self.comm.Bcast(self.length, root=0)
+        self.comm.Bcast(data, root=0)
+
+    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+        """Return what was received last when it is above `after`, else join the next broadcast."""
+        if self.version <= after:
+            self.comm.Bcast(self.length, root=0)
+            buffer = bytearray(int.from_bytes(self.length, "little"))
+            self.comm.Bcast(buffer, root=0)
+            self.version, self.kept = self.version + 1, bytes(buffer)
+        return self.version, self.kept
+
+    def close(self) -> None:
+        """Give nothing back: the communicator is the launch's."""
+
+
+class MpiWindowStore:
+    """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as other shared memory."""
+
+    keeps: ClassVar[bool] = True
+    fans_out: ClassVar[bool] = True
+
+    def __init__(self, place: StorePlace) -> None:
+        """Note the communicator; the window is made by all ranks together."""
+        self.address: Address = {}
+        self.place = place
+        self.window: Any = None
+
+    def _open(self, size: int) -> Self:
+        from mpi4py import MPI
+
+        self.window = MPI.Win.Allocate_shared(size, 1, comm=self.place.comm)
+        memory, _ = self.window.Shared_query(0)
+        self.content = SeqlockBuffer(memoryview(memory))
+        return self
+
+    @classmethod
+    def create(cls, place: StorePlace) -> Self:
+        """Make nothing yet."""
+        return cls(place)
+
+    def accept(self, timeout_ns: int) -> None:
+        """Make the window together with the readers; its memory is zero before anyone may look."""
+        self._open(START + self.place.capacity)
+        self.content.buffer[:START] = bytes(START)
+        self.place.comm.Barrier()
+
+    @classmethod
+    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
+        """Make the window together with the writer."""
+        store = cls(place)._open(0)
+        place.comm.Barrier()
+        return store
+
+    def write(self, data: Data, timeout_ns: int) -> None:
+        """Replace the content."""
+        self.content.write(data)
+
+    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+        """Return a whole content above `after`."""
+        return self.content.read(after, timeout_ns)
+
+    def close(self) -> None:
+        """Free the window together with all ranks."""
+        if self.window is not None:
+            self.content.close()
+            window, self.window = self.window, None
+            window.Free()
+
+
+bcast = Backend("mpi-bcast", store=MpiBcastStore, missing=missing)
+window = Backend("mpi-window", store=MpiWindowStore, missing=missing)

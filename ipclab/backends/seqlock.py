@@ -1,0 +1,112 @@
+"""A store in any shared-memory segment: a versioned header in front of the content, so that no reader sees half of it.
+
+The layout is a sequence lock, as in the Linux kernel: the writer makes the sequence odd, copies, and makes it even
+again; a reader copies between two equal even values, or tries again. Python has no memory barrier. x86 keeps the order
+of stores and of loads, so the sequence alone decides there; elsewhere a checksum of the content stands in the header
+too, and a content that does not fit it is read again.
+"""
+
+import os
+import platform
+import zlib
+from contextlib import suppress
+from time import monotonic_ns as clock
+from typing import ClassVar, Self
+
+from ipclab.backends.interface import Address, Data, Segment, StorePlace
+
+SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
+START = 128  # where the content begins, as in `posix_shm`
+ORDERED = ("x86_64", "amd64", "i686", "i386")  # processors that keep the order of stores and of loads
+
+
+class SeqlockBuffer:
+    """The header and the content in `buffer`; `checked` puts the checksum in, for processors that reorder."""
+
+    def __init__(self, buffer: memoryview, checked: bool | None = None) -> None:
+        """Use `buffer`, which is zero before the first write."""
+        self.buffer = buffer.cast("B") if buffer.format != "B" else buffer
+        self.words = self.buffer[: 8 * 3].cast("Q")
+        self.capacity = len(self.buffer) - START
+        self.checked = platform.machine().lower() not in ORDERED if checked is None else checked
+        self.retries = 0
+
+    def write(self, data: Data) -> None:
+        """Replace the content; raises `ValueError` when it is longer than there is room."""
+        size = len(data)
+        if size > self.capacity:
+            raise ValueError(f"{size} bytes are above the capacity of {self.capacity}")
+        words, sequence = self.words, self.words[SEQUENCE]
+        words[SEQUENCE] = sequence + 1
+        self.buffer[START : START + size] = data
+        words[LENGTH] = size
+        if self.checked:
+            words[CHECKSUM] = zlib.crc32(data)
+        words[SEQUENCE] = sequence + 2
+
+    def version(self) -> int:
+        """Return how many contents were begun to be written and finished."""
+        return self.words[SEQUENCE] >> 1
+
+    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+        """Return version and content above `after`; raises `TimeoutError` when none is whole in time."""
+        words, buffer, end = self.words, self.buffer, 0
+        while True:
+            before = words[SEQUENCE]
+            if not before & 1 and before >> 1 > after:
+                data = bytes(buffer[START : START + words[LENGTH]])
+                if words[SEQUENCE] == before and (not self.checked or zlib.crc32(data) == words[CHECKSUM]):
+                    return before >> 1, data
+                self.retries += 1
+            now = clock()
+            end = end or now + timeout_ns
+            if now >= end:
+                raise TimeoutError(f"no whole content above version {after} came in time")
+            os.sched_yield()
+
+    def close(self) -> None:
+        """Let go of the buffer."""
+        self.words.release()
+        self.buffer.release()
+
+
+class SegmentStore:
+    """A store in a segment of the class's own kind."""
+
+    keeps: ClassVar[bool] = True
+    fans_out: ClassVar[bool] = True
+    kind: ClassVar[type[Segment]]
+
+    def __init__(self, segment: Segment, created: bool) -> None:
+        """Use `segment`; the end that created it removes it."""
+        self.address: Address = {}
+        self.segment, self.created, self.closed = segment, created, False
+        self.content = SeqlockBuffer(segment.buffer)
+        self.read = self.content.read
+
+    @classmethod
+    def create(cls, place: StorePlace) -> Self:
+        """Make the segment."""
+        return cls(cls.kind.create(place.name("store"), START + place.capacity), True)
+
+    def accept(self, timeout_ns: int) -> None:
+        """Return at once: what is written stays for readers that come later."""
+
+    @classmethod
+    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
+        """Map the segment."""
+        return cls(cls.kind.attach(place.name("store"), START + place.capacity), False)
+
+    def write(self, data: Data, timeout_ns: int) -> None:
+        """Replace the content."""
+        self.content.write(data)
+
+    def close(self) -> None:
+        """Unmap, and remove the name that was made here."""
+        if not self.closed:
+            self.closed = True
+            self.content.close()
+            with suppress(BufferError):
+                self.segment.close()
+            if self.created:
+                self.segment.unlink()

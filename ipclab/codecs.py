@@ -1,0 +1,96 @@
+"""The published dictionary, and the codecs that turn it into bytes and back."""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+Dictionary = dict[str, dict[str, Any]]
+PICKLE_PROTOCOL = 5
+ROTATIONS, LARGE = 16, 1000  # how many contents of one size there are at most; a quarter of them above so many entries
+FIXED = np.dtype([("key", "S16"), ("value", "<i8"), ("squared", "<i8"), ("text", "S24"), ("float", "<f8")])
+
+
+def dictionary(entries: int, rotation: int = 0) -> Dictionary:
+    """Return the published dictionary of `entries` entries, its contents moved on by `rotation` keys.
+
+    Key `key_i` holds what the published one has at i + rotation, so that another rotation is another content whose
+    encoding has the same length.
+    """
+    keys = _keys(entries)
+    published = _published(entries)
+    start = rotation % max(1, entries)
+    return dict(zip(keys, published[start:] + published[:start], strict=True))
+
+
+@lru_cache(maxsize=2)
+def _keys(entries: int) -> tuple[str, ...]:
+    return tuple(f"key_{i}" for i in range(entries))
+
+
+@lru_cache(maxsize=2)
+def _published(entries: int) -> list[dict[str, Any]]:
+    return [{"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3} for i in range(entries)]
+
+
+def rotations(entries: int) -> int:
+    """Return how many different contents of `entries` entries are used."""
+    return min(max(1, entries), ROTATIONS if entries <= LARGE else ROTATIONS // 4)
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A way to turn a dictionary into bytes and back.
+
+    `decode` gives what a program would work with: the dictionary, or an array over the bytes for `fixed`; `restore`
+    makes the dictionary of that, for the proof.
+    """
+
+    name: str
+    encode: Callable[[Dictionary], bytes]
+    decode: Callable[[bytes], Any]
+    restore: Callable[[Any], Dictionary] = lambda decoded: decoded
+
+
+def _pickle(content: Dictionary) -> bytes:
+    return pickle.dumps(content, PICKLE_PROTOCOL)
+
+
+def _fixed(content: Dictionary) -> bytes:
+    rows = [(key, each["value"], each["squared"], each["text"], each["float"]) for key, each in content.items()]
+    return np.array(rows, FIXED).tobytes()
+
+
+def _over(data: bytes) -> npt.NDArray[np.void]:
+    """Return the entries as an array in place: nothing is parsed, and nothing is copied."""
+    return np.frombuffer(data, FIXED)
+
+
+def _restored(entries: npt.NDArray[np.void]) -> Dictionary:
+    return {
+        key.decode(): {"value": value, "squared": squared, "text": text.decode(), "float": number}
+        for key, value, squared, text, number in entries.tolist()
+    }
+
+
+CODECS = {
+    codec.name: codec
+    for codec in (
+        # Only for what a rank of the same launch wrote under a private name: a pickle runs what it says.
+        Codec("pickle", _pickle, pickle.loads),
+        Codec("msgpack", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode),
+        Codec("json", msgspec.json.Encoder().encode, msgspec.json.Decoder().decode),
+        Codec("fixed", _fixed, _over, _restored),
+    )
+}
+
+
+@lru_cache(maxsize=64)
+def encoded_bytes(codec: str, entries: int) -> int:
+    """Return how many bytes the dictionary of `entries` entries takes in `codec`, whatever its rotation."""
+    return len(CODECS[codec].encode(dictionary(entries)))

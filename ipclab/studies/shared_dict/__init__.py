@@ -1,0 +1,1 @@
+"""The shared-dictionary study: one writer, many readers, by mechanism, scenario and codec (methods: seed 001)."""

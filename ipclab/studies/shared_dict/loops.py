@@ -1,0 +1,160 @@
+"""What a writer and a reader do over and over: encode and write, read and decode, each timed and each read checked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from time import monotonic_ns as clock
+from typing import NoReturn
+
+import numpy as np
+
+from ipclab.backends.interface import Store
+from ipclab.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
+from ipclab.proof import PayloadError, digest
+from ipclab.workers.loops import keep
+from ipclab.workers.ranks_worker import RankWorker
+
+WAIT_NS = 10_000_000_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """The levels of a point and how much to do, as each rank is told."""
+
+    backend: str
+    arm: str
+    codec: str
+    entries: int
+    sync: str
+    map: str
+    nodes: int
+    writes: int
+    budget_ns: int
+    least: int
+    most: int
+
+    @property
+    def size(self) -> int:
+        """Return the encoded bytes."""
+        return encoded_bytes(self.codec, self.entries)
+
+    @property
+    def contents(self) -> int:
+        """Return how many contents the writer turns through: one as published, several where versions matter."""
+        return rotations(self.entries) if self.arm in ("stream", "live") else 1
+
+    @property
+    def how(self) -> Codec:
+        """Return the codec itself."""
+        return CODECS[self.codec]
+
+
+@dataclass
+class Checked:
+    """What a reader saw: every byte compared with what this reader expects of that version, encoded by itself."""
+
+    task: Task
+    expected: list[bytes]
+    reads: int = 0
+    torn: int = 0
+    last: tuple[int, bytes] = (0, b"")
+    decoded: object = None
+
+    def see(self, version: int, data: bytes, decoded: object) -> None:
+        """Check one read, outside of any timed region."""
+        self.reads += 1
+        self.torn += data != self.expected[version % len(self.expected)]
+        self.last, self.decoded = (version, data), decoded
+
+    def refuse(self, version: int, data: bytes, error: Exception) -> NoReturn:
+        """Raise `PayloadError` for bytes that cannot be decoded because they are torn, else `error` itself."""
+        if data == self.expected[version % len(self.expected)]:
+            raise error
+        raise PayloadError(f"a read of version {version} was torn", "its bytes are none that were written") from error
+
+    def prove(self, worker: RankWorker) -> None:
+        """Note the reads, and how many were torn; compare what was decoded last with the dictionary itself."""
+        version = self.last[0] % len(self.expected)
+        whole = self.task.how.restore(self.decoded) == dictionary(self.task.entries, version)
+        worker.outcome.proof = [digest(self.last[1])]
+        worker.outcome.facts |= {"reads": self.reads, "torn": self.torn + (not whole and not self.torn)}
+
+
+class Writing:
+    """The writer's loop body: encode, hand over, keep the times."""
+
+    def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
+        """Make the contents ready, one for each rotation."""
+        self.worker, self.task, self.store = worker, task, store
+        self.contents = _contents(task.entries, task.contents)
+        self.version = 0
+        self.stamps: list[tuple[int, int, int]] = []
+        self.copies = 1 if store.fans_out else len(worker.peers)
+
+    def write(self, copies: int = 1) -> int:
+        """Encode and write the next version `copies` times; return the clock before that."""
+        self.version += 1
+        content = self.contents[self.version % len(self.contents)]
+        encode, write = self.task.how.encode, self.store.write
+        start = clock()
+        data = encode(content)
+        encoded = clock()
+        for _ in range(copies):
+            write(data, WAIT_NS)
+        self.stamps.append((start, encoded, clock()))
+        return start
+
+    def keep(self) -> None:
+        """Keep the samples of all writes."""
+        stamps = np.array(self.stamps, np.int64)
+        keep(self.worker, "write", stamps[:, 2] - stamps[:, 0])
+        keep(self.worker, "write.encode", stamps[:, 1] - stamps[:, 0])
+        keep(self.worker, "write.transport", stamps[:, 2] - stamps[:, 1])
+        self.worker.outcome.facts |= {"writes": len(stamps), "messages": len(stamps) * self.copies}
+
+
+@lru_cache(maxsize=2)
+def _contents(entries: int, count: int) -> list[Dictionary]:
+    """Return `count` contents, that of version v at v modulo `count`."""
+    return [dictionary(entries, rotation) for rotation in range(count)]
+
+
+@lru_cache(maxsize=4)
+def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
+    return [CODECS[codec].encode(content) for content in _contents(entries, count)]
+
+
+class Reading:
+    """A reader's loop body: read, decode, keep the times, check."""
+
+    def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
+        """Make ready what is expected."""
+        self.worker, self.store = worker, store
+        self.decode = task.how.decode
+        self.checked = Checked(task, _encoded(task.codec, task.entries, task.contents))
+        self.stamps: list[tuple[int, int, int]] = []
+        self.version = 0
+
+    def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:
+        """Read and decode a version above `after`, then check it; return the version."""
+        start = clock()
+        self.version, data = self.store.read(after, WAIT_NS)
+        got = clock()
+        try:
+            decoded = self.decode(data)
+        except Exception as error:
+            self.checked.refuse(self.version, data, error)
+        done = clock()
+        if acknowledge:
+            acknowledge()
+        self.stamps.append((start, got, done))
+        self.checked.see(self.version, data, decoded)
+        return self.version
+
+    def keep(self) -> None:
+        """Keep the samples of all reads and the proof."""
+        stamps = np.array(self.stamps, np.int64)
+        keep(self.worker, "read", stamps[:, 2] - stamps[:, 0])
+        keep(self.worker, "read.transport", stamps[:, 1] - stamps[:, 0])
+        keep(self.worker, "read.decode", stamps[:, 2] - stamps[:, 1])
+        self.checked.prove(self.worker)

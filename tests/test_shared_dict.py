@@ -1,0 +1,324 @@
+"""The shared-dictionary study: its points, its scenarios on real ranks, its proof, and when things break."""
+
+import re
+import subprocess
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.facts.rows import tidy
+from ipclab.measuring import SHARED_MEMORY_SLACK
+from ipclab.placement import Placement
+from ipclab.points import Point
+from ipclab.profiles import PROFILES, Profile
+from ipclab.proof import PayloadError
+from ipclab.runs import folder
+from ipclab.runs.samples import Measured, decode
+from ipclab.studies.interface import Launch, Sweep
+from ipclab.studies.registry import STUDIES, study
+from ipclab.studies.shared_dict.joined import joined, staleness
+from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy
+from ipclab.workers import mpi
+from ipclab.workers.launcher import Launcher, LaunchError, Role
+from ipclab.workers.ranks import RankBench
+from ipclab.workers.worker import Outcome
+from tests.commands import WITHOUT_NATIVE, environment, names_of, namespace, namespace_refused, processes_of
+from tests.test_ranks import CPUS, MISSING
+
+STUDY = SharedDictStudy()
+QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
+FREE = Placement("free", (CPUS,), "free")
+SHARED = {"lmdb", "mpi-window", "posix-shm", "shared-memory"}
+LEVELS = {"arm", "codec", "entries", "readers", "sync", "map", "nodes"}
+
+
+def points(profile: Profile = QUICK, *names: str) -> list[Point]:
+    return STUDY.points(profile, Sweep(None, names or None))
+
+
+def test_it_is_measured_after_the_payload_and_its_payloads_are_its_own() -> None:
+    assert study("shared_dict").name == "shared_dict"
+    assert list(STUDIES)[:3] == ["limits", "payload", "shared_dict"]
+    assert not STUDY.sized
+    with pytest.raises(UsageError, match="study shared_dict has no backend 'tcp': it has no store"):
+        points(QUICK, "tcp")
+    with pytest.raises(UsageError, match="'zmq-tcp': it is measured between nodes only"):
+        points(QUICK, "zmq-tcp")
+
+
+def test_every_scenario_has_its_points() -> None:
+    found = points()
+    assert len({point.id for point in found}) == len(found)
+    assert all(set(point.levels) == LEVELS for point in found)
+    assert {point.block for point in found} == {"shared-dict"}
+    by_arm = {arm: [point for point in found if point.levels["arm"] == arm] for arm in ("published", "stream", "live")}
+    # Three at four sizes with three readers, and the messages with one.
+    assert Counter(point.backend for point in by_arm["published"]) == {"lmdb": 4, "shared-memory": 4, "zmq-push": 8}
+    assert {point.backend for point in by_arm["stream"]} == SHARED | {"mpi-bcast", "zmq-pub", "zmq-push"}
+    assert {point.backend for point in by_arm["live"]} == SHARED
+    assert {point.levels["entries"] for point in by_arm["live"]} == set(LIVE_ENTRIES)
+    many = [point for point in found if point.levels["arm"] == "read-many"]
+    assert {point.backend for point in many} == SHARED | {"mpi-bcast", "zmq-pub"}
+    for backend in SHARED:
+        assert {point.placement for point in many if point.backend == backend} == {"free", "same", "cross"}
+    for backend in ("lmdb", "posix-shm"):
+        codecs = {point.levels["codec"] for point in many if point.backend == backend}
+        assert codecs == {"pickle", "msgpack", "json", "fixed"}
+    kinds = {(point.levels["sync"], point.levels["map"]) for point in found if point.backend == "lmdb"}
+    assert kinds == {("off", "writemap"), ("off", "default"), ("on", "writemap"), ("on", "default")}
+
+
+def test_profiles_add_readers_and_entries() -> None:
+    def levels(profile: Profile, name: str) -> set[object]:
+        return {point.levels[name] for point in points(profile)}
+
+    assert levels(SMOKE, "readers") == levels(QUICK, "readers") == {1, 3}
+    assert levels(PROFILES["standard"], "readers") == levels(FULL, "readers") == {1, 3, 7}
+    assert levels(SMOKE, "entries") == {10}
+    assert levels(QUICK, "entries") == {10, 100, 1000, 10_000}
+    assert levels(FULL, "entries") == {10, 100, 1000, 10_000, 100_000}
+    published = {
+        (point.backend, point.levels["readers"]) for point in points(FULL) if point.levels["arm"] == "published"
+    }
+    assert published == {
+        *((name, readers) for name in ("lmdb", "shared-memory") for readers in (3, 7)),
+        *(("zmq-push", readers) for readers in (1, 3, 7)),
+    }
+    for profile in PROFILES.values():
+        effort = STUDY.effort(profile)
+        for point in points(profile, "lmdb"):
+            writes = STUDY.roles(point, effort, FREE, 1)[0].arguments["writes"]
+            assert writes * effort.least_launches >= 30
+
+
+def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ipclab.backends import registry
+    from ipclab.backends.interface import Backend
+
+    other = Backend("other", store=registry.backend("posix-shm").store)
+    monkeypatch.setattr(registry, "backends", lambda: {"other": other})
+    assert Counter(point.levels["arm"] for point in points()) == {"read-many": 10, "stream": 6, "live": 2}
+
+
+def test_without_mpi_every_point_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(mpi, "mpiexec", lambda: None)
+    for point in points(SMOKE):
+        assert (STUDY.missing(point, tmp_path) or "").startswith("there is no mpiexec; install")
+
+
+@pytest.fixture(scope="module")
+def bench(launcher: Launcher) -> Iterator[RankBench]:
+    """Four ranks."""
+    if MISSING:
+        pytest.skip(MISSING)
+    with RankBench(launcher, 4) as made:
+        yield made
+
+
+def launched(bench: RankBench, point: Point, target: str = "", **more: Any) -> Launch:
+    roles = STUDY.roles(point, SMOKE, FREE, 3)
+    if target:
+        planted = f"tests.rank_targets:{target}"
+        roles = [
+            Role(role.name, planted, {**role.arguments, "role": role.target.rpartition(":")[2], **more}, role.cpus)
+            for role in roles
+        ]
+    return STUDY.collect(point, bench(point, roles, 30), 3)
+
+
+SCENARIOS = [point for point in points(SMOKE) if point.placement == "free" and point.levels["readers"] == 3]
+
+
+@pytest.mark.parametrize("point", SCENARIOS, ids=lambda point: point.id[:60])
+def test_every_reader_makes_every_read_of_every_scenario(bench: RankBench, point: Point) -> None:
+    launch = launched(bench, point)
+    facts, samples, arm = launch.facts, launch.samples, point.levels["arm"]
+    assert (facts["lost"], facts["torn"], facts["readers"], facts["fresh_ranks"]) == (0, 0, 3, 1)
+    assert facts["reads"] == facts["reads_wanted"] == len(samples["read"])
+    assert facts["reads_per_reader"] == [facts["reads_wanted"] / 3] * 3
+    assert facts["ranks_per_cpu"] == 4 / len(CPUS)
+    for op in ("read", "write"):
+        whole = sum(samples[op])
+        parts = [part for part in samples if part.startswith(f"{op}.")]
+        assert len(parts) == 2
+        assert sum(sum(samples[part]) for part in parts) == whole
+    if arm == "published":
+        messages = 300 if point.backend == "zmq-push" else 1
+        assert facts["reads"] == 300
+        assert len(samples["write"]) == max(messages, 15)
+        assert samples["write-total"].tolist() == [sum(samples["write"][:messages])]
+        assert len(samples["read-total"]) == 3
+        assert sum(samples["read-total"]) == sum(samples["read"])
+    if arm in ("published", "read-many"):
+        assert samples["write-cold"].tolist() == [samples["write"][0]]
+    if arm == "stream":
+        assert len(samples["update"]) == len(samples["write"]) >= 15
+        assert facts["messages_per_second"] > 0  # type: ignore[operator]
+    if arm == "live":
+        assert len(samples["staleness"]) == facts["reads"]
+        assert samples["staleness"].min() > 0
+        assert facts["versions_behind_max"] >= facts["versions_behind_mean"] >= 0  # type: ignore[operator]
+
+
+def chosen(backend: str, arm: str, entries: int = 10) -> Point:
+    wanted = {"arm": arm, "entries": entries, "readers": 3, "codec": "pickle"}.items()
+    found = [each for each in points(QUICK, backend) if wanted <= each.levels.items() and each.placement == "free"]
+    return next(point for point in found if point.levels["sync"] != "on" and point.levels["map"] != "default")
+
+
+def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
+    with pytest.raises((PayloadError, LaunchError), match="torn"):
+        launched(bench, chosen("posix-shm", "live", 1000), "unlocked")
+
+
+def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
+    why = r"rank 0 \(writer\) failed: the LMDB map is full: 577,129 bytes do not fit into a map of 65,536; give it"
+    with pytest.raises(LaunchError, match=why):
+        launched(bench, chosen("lmdb", "published", 10_000), "small_map")
+
+
+@pytest.mark.parametrize("backend", ["lmdb", "mpi-bcast", "posix-shm"])
+@pytest.mark.parametrize(("victim", "name"), [(0, "writer"), (2, "reader 2")])
+def test_a_killed_rank_is_named_and_others_go_on(bench: RankBench, backend: str, victim: int, name: str) -> None:
+    point = chosen(backend, "stream", 100)
+    with pytest.raises(LaunchError, match=re.escape(f"rank {victim} ({name}) was killed by SIGKILL")):
+        launched(bench, point, "killed", victim=victim)
+    session = bench.launcher.session
+    assert processes_of(session.id) == [bench.launcher.zygote.pid]
+    assert names_of(session.id) == []
+    assert list(Path(session.folder).iterdir()) == []
+    assert launched(bench, point).facts["torn"] == 0
+
+
+def outcomes(reads: list[int], torn: int = 0) -> dict[str, Outcome]:
+    facts = {"asked": 2, "writes": 3, "messages": 3, "ranks_per_cpu": 2.0, "fresh_ranks": 1}
+    samples = {"write": array("q", [5, 6, 7]), "stamp": array("q", [100, 200, 300])}
+    found = {"writer": Outcome(samples, {}, [], facts)}
+    for number, made in enumerate(reads, start=1):
+        kept = {"read": [4] * made, "version": [1, 2, 2][:made], "seen": [150, 310, 310][:made]}
+        arrays = {op: array("q", values) for op, values in kept.items()}
+        counters = {"read": {"cpu_ns": float(number)}}
+        found[f"reader {number}"] = Outcome(arrays, counters, [], {"reads": made, "torn": torn, "retries": 1})
+    return found
+
+
+def test_lost_and_torn_reads_fail_the_launch() -> None:
+    point = Point("shared_dict", "lmdb", 521, "free", {"arm": "live", "readers": 2})
+    launch = joined(point, outcomes([2, 2]))
+    assert launch.samples["read"].tolist() == [4] * 4
+    assert launch.samples["staleness"].tolist() == [50, 110, 50, 110]
+    assert launch.counters == {"read": {"cpu_ns": 1.5}}
+    assert launch.facts["versions_behind_max"] == 1
+    assert (launch.facts["reads"], launch.facts["retries"], launch.facts["reads_per_reader"]) == (4, 2, [2, 2])
+    with pytest.raises(PayloadError, match=re.escape("1 of 4 reads were lost: the readers made [2, 1]")):
+        joined(point, outcomes([2, 1]))
+    with pytest.raises(PayloadError, match="2 of 4 reads were torn"):
+        joined(point, outcomes([2, 2], torn=1))
+    with pytest.raises(PayloadError, match="were lost"):
+        joined(point, outcomes([2]))
+
+
+def test_staleness_is_age_and_versions_behind() -> None:
+    stamps = np.array([10, 20, 30], np.int64)
+    ages, behind = staleness(stamps, np.array([1, 1, 3]), np.array([12, 31, 31]))
+    assert ages.tolist() == [2, 21, 1]
+    assert behind.tolist() == [0, 2, 0]
+
+
+def test_more_ranks_than_cpus_are_flagged() -> None:
+    point = Point("shared_dict", "lmdb", 521, "free", {"arm": "live"})
+
+    def flags(ranks_per_cpu: float) -> set[str]:
+        samples = {"read": np.array([5, 6], np.int64)}
+        launches = [Launch(dict(samples), {}, facts={"ranks_per_cpu": ranks_per_cpu}) for _ in range(2)]
+        return {flag for row in tidy([Measured(point, launches, "budget")]) for flag in row.flags}
+
+    assert "oversubscribed" in flags(2.0)
+    assert "oversubscribed" not in flags(1.0)
+
+
+# From here on, whole runs by the command line, as a person starts them.
+IPCLAB = WITHOUT_NATIVE + "\nfrom ipclab.__main__ import main\nmain()\n"
+LAUNCHER_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_osc": "sm,rdma",
+}
+
+
+def command(*backends: str) -> list[str]:
+    names = [word for name in backends for word in ("--backend", name)]
+    return [sys.executable, "-c", IPCLAB, "measure", "--study", "shared_dict", "--profile", "smoke", *names]
+
+
+def finished(path: Path) -> folder.RunFolder:
+    (file,) = path.glob("data/runs/*/*/run.json")
+    run = folder.read(file.parent)
+    assert run.finished
+    assert run.about["failures"] == {}
+    return run
+
+
+def facts_of(run: folder.RunFolder, name: str) -> list[object]:
+    measured = [decode(file) for file in run.point_files()]
+    return [launch.facts[name] for each in measured for launch in each.launches]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
+    launcher = [str(mpi.mpiexec()), "-n", "4", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
+    env = {**environment(tmp_path), **LAUNCHER_ENVIRONMENT, "OMPI_MCA_btl": "self,sm"}
+    done = subprocess.run(
+        [*launcher, *command("shared-memory")],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    run = finished(tmp_path)
+    assert set(facts_of(run, "fresh_ranks")) == {0}
+    assert set(facts_of(run, "lost")) == set(facts_of(run, "torn")) == {0}
+    (node,) = run.about["notes"]["nodes"]
+    assert node["ranks"] == [0, 1, 2, 3]
+    assert node["digest"] == run.about["machine"]["digest"]
+    assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("ipclab")]
+
+
+FULL_SHM = """
+mount -t tmpfs -o size="$1" tmpfs /dev/shm
+shift
+code=0
+"$@" || code=$?
+echo "left: $(ls -A /dev/shm)"
+exit $code
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(MISSING or namespace_refused()), reason=f"{MISSING or namespace_refused()}")
+def test_a_full_dev_shm_is_said_and_nothing_is_left(tmp_path: Path) -> None:
+    need = max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm")) + SHARED_MEMORY_SLACK
+    for size, code in (("1m", 1), (str(need + (1 << 16)), 0)):
+        started = namespace(FULL_SHM, size, *command("posix-shm"))
+        done = subprocess.run(
+            started, env=environment(tmp_path), capture_output=True, text=True, timeout=200, check=False
+        )
+        assert done.returncode == code, done.stderr
+        assert done.stdout.splitlines()[-1] == "left: "
+        if code:
+            assert re.search(r"no room in /dev/shm: 1,048,576 bytes are free and [\d,]+ are needed", done.stderr)
+    assert list((tmp_path / "tmp").iterdir()) == []
+    finished(tmp_path)
