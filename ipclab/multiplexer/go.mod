@@ -1,0 +1,3 @@
+module ipclab/multiplexer
+
+go 1.24

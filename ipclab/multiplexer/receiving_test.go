@@ -1,0 +1,90 @@
+package multiplexer
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// servePeer is the receiving process: it takes orders until there are no more, and returns the exit code.
+func servePeer() int {
+	time.AfterFunc(2*peerDeadline, func() { os.Exit(3) })
+	c, err := parseCell(os.Getenv(peerVariable))
+	if err == nil {
+		err = serve(c)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "receiver:", err)
+		return 1
+	}
+	return 0
+}
+
+// serve receives as ordered on standard input and answers on standard output.
+func serve(c cell) error {
+	reader, err := inherited(c.medium)
+	if err != nil {
+		return err
+	}
+	node := c.make(reader, io.Discard)
+	for {
+		var o order
+		if err := binary.Read(os.Stdin, binary.LittleEndian, &o); err != nil {
+			return nil // the parent is done
+		}
+		if err := fill(c, node, o); err != nil {
+			return err
+		}
+	}
+}
+
+// inherited opens the connection that the parent passed on.
+func inherited(medium string) (io.Reader, error) {
+	_ = syscall.SetNonblock(3, true) // so that it waits in Go's poller, as in the parent
+	file := os.NewFile(3, medium)
+	if medium == "pipe" {
+		return file, nil
+	}
+	return net.FileConn(file)
+}
+
+// fill carries out one order.
+func fill(c cell, node Node, o order) error {
+	var before, after runtime.MemStats
+	var a account
+	runtime.ReadMemStats(&before)
+	if _, err := os.Stdout.Write([]byte{'r'}); err != nil {
+		return err
+	}
+	left := o.Messages
+	for message, err := range node.ReadMessages(context.Background()) {
+		if err != nil {
+			return err
+		}
+		if len(message.Data) != c.size {
+			return fmt.Errorf("%d bytes instead of %d", len(message.Data), c.size)
+		}
+		if o.Sums != 0 {
+			a.Sum += uint64(crc32.ChecksumIEEE(message.Data))
+		}
+		if left--; left == 0 {
+			break
+		}
+	}
+	if left > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := os.Stdout.Write([]byte{'d'}); err != nil {
+		return err
+	}
+	runtime.ReadMemStats(&after)
+	a.Allocations, a.Allocated = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
+	return binary.Write(os.Stdout, binary.LittleEndian, a)
+}

@@ -1,0 +1,168 @@
+"""Finding a Go toolchain that is new enough, and compiling the benchmarks with it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ipclab.errors import LabError
+from ipclab.paths import checkout
+
+ASK_SECONDS = 30.0
+COMPILE_SECONDS = 300.0
+MEND = "run make setup, or install Go {least} or newer"
+REASON_LENGTH = 300
+# Caches are the person's; anything else of theirs would make the build, or what is measured, another one.
+KEPT = ("GOCACHE", "GOTMPDIR")
+SETTINGS = {
+    **{"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOWORK": "off", "GOENV": "off"},
+    **{"GO111MODULE": "on", "CGO_ENABLED": "0"},
+}
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A Go command and what it says of itself, such as `go1.24.2`."""
+
+    command: Path
+    version: str
+
+
+def module() -> Path:
+    """Return the folder of the Go module."""
+    return checkout().package / "multiplexer"
+
+
+def needed(folder: Path) -> Version | None:
+    """Return the version that the `go.mod` in `folder` asks for, or None when there is none."""
+    try:
+        found = re.search(r"^go (\d+)\.(\d+)", (folder / "go.mod").read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def candidates() -> tuple[Path, ...]:
+    """Return where a Go command may be: beside this interpreter (the pinned one), then on the person's PATH."""
+    pinned, theirs = Path(sys.executable).with_name("go"), shutil.which("go")
+    return tuple(dict.fromkeys([pinned, *([Path(theirs)] if theirs else [])]))
+
+
+def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
+    """Return the first of `commands` that is new enough for the module in `folder`, or why there is none."""
+    least = needed(folder)
+    if least is None:
+        return f"the Go module is not there: {folder.name}/go.mod is absent; restore it from the repository"
+    return _first(least, commands)
+
+
+@lru_cache(maxsize=8)
+def _first(least: Version, commands: tuple[Path, ...]) -> Toolchain | str:
+    seen = []
+    for command in commands:
+        said = _version(command)
+        number = re.match(r"(?:devel )?go(\d+)\.(\d+)", said)
+        if number and (int(number[1]), int(number[2])) >= least:
+            return Toolchain(command, said)
+        seen.append(f"{said or command.name} is older" if number else f"{command.name}: {said or 'no answer'}")
+    name = ".".join(map(str, least))
+    why = "; ".join(dict.fromkeys(seen)) or "none is installed"
+    return f"no Go toolchain: {why}; {MEND.format(least=name)}"
+
+
+def _version(command: Path) -> str:
+    """Return what `go version` says, such as `go1.24.2`, or why it says nothing."""
+    if not command.exists():
+        return "not there"
+    try:
+        done = subprocess.run(
+            [command, "env", "GOVERSION"],
+            env=environment(Path("/")),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=ASK_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return " ".join(str(error).split())[:REASON_LENGTH]
+    said = done.stdout if done.returncode == 0 else done.stderr
+    return " ".join(said.split())[:REASON_LENGTH]
+
+
+def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a Go command: the person's without their Go settings, with ours.
+
+    Where their home cannot be written, the caches go below `folder`.
+    """
+    kept = {name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT}
+    made = {**kept, **SETTINGS}
+    home = Path(given.get("HOME") or "/nonexistent")
+    if not os.access(home, os.W_OK):
+        made = {"GOCACHE": str(folder / "go-cache"), **made, "GOPATH": str(folder / "go-path"), "HOME": str(folder)}
+    return made
+
+
+def build(toolchain: Toolchain, source: Path, folder: Path, seconds: float = COMPILE_SECONDS) -> Path:
+    """Compile the tests of the module in `source` into `folder` and return the binary.
+
+    Raises `LabError` with the compiler's first complaint, or when it took longer than `seconds`.
+    """
+    binary = folder / "multiplexer.test"
+    command = [str(toolchain.command), "test", "-c", "-trimpath", "-o", str(binary), "."]
+    mend = "see 'go vet' in the module's folder"
+    try:
+        done = subprocess.Popen(
+            command,
+            cwd=source,
+            env=environment(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise LabError("cannot compile the Go benchmarks", str(error), mend) from error
+    try:
+        said, _ = done.communicate(timeout=seconds)
+    except BaseException as error:
+        _end(done)
+        if isinstance(error, subprocess.TimeoutExpired):
+            why = f"the compiler did not finish within {seconds:g} s"
+            raise LabError("cannot compile the Go benchmarks", why, "measure again on an idle machine") from error
+        raise
+    if done.returncode or not binary.is_file():
+        raise LabError("cannot compile the Go benchmarks", next(_complaints(said), "no message"), mend)
+    return binary
+
+
+def warm() -> str | None:
+    """Compile once, so that measuring finds Go's standard library compiled; return why not, or None."""
+    found = find(module(), candidates())
+    if isinstance(found, str):
+        return found
+    with tempfile.TemporaryDirectory(prefix="ipclab-go-") as folder:
+        try:
+            build(found, module(), Path(folder))
+        except LabError as error:
+            return str(error)
+    return None
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """Kill a compiler with the processes that it started."""
+    os.killpg(process.pid, 9)
+    process.wait()
+
+
+def _complaints(said: str) -> Iterator[str]:
+    lines = (" ".join(line.split()) for line in said.splitlines())
+    return (line[:REASON_LENGTH] for line in lines if line and not line.startswith("#"))

@@ -1,0 +1,250 @@
+"""The multiplexer study: its points, the benchmark's output, and what the Go benchmark counts."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from types import SimpleNamespace
+
+import pytest
+
+from ipclab.errors import LabError, UsageError
+from ipclab.measuring import Request, measure
+from ipclab.paths import Paths
+from ipclab.placement import Placement
+from ipclab.points import Point
+from ipclab.profiles import PROFILES
+from ipclab.runner.progress import Silent
+from ipclab.studies.interface import Launch, Site, Sweep
+from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.multiplexer import PUBLISHED_SIZES, SIZES, STREAMS, THRESHOLDS, output, toolchain
+from ipclab.studies.multiplexer.study import COUNTS, MultiplexerStudy, cell
+from ipclab.studies.multiplexer.study import outcome as outcome_of
+from ipclab.studies.registry import STUDIES
+from ipclab.workers.launcher import Launcher
+
+STUDY = MultiplexerStudy()
+SMOKE, QUICK = PROFILES["smoke"], PROFILES["quick"]
+POINTS = STUDY.points(QUICK, Sweep())
+CPUS = sorted(os.sched_getaffinity(0))
+SAME = Placement("same", (frozenset(CPUS[:1]),), "same")
+CROSS = Placement("cross", (frozenset(CPUS[:1]), frozenset(CPUS[1:2])), "l3")
+FREE = Placement("free", (frozenset(CPUS),), "free")
+NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0"
+HEAD = "goos: linux\ngoarch: amd64\npkg: ipclab/multiplexer\ncpu: AMD EPYC\n"
+LINE = f"BenchmarkCell/{NAME}-2         \t   22755\t      67.31 ns/op\t12370.16 MB/s\t    48 B/op\t       3 allocs/op\n"
+FAR = (
+    f"BenchmarkCell/{NAME}   673\t    216688 ns/op\t 302.44 MB/s\t 1.276 fairness\t 252465 recv-B/op\t"
+    " 9.009 recv-allocs/op\t     432 B/op\t      18 allocs/op\n"
+)
+
+
+def point(**levels: str | int) -> Point:
+    (found,) = (each for each in POINTS if levels.items() <= each.key().items())
+    return found
+
+
+def test_each_arm_varies_what_it_asks_about() -> None:
+    assert Counter(each.levels["arm"] for each in POINTS) == {
+        "published": 4 * 3 + 2,
+        "main": 4 * (4 * 4 + 2),
+        "streams": 4 * 3,
+        "threshold": 2 * (6 + 1),
+        "factorial": 2 * 2 * 4,
+    }
+    assert len({each.id for each in POINTS}) == len(POINTS)
+    assert {each.size_bytes for each in POINTS if each.levels["arm"] == "main"} == set(SIZES)
+    assert {each.levels["streams"] for each in POINTS} == set(STREAMS)
+    assert {each.levels["threshold"] for each in POINTS if each.backend == "hybrid"} == set(THRESHOLDS)
+    for each in POINTS:
+        two = each.levels["op"] == "end-to-end"
+        assert two == (each.levels["medium"] != "memory")
+        places = {"published": {"free"}, "main": {"same", "cross"}}.get(str(each.levels["arm"]))
+        assert each.placement in (places or ({"cross"} if two else {"same"}))
+        assert each.placement != "cross" or two
+        assert each.primary == (each.levels["op"],)
+    blocks = [each.block for each in POINTS]
+    assert len([one for one, other in zip(blocks, [*blocks[1:], ""], strict=True) if one != other]) == len(set(blocks))
+
+
+def test_a_cell_has_every_key_in_the_agreed_order() -> None:
+    found = point(arm="factorial", op="end-to-end", pool="yes", chunk=4096)
+    assert cell(found) == (
+        "arm=factorial/node=factorial/op=end-to-end/medium=pipe/size=1048576/streams=1/threshold=8192/pool=yes/chunk=4096"
+    )
+    assert cell(point(arm="main", backend="adaptive", op="write", size_bytes=1024)) == NAME
+
+
+def test_a_sweep_keeps_the_nodes_asked_for() -> None:
+    found = STUDY.points(QUICK, Sweep(None, ("direct", "factorial")))
+    assert Counter(each.backend for each in found) == {"direct": 1, "factorial": 16}
+    with pytest.raises(UsageError, match=r"study multiplexer has no backend 'hybird'; did you mean 'hybrid'"):
+        STUDY.points(QUICK, Sweep(None, ("hybird",)))
+    with pytest.raises(UsageError, match="study multiplexer takes no --size"):
+        Request(("multiplexer",), "smoke", sweep=Sweep((10,))).points()
+    assert list(STUDIES).index("multiplexer") == list(STUDIES).index("round_trip") - 1
+
+
+def test_every_cell_gets_at_least_ten_counts() -> None:
+    efforts = {name: STUDY.effort(profile) for name, profile in PROFILES.items()}
+    assert {name: each.least_launches for name, each in efforts.items()} == {
+        **{"smoke": 4, "quick": 10, "standard": 20, "full": 40}
+    }
+    assert {name: each.most_launches for name, each in efforts.items()} == {
+        **{"smoke": 4, "quick": 10, "standard": 30, "full": 60}
+    }
+    assert COUNTS * efforts["quick"].least_launches >= 10
+    assert efforts["quick"].budget_ns == QUICK.budget_ns // 2
+
+
+def test_only_a_peer_on_another_cpu_is_moved() -> None:
+    two = Placement("cross", (frozenset({3}), frozenset({5})), "l3")
+    cross, same = (
+        point(arm="main", backend="hybrid", medium="pipe", size_bytes=8192, placement=p) for p in ("cross", "same")
+    )
+    (role,) = STUDY.roles(cross, QUICK, two, 1)
+    assert (role.cpus, role.arguments["peer"], role.arguments["benchtime"]) == (frozenset({3}), [5], "12ms")
+    assert STUDY.roles(same, QUICK, Placement("same", (frozenset({3}),), "same"), 1)[0].arguments["peer"] == []
+    assert STUDY.roles(point(backend="direct"), SMOKE, FREE, 1)[0].cpus == frozenset(CPUS)
+
+
+def test_output_is_read_exactly() -> None:
+    (count,) = output.read(f"{HEAD}{LINE}PASS\n", NAME, 1)
+    assert count.operations == 22_755
+    assert count.metrics == {
+        "ns/op": Decimal("67.31"),
+        "MB/s": Decimal("12370.16"),
+        "B/op": Decimal(48),
+        "allocs/op": Decimal(3),
+    }
+    assert list(output.nanoseconds([count], 1000)) == [67_310]
+    assert len(output.read(f"{HEAD}{LINE}{FAR}PASS\n", NAME, 2)) == 2  # with one CPU there is no `-2`
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{HEAD}{LINE}", "it did not pass"),
+        (f"{HEAD}PASS\n", "0 results of .* where 1 were asked for"),
+        (f"{HEAD}{LINE}{LINE}PASS\n", "2 results"),
+        (f"{HEAD}{LINE.replace('size=1024', 'size=2048')}PASS\n", "where 'arm=main.*size=1024.* was asked for"),
+        (f"{HEAD}{LINE}panic: oh\nPASS\n", "an unknown line 'panic: oh'"),
+        (f"{HEAD}{LINE.replace('MB/s', 'widgets')}PASS\n", "metrics that are not known"),
+        (f"{HEAD}{LINE.replace('67.31', 'NaN')}PASS\n", "metrics that are not known"),
+        (f"{HEAD}{LINE.replace('67.31', '0')}PASS\n", "nothing was timed"),
+        (f"{HEAD}{LINE.replace('48 B/op', '48 MB/s')}PASS\n", "metrics that are not known"),
+        (f"{HEAD}BenchmarkCell/{NAME}-2 12 67 ns/op 3 allocs/op\nPASS\n", "no B/op"),
+        (f"{HEAD}BenchmarkCell/{NAME}-2\nPASS\n", "a line that is no result"),
+    ],
+)
+def test_any_other_output_is_refused(text: str, why: str) -> None:
+    with pytest.raises(LabError, match=why):
+        output.read(text, NAME, 1)
+
+
+def test_why_a_benchmark_failed_is_one_line() -> None:
+    failed = f"{HEAD}--- FAIL: BenchmarkCell/{NAME}\n    bench_test.go:9: 3 bytes received: EOF\nFAIL\n"
+    assert output.reason(failed) == "bench_test.go:9: 3 bytes received: EOF"
+    assert output.reason(f"{failed}panic: test timed out after 1s\n") == "panic: test timed out after 1s"
+    assert output.reason("") == "nothing was said"
+
+
+def test_counters_are_those_of_both_ends() -> None:
+    far = FAR.replace("216688", "200000.5")
+    found = outcome_of(f"{HEAD}{far}PASS\n", NAME, "end-to-end")
+    assert found.samples["end-to-end"].tolist() == [200_000_500]
+    assert found.counters["end-to-end"] == {
+        "allocations": pytest.approx(27.009),
+        "bytes_allocated": 252_897.0,
+        "receiver_allocations": 9.009,
+        "receiver_bytes_allocated": 252_465.0,
+        "fairness": 1.276,
+    }
+    launch = STUDY.collect(POINTS[0], {"program": found}, 1)
+    assert launch.per == {"end-to-end": 1000}
+    assert launch.times("end-to-end").tolist() == [200_000.5]
+    assert launch.facts == {"operations": 673}
+
+
+def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "candidates", lambda: ())
+    monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
+    run = measure(paths, Request(("multiplexer",), "smoke"), Silent())
+    assert run.finished
+    reasons = set(run.about["points"].values())
+    assert reasons == {
+        "not testable here: no Go toolchain: none is installed; run make setup, or install Go 1.24 or newer"
+    }
+    assert len(run.about["points"]) == len(POINTS)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """The benchmark compiled once: `launch` runs a point, `kept` holds the raw files, `notes` the run's notes."""
+    found = toolchain.find(toolchain.module(), toolchain.candidates())
+    if isinstance(found, str):
+        pytest.skip(found)
+    kept: dict[str, bytes] = {}
+    notes: dict[str, dict[str, str]] = {}
+    folder = tmp_path_factory.mktemp("session")
+    session = Launcher(folder)
+    session.session = SimpleNamespace(folder=str(folder))  # type: ignore[assignment]
+    site = Site(session, folder, kept.__setitem__, notes.__setitem__, print)
+    with STUDY.open(site, POINTS, SMOKE, 1) as bench:
+
+        def launch(each: Point, benchtime: str = "1ms") -> Launch:
+            placement = {"same": SAME, "cross": CROSS, "free": FREE}[each.placement]
+            (role,) = STUDY.roles(each, SMOKE, placement, 1)
+            role.arguments["benchtime"] = benchtime
+            return STUDY.collect(each, bench(each, [role], 60), 1)
+
+        yield SimpleNamespace(launch=launch, kept=kept, notes=notes, bench=bench, version=found.version)
+
+
+def test_the_published_nodes_allocate_as_published(ran: SimpleNamespace) -> None:
+    """Frames times size class: a header made anew takes 16 bytes, one put back into a pool a slice of 24."""
+    expected = {
+        "original": [(3, 48), (66, 1056), (1026, 16_416)],
+        "optimized": [(3, 72), (18, 432), (66, 1584)],
+        "hybrid": [(3, 48), (18, 432), (66, 1584)],
+        "adaptive": [(0, 0), (0, 0), (0, 0)],
+    }
+    for node, stated in expected.items():
+        for size, (allocations, taken) in zip(PUBLISHED_SIZES, stated, strict=True):
+            counted = ran.launch(point(arm="published", backend=node, size_bytes=size), "500x").counters["write"]
+            assert counted["allocations"] == allocations
+            assert taken <= counted["bytes_allocated"] < taken + 16  # less than one header: the runtime's own
+
+
+def test_both_ends_are_counted_and_the_output_is_kept(ran: SimpleNamespace) -> None:
+    if len(CPUS) < 2:
+        pytest.skip("this process may use one CPU only")
+    each = point(arm="streams", backend="adaptive", streams=8)
+    for _ in range(SMOKE.least_launches):
+        launch = ran.launch(each)
+    counted = launch.counters["end-to-end"]
+    assert counted["receiver_bytes_allocated"] >= each.size_bytes
+    assert counted["bytes_allocated"] >= counted["receiver_bytes_allocated"]
+    assert counted["fairness"] >= 1
+    text = ran.kept[f"multiplexer/{each.id}.txt"].decode()
+    assert text.count("PASS") == SMOKE.least_launches
+    assert text.count(f"BenchmarkCell/{cell(each)}") == COUNTS * SMOKE.least_launches
+    assert ran.notes == {"multiplexer": {"go": ran.version}}
+
+
+def test_a_bad_cell_names_its_key(ran: SimpleNamespace) -> None:
+    each = point(backend="direct")
+    role = STUDY.roles(each, SMOKE, FREE, 1)[0]
+    role.arguments["cell"] = role.arguments["cell"].replace("size=1024", "size=much")
+    with pytest.raises(LabError, match=r"the Go benchmark ended with exit code 2: .*key size"):
+        ran.bench(each, [role], 60)
+
+
+def test_a_peer_that_cannot_be_moved_fails_the_launch(ran: SimpleNamespace) -> None:
+    each = point(arm="streams", backend="adaptive", streams=1)
+    role = STUDY.roles(each, SMOKE, SAME, 1)[0]
+    role.arguments["peer"] = [8191]
+    with pytest.raises(LabError, match="receiver: IPCLAB_PEER_CPUS: cannot run on 8191"):
+        ran.bench(each, [role], 60)
