@@ -15,6 +15,8 @@ pub enum Failure {
     Invalid(String),
     /// The kernel refused.
     Os(&'static str, Errno),
+    /// The kernel refused, and this says it in the words of what was wanted.
+    Refused(String, Errno),
     /// A Python signal handler raised while a measurement was waiting.
     Signal(PyErr),
 }
@@ -40,6 +42,7 @@ impl From<Failure> for PyErr {
             Failure::Os(what, errno) => {
                 PyOSError::new_err((errno.raw_os_error(), format!("{what}: {errno}")))
             }
+            Failure::Refused(what, errno) => PyOSError::new_err((errno.raw_os_error(), what)),
             Failure::Signal(error) => error,
         }
     }

@@ -5,6 +5,7 @@ mod channel;
 mod clock;
 mod echo;
 mod error;
+mod files;
 mod futex;
 mod mapping;
 mod memcpy;
@@ -16,7 +17,7 @@ mod waiting;
 
 use pyo3::prelude::*;
 
-/// Hardware limits of this machine, and a shared-memory channel for two processes.
+/// Hardware limits of this machine, a shared-memory channel for two processes, and the file-reading engine.
 #[pymodule]
 mod ipclab_native {
     #[pymodule_export]
@@ -27,6 +28,16 @@ mod ipclab_native {
     use crate::clock::{clock_cost, clock_resolution_ns, monotonic_ns, syscall_cost};
     #[pymodule_export]
     use crate::echo::echo;
+    #[pymodule_export]
+    use crate::files::bare::bare_read_cost;
+    #[pymodule_export]
+    use crate::files::keep::{cache_state, digest_files, drop_files, warm_files};
+    #[pymodule_export]
+    use crate::files::make::make_files;
+    #[pymodule_export]
+    use crate::files::missing::{direct_missing, io_uring_missing};
+    #[pymodule_export]
+    use crate::files::read::read_files;
     #[pymodule_export]
     use crate::futex::futex_wake;
     #[pymodule_export]

@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::error::{Outcome, os};
@@ -39,6 +40,28 @@ impl Mapping {
         // SAFETY: the kernel chooses a free address; the memory is only reached through pointers and atomics.
         let start = unsafe { mmap(null_mut(), len, prot, MapFlags::SHARED | MapFlags::POPULATE, fd, 0) };
         Ok(Self { start: NonNull::new(start.map_err(os("mmap"))?.cast()).expect("mmap gave null"), len })
+    }
+
+    /// Map `len` private zero bytes, of which no page is there before it is touched unless `populate`.
+    pub fn private(len: usize, populate: bool) -> Result<Self, Errno> {
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        let populate = if populate { MapFlags::POPULATE } else { MapFlags::empty() };
+        // SAFETY: a new anonymous mapping at an address that the kernel chooses aliases nothing.
+        let start = unsafe { mmap_anonymous(null_mut(), len, prot, MapFlags::PRIVATE | populate) }?;
+        Ok(Self { start: NonNull::new(start.cast()).expect("mmap gave null"), len })
+    }
+
+    /// Map the first `len` bytes of an open file for reading only.
+    pub fn of_file_for_reading(fd: BorrowedFd<'_>, len: usize, populate: bool) -> Result<Self, Errno> {
+        let populate = if populate { MapFlags::POPULATE } else { MapFlags::empty() };
+        // SAFETY: the kernel chooses a free address; the memory is only reached through pointers.
+        let start = unsafe { mmap(null_mut(), len, ProtFlags::READ, MapFlags::SHARED | populate, fd, 0) }?;
+        Ok(Self { start: NonNull::new(start.cast()).expect("mmap gave null"), len })
+    }
+
+    /// How many bytes are mapped.
+    pub fn len(&self) -> usize {
+        self.len
     }
 
     /// A pointer to `len` bytes at `offset`, which must lie inside.

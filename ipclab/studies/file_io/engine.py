@@ -1,0 +1,134 @@
+"""The worker: brings the page cache into the wanted state, proves it, and lets the native engine read the files."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ipclab.errors import LabError
+from ipclab.proof import PayloadError
+from ipclab.studies.file_io import FIRST, OP, READS_END, TASK, TASKS
+from ipclab.studies.file_io.making import sizes_of
+from ipclab.studies.file_io.sets import FileSet
+from ipclab.workers.loops import keep
+from ipclab.workers.worker import Worker
+
+MOST_RESIDENT, LEAST_RESIDENT = (
+    0.01,
+    0.99,
+)  # of the set's pages: above the first it is not cold, below the second not warm
+TRIES = 3  # pages that were on their way to the disk may stay for a moment
+MOST_SPANS = 4_000
+STATES = ("execution", "io_wait", "work_wait", "preempted")
+COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
+
+
+def run(
+    worker: Worker,
+    folder: str,
+    files: str,
+    cache: str,
+    plan: dict[str, Any],
+    most: int,
+    timeline: bool,
+    verify: bool,
+) -> None:
+    """Read the set `files` (as JSON) in `folder` by `plan`, its pages `cold` or `warm` before.
+
+    At most `most` files' times are kept, evenly sampled; with `timeline` the spans and the threads too. Where the work
+    is no checksum, `verify` reads all once more in the same way for one, after the timed reading. Raises `LabError`
+    when the cache is not in the wanted state or a file could not be read, `PayloadError` when not every file was read
+    once and whole.
+    """
+    import ipclab_native as native
+
+    each = FileSet.from_json(files)
+    sizes = sizes_of(each)
+    before = prepare(native, folder, sizes, cache)
+    whole = {**plan, "folder": folder, "sizes": sizes, "compute_ns": each.compute_ns.astype("<u8").tobytes()}
+    found = native.read_files({**whole, "spans": MOST_SPANS if timeline else 0})
+    check(found, each)
+    facts = {"resident_share_before": before, "resident_share_after": resident(native, folder, sizes)}
+    worker.outcome.facts = facts | kept_facts(found, timeline)
+    if plan["checksum_rounds"]:
+        worker.outcome.facts["checksum"] = str(found["checksum"])
+    elif verify:
+        proof = native.read_files({**whole, "compute_ns": b"", "checksum_rounds": 1})
+        check(proof, each)
+        worker.outcome.facts["checksum"] = str(proof["checksum"])
+    worker.outcome.counters[OP] = counters(found["threads"], each.count)
+    for name, values in samples(found, most).items():
+        keep(worker, name, values)
+
+
+def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
+    """Make the files' pages `cold` or `warm`; return the share that is resident, which proves it.
+
+    Raises `LabError` when the state is not to be had.
+    """
+    change = native.drop_files if cache == "cold" else native.warm_files
+    for _ in range(TRIES):
+        change(folder, sizes, os.cpu_count() or 1)
+        share = resident(native, folder, sizes)
+        if share <= MOST_RESIDENT if cache == "cold" else share >= LEAST_RESIDENT:
+            return share
+        os.sync()
+    kept = f"{share:.1%} of the pages are in memory"
+    if cache == "cold":
+        raise LabError("the files are not cold", kept, "this file system keeps them: name another place: --scratch DIR")
+    raise LabError("the files are not warm", kept, "free some memory, or take a smaller profile")
+
+
+def resident(native: Any, folder: str, sizes: bytes) -> float:
+    """Return the share of the files' pages that are in the page cache."""
+    there, pages = native.cache_state(folder, sizes)
+    return float(there) / pages if pages else 0.0
+
+
+def check(found: Mapping[str, Any], each: FileSet) -> None:
+    """Raise `LabError` for files that could not be read, `PayloadError` unless each was read once and whole."""
+    if found["errors"]:
+        index, number, phase = found["errors"][0]
+        why = f"{os.strerror(number)} during {phase} of file {index}"
+        raise LabError(f"{len(found['errors'])} of {each.count} files could not be read", why, "measure it again")
+    if (found["files"], found["bytes"]) != (each.count, each.bytes):
+        got = f"{found['files']} files and {found['bytes']} bytes were read"
+        raise PayloadError(got, f"there are {each.count} files of {each.bytes} bytes")
+
+
+def kept_facts(found: Mapping[str, Any], timeline: bool) -> dict[str, Any]:
+    """Return what is kept of a launch beside its times."""
+    facts = {name: found[name] for name in ("files", "bytes", "peak_rss_bytes", "max_open_files")}
+    if timeline:
+        facts["spans"] = [list(span) for span in found["spans"]]
+        facts["threads"] = [{**each, "elapsed_ns": int(each["elapsed_ns"])} for each in found["threads"]]
+    return facts
+
+
+def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
+    """Return the shares of all threads' time by state, faults and switches of the launch, and bytes a file."""
+    whole = max(1, sum(each["elapsed_ns"] for each in threads))
+    shares = {f"{state}_share": sum(each[f"{state}_ns"] for each in threads) / whole for state in STATES}
+    counted = {name: float(sum(each[name] for each in threads)) for name in COUNTS}
+    return {**shares, **counted, "bytes_per_file": sum(each["bytes"] for each in threads) / files}
+
+
+def samples(found: Mapping[str, Any], most: int) -> dict[str, "np.ndarray[tuple[int], np.dtype[np.int64]]"]:
+    """Return the launch's times (one sample each) and those of its files, of which `most` are taken evenly.
+
+    A part of the work that no file has had, such as faults of a read, is left out.
+    """
+    single = {OP: "elapsed_ns", FIRST: "first_compute_ns", READS_END: "read_end_ns"}
+    kept = {op: np.array([found[name]], np.int64) for op, name in single.items() if found.get(name)}
+    for task in TASKS:
+        values = np.frombuffer(found["tasks"].get(f"{task}_ns", b""), np.int64)
+        if values.any():
+            places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(np.int64)
+            kept[f"{TASK}{task}"] = values[places]
+    return kept
+
+
+def deadline_ns(seconds: float) -> int:
+    """Return how long the engine may read, so that it says what hung before its process is killed."""
+    return int(seconds * 0.9 * 1e9)

@@ -1,0 +1,163 @@
+"""Making file sets on disk: reused when they are the same files, space looked at before, with words of progress."""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ipclab.errors import LabError
+from ipclab.runs.files import dump_json, write_whole
+from ipclab.scratch import open_scratch
+from ipclab.studies.file_io.sets import FileSet
+
+TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
+SLACK = 64 << 20  # kept free on the disk, for the file system's own use
+ELSEWHERE = "free some or name another place: --scratch DIR"
+SAY_EVERY_NS = 2_000_000_000
+
+
+class Engine(Protocol):
+    """What making needs of the native package."""
+
+    def make_files(
+        self, folder: str, first: int, sizes: bytes, seed: int, threads: int, done: Callable[[int], None] | None
+    ) -> None:
+        """Write the files; those of the right size are kept."""
+        ...
+
+    def digest_files(self, folder: str, sizes: bytes, threads: int) -> str:
+        """Return the digest of all contents in their order."""
+        ...
+
+
+@dataclass
+class Made:
+    """The sets that are on disk: folder and digest by name; `refused` says why one is not."""
+
+    folders: dict[str, Path] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of the set `name`; raises `LabError` when it could not be made."""
+        if name in self.refused:
+            raise LabError(f"file set {name!r} is not there", self.refused[name], ELSEWHERE)
+        return self.folders[name]
+
+
+def free_bytes(scratch: Path) -> int:
+    """Return how many bytes may be written where the folder `scratch` is, or would be made."""
+    where = os.statvfs(nearest(scratch))
+    return where.f_bavail * where.f_frsize
+
+
+def nearest(folder: Path) -> Path:
+    """Return `folder`, or its nearest parent that is there already."""
+    return next(place for place in (folder, *folder.parents) if place.is_dir())
+
+
+def no_room(each: FileSet, scratch: Path) -> str | None:
+    """Return why the disk below `scratch` cannot hold the set, with the mend; None when it can or already does."""
+    have, need = free_bytes(scratch), each.on_disk + SLACK
+    if have >= need or _same(_folder(scratch / f"ipclab-scratch-{TAG}", each), each):
+        return None
+    return f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
+
+
+@contextmanager
+def made(scratch: Path, sets: Iterable[FileSet], engine: Engine, say: Callable[[str], None]) -> Iterator[Made]:
+    """Make every set below `scratch` that is not there yet, in the order given, and hold the folder.
+
+    A set that does not fit is refused and the others are made. Raises `LabError` when the folder cannot be made or
+    another process reads files in it.
+    """
+    home = open_scratch(scratch, TAG)
+    lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        mend = "wait for it, or name another place: --scratch DIR"
+        raise LabError(f"{home} is in use", "another process reads files there", mend) from error
+    try:
+        found = Made()
+        for each in sets:
+            try:
+                found.folders[each.name], found.digests[each.name] = _make(home, each, engine, say)
+            except (OSError, LabError) as error:
+                shutil.rmtree(_folder(home, each), ignore_errors=True)  # what is not whole gives its room back
+                found.refused[each.name] = error.why if isinstance(error, LabError) else str(error)
+                say(f"file set {each.name}: {found.refused[each.name]}")
+        yield found
+    finally:
+        os.close(lock)
+
+
+def _make(home: Path, each: FileSet, engine: Engine, say: Callable[[str], None]) -> tuple[Path, str]:
+    folder = _folder(home, each)
+    known = (folder / DIGEST).read_text() if _same(folder, each) and (folder / DIGEST).is_file() else ""
+    digest = _fill(home, folder, each, engine, say)
+    if known and digest != known:  # somebody wrote into it since
+        shutil.rmtree(folder)
+        digest = _fill(home, folder, each, engine, say)
+    write_whole(folder / DIGEST, digest.encode())
+    return folder, digest
+
+
+def _fill(home: Path, folder: Path, each: FileSet, engine: Engine, say: Callable[[str], None]) -> str:
+    """Make the files that are not there; return the digest of all."""
+    if not _same(folder, each):
+        shutil.rmtree(folder, ignore_errors=True)  # files of another description
+        have, need = free_bytes(home), each.on_disk + SLACK
+        if have < need:
+            raise LabError("no room", f"{have:,} bytes are free and {need:,} are needed")
+        folder.mkdir(mode=0o700)
+        write_whole(folder / ABOUT, dump_json(each.files()))
+    say(f"file set {each.name}: {each.count:,} files, {each.bytes:,} bytes")
+    sizes, threads = sizes_of(each), os.cpu_count() or 1
+    engine.make_files(str(folder), 0, sizes, each.content_seed, threads, _Words(each, say))
+    return engine.digest_files(str(folder), sizes, threads)
+
+
+class _Words:
+    """Tells how many files are made, every two seconds."""
+
+    def __init__(self, each: FileSet, say: Callable[[str], None]) -> None:
+        self.each, self.say, self.last = each, say, time.monotonic_ns()
+
+    def __call__(self, done: int) -> None:
+        now = time.monotonic_ns()
+        if now - self.last >= SAY_EVERY_NS:
+            self.last = now
+            self.say(f"file set {self.each.name}: {done:,} of {self.each.count:,} files")
+
+
+def _folder(home: Path, each: FileSet) -> Path:
+    return home / each.name
+
+
+def _same(folder: Path, each: FileSet) -> bool:
+    """Tell whether the folder holds these very files, or the beginning of them."""
+    try:
+        return (folder / ABOUT).read_bytes() == dump_json(each.files())
+    except OSError:
+        return False
+
+
+def sizes_of(each: FileSet) -> bytes:
+    """Return the sizes as the native engine takes them: unsigned 64-bit, little-endian."""
+    return each.sizes.astype("<u8").tobytes()
+
+
+def about(sets: Iterable[FileSet], found: Made) -> dict[str, Any]:
+    """Return what the run keeps of its sets: what they are, how much they hold, the digest of their contents."""
+    return {
+        each.name: {**each.files(), "bytes": each.bytes, "digest": found.digests[each.name]}
+        for each in sets
+        if each.name in found.digests
+    }

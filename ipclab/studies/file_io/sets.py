@@ -1,0 +1,147 @@
+"""File sets: how many files of what sizes, and how long each is worked on; the same for the same seed."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ipclab.errors import UsageError
+
+Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
+MOST_FILES = 1_000_000
+BLOCK = 4096  # what a file takes on disk is a multiple of this
+RATIO = 4  # between neighbours of a geometric series
+DISTRIBUTIONS = ("identical", "normal", "exponential", "geometric")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A distribution of whole numbers (bytes or ns), each clamped to `low` .. `high`.
+
+    `identical` is `mean`; `normal` has `mean` and the standard deviation `sd`; `exponential` has `mean`, before it is
+    clamped; `geometric` is `high` / 4^k for the k-th value.
+    """
+
+    distribution: str
+    low: int
+    high: int
+    mean: int
+    sd: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise `UsageError` for what is no distribution."""
+        known = ", ".join(DISTRIBUTIONS)
+        if self.distribution not in DISTRIBUTIONS:
+            raise UsageError(f"no distribution {self.distribution!r}", "", f"there are {known}")
+        if not 0 < self.low <= self.mean <= self.high or self.sd < 0:
+            why = f"{self.low} .. {self.high} around {self.mean}, standard deviation {self.sd}"
+            raise UsageError("the limits of a distribution do not fit", why, "give 0 < low <= mean <= high, sd >= 0")
+        if self.distribution == "normal" and not self.sd:
+            raise UsageError("a normal distribution needs a standard deviation", "", "give sd above 0")
+
+    def values(self, count: int, seed: np.random.SeedSequence) -> Whole:
+        """Return `count` values that follow from `seed` alone (PCG64)."""
+        random = np.random.Generator(np.random.PCG64(seed))
+        powers = np.minimum(np.arange(count), 31)  # 4^31 is above every size
+        draws: dict[str, Callable[[], Any]] = {
+            "identical": lambda: np.full(count, self.mean),
+            "normal": lambda: random.normal(self.mean, self.sd, count),
+            "exponential": lambda: random.exponential(self.mean, count),
+            "geometric": lambda: self.high // RATIO**powers,
+        }
+        found: Whole = np.clip(np.rint(draws[self.distribution]()), self.low, self.high).astype(np.int64)
+        return found
+
+    def expected(self) -> float:
+        """Return the mean of the clamped exponential or of the identical distribution, else `mean` itself.
+
+        For an exponential of mean m clamped to a .. b it is a + m (exp(-a/m) - exp(-b/m)): the integral of its
+        survival function.
+        """
+        if self.distribution != "exponential":
+            return float(self.mean)
+        below, above = (np.exp(-end / self.mean) for end in (self.low, self.high))
+        return float(self.low + self.mean * (below - above))
+
+
+def identical(value: int) -> Draw:
+    """Return the distribution of one value."""
+    return Draw("identical", value, value, value)
+
+
+@dataclass(frozen=True)
+class FileSet:
+    """Files called `name`: their sizes in bytes, and for how many ns each is worked on (None: not for a drawn time).
+
+    Two sets that differ in `compute` alone are the same files.
+    """
+
+    name: str
+    count: int
+    size: Draw
+    compute: Draw | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise `UsageError` for no files, or more than a million."""
+        if not 0 < self.count <= MOST_FILES:
+            raise UsageError(f"{self.count} files are not possible", "", f"give 1 to {MOST_FILES:,}")
+
+    def _stream(self, what: str) -> np.random.SeedSequence:
+        """Return the seed of one of the set's streams: changing the compute times leaves the files as they are."""
+        label = hashlib.sha256(f"{self.name} {what}".encode()).digest()
+        return np.random.SeedSequence([self.seed, int.from_bytes(label[:8])])
+
+    @cached_property
+    def sizes(self) -> Whole:
+        """Return the size of each file in bytes."""
+        return self.size.values(self.count, self._stream("sizes"))
+
+    @cached_property
+    def compute_ns(self) -> Whole:
+        """Return for how long each file is worked on, in ns; empty without a distribution."""
+        if self.compute is None:
+            return np.empty(0, np.int64)
+        return self.compute.values(self.count, self._stream("compute"))
+
+    @property
+    def content_seed(self) -> int:
+        """Return the seed of the files' content: sets of different names hold different bytes."""
+        return int(self._stream("content").generate_state(1, np.uint64)[0])
+
+    @property
+    def bytes(self) -> int:
+        """Return the bytes of all files."""
+        return int(self.sizes.sum())
+
+    @property
+    def on_disk(self) -> int:
+        """Return the bytes that the files take on disk, whole blocks."""
+        return int((-(-self.sizes // BLOCK)).sum()) * BLOCK
+
+    def seeded(self, seed: int) -> "FileSet":
+        """Return the set that follows from the run's `seed`."""
+        return replace(self, seed=seed)
+
+    def worked(self, compute: Draw | None) -> "FileSet":
+        """Return the same files, worked on for other times."""
+        return replace(self, compute=compute)
+
+    def files(self) -> dict[str, Any]:
+        """Return what tells these files from others, for a file beside them and for the run."""
+        return {"name": self.name, "count": self.count, "size": asdict(self.size), "seed": self.seed}
+
+    def to_json(self) -> str:
+        """Return the whole set as text."""
+        return json.dumps({**self.files(), "compute": asdict(self.compute) if self.compute else None}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> "FileSet":
+        """Return the set that `to_json` wrote."""
+        about = json.loads(text)
+        compute = Draw(**about["compute"]) if about["compute"] else None
+        return cls(about["name"], about["count"], Draw(**about["size"]), compute, about["seed"])

@@ -1,0 +1,216 @@
+"""The file-reading study itself: its points, what they need here, and one launch of the native engine."""
+
+import importlib.util
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ipclab.errors import UsageError
+from ipclab.machine.cgroup import cpu_quota
+from ipclab.machine.source import AbsentError, Source
+from ipclab.placement import Placement
+from ipclab.points import Point
+from ipclab.profiles import Profile
+from ipclab.proof import PayloadError
+from ipclab.studies.file_io import BACKENDS, HERE
+from ipclab.studies.file_io.engine import deadline_ns
+from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, file_sets
+from ipclab.studies.file_io.making import about, made, nearest, no_room
+from ipclab.studies.file_io.roles import counts, parse
+from ipclab.studies.file_io.sets import FileSet, Whole
+from ipclab.studies.interface import Bench, Launch, Site, Sweep
+from ipclab.workers.launcher import Role
+from ipclab.workers.worker import Outcome
+
+NO_NATIVE = "the native package is not there; install Rust, then: make setup"
+NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
+SECONDS = {"smoke": 30.0, "quick": 30.0, "standard": 300.0, "full": 3_600.0}
+# At least and at most how many launches: each reads a whole set. Six are what telling two points apart takes.
+LAUNCHES = {"smoke": (2, 2), "quick": (6, 6), "standard": (8, 10), "full": (8, 10)}
+IN_MEMORY = ("tmpfs", "ramfs")
+
+
+class FileIoStudy:
+    """Many files read and worked on: one after the other, overlapped, mapped; by threads of different roles."""
+
+    name = "file_io"
+    sized = False
+
+    def backends(self) -> tuple[str, ...]:
+        """Return the ways to read."""
+        return BACKENDS
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return other numbers of launches than the profile's, with a later deadline."""
+        least, most = LAUNCHES[profile.name]
+        return replace(profile, least_launches=least, most_launches=most, launch_seconds=SECONDS[profile.name])
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        """Return the points of all experiments; raises `UsageError` for a way to read that there is not."""
+        for name in sweep.backends or ():
+            if name not in BACKENDS:
+                raise UsageError(f"study file_io has no backend {name!r}", "", f"it has {', '.join(BACKENDS)}")
+        found = {point.id: point for point in Sweeps(profile.name, cores()).points()}  # on one CPU some coincide
+        return [point for point in found.values() if sweep.wants(point.backend)]
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        """Return one worker, in which the native engine starts the threads."""
+        every = frozenset[int]().union(*placement.cpus)
+        files = _set(profile.name, point)
+        pinned = [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else []
+        arguments = {
+            "files": files.to_json(),
+            "cache": point.levels["cache"],
+            "plan": {**plan(point), "cpus": pinned, "deadline_ns": deadline_ns(profile.launch_seconds)},
+            "most": profile.most_samples,
+            "timeline": False,
+            "verify": False,
+        }
+        return [Role("engine", f"{HERE}.engine:run", arguments, every)]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Return the engine's times; it has checked that every file was read once and whole."""
+        engine = outcomes["engine"]
+        samples = {op: np.frombuffer(values, np.int64) for op, values in engine.samples.items()}
+        return Launch(samples, engine.counters, facts=dict(engine.facts))
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Return why `point` cannot be measured with its files in `scratch`, with what mends it."""
+        if importlib.util.find_spec("ipclab_native") is None:
+            return NO_NATIVE
+        place = nearest(scratch)
+        if point.levels["cache"] == COLD and _filesystem(place) in IN_MEMORY:
+            return NO_COLD
+        if point.backend == "overlapped" and (why := _asked("io_uring_missing")):
+            return why
+        if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
+            return why
+        files = _found(point)
+        return no_room(files, scratch) or _no_memory(point, files)
+
+    def shared_memory(self, point: Point) -> int:
+        """Return nothing: threads of one process need none."""
+        return 0
+
+    @contextmanager
+    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+        """Make the file sets that `points` need and give what reads them; the checksums of all ways must agree."""
+        import ipclab_native
+
+        needed = dict.fromkeys(str(point.levels["set"]) for point in points)
+        sets = [file_sets(profile.name)[name] for name in needed]
+        sweeps, drawn, sums = Sweeps(profile.name, cores()), set[str](), dict[str, str]()
+        with made(site.scratch, sets, ipclab_native, site.say) as found:
+            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": about(sets, found)})
+
+            def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+                timeline = sweeps.in_timeline(point) and point.id not in drawn
+                more: dict[str, Any] = {"folder": str(found.folder(str(point.levels["set"])))}
+                more |= {"timeline": timeline, "verify": point.id not in drawn}
+                given = [replace(role, arguments={**role.arguments, **more}) for role in roles]
+                outcomes = site.launcher.launch(given, seconds)
+                agree(sums, point, outcomes["engine"].facts.get("checksum"))
+                drawn.add(point.id)
+                return outcomes
+
+            yield bench
+
+
+def cores() -> int:
+    """Return how many CPUs this process may use: those allowed, or fewer by the quota of its control group."""
+    allowed = len(os.sched_getaffinity(0))
+    with suppress(AbsentError):
+        return max(1, min(allowed, math.ceil(cpu_quota(Source()))))
+    return allowed
+
+
+def plan(point: Point) -> dict[str, Any]:
+    """Return what the native engine is told, but for the files themselves."""
+    levels = point.levels
+    roles = parse(str(levels["roles"]))
+    depth = int(levels["depth"])
+    return {
+        "method": point.backend,
+        "advice": levels["advice"],
+        "direct": levels["direct"] == "yes",
+        "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
+        "roles": roles,
+        "depth": depth,
+        "in_flight": in_flight(point),
+        # By the clock, more threads than CPUs would finish work that nobody did.
+        "compute_clock": "cpu",
+        "checksum_rounds": int(levels["rounds"]),
+        "repeat_order": "given",
+        "seed": 0,
+    }
+
+
+def in_flight(point: Point) -> int:
+    """Return how many files may be open and not computed yet, all threads together."""
+    reads, computes = counts(parse(str(point.levels["roles"])))
+    return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))
+
+
+def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
+    """Raise `PayloadError` when the bytes of the same files had another checksum before, by whatever way of reading."""
+    name = str(point.levels["set"])
+    if checksum is not None and sums.setdefault(name, checksum) != checksum:
+        raise PayloadError("the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before")
+
+
+def _set(profile: str, point: Point) -> FileSet:
+    """Return the file set of `point` with its drawn compute times, if it has any."""
+    files = file_sets(profile)[str(point.levels["set"])]
+    return files.worked(DRAWS.get(int(point.levels["compute_ns"])))
+
+
+def _found(point: Point) -> FileSet:
+    """Return the file set of `point`, whose profile follows from its bytes."""
+    every = (file_sets(name)[str(point.levels["set"])] for name in SECONDS if point.levels["set"] in file_sets(name))
+    return next(each for each in every if each.bytes == point.size_bytes)
+
+
+def _no_memory(point: Point, files: FileSet) -> str | None:
+    """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when half of it can."""
+    sizes: Whole = np.sort(files.sizes)[::-1]
+    need = int(sizes[: in_flight(point)].sum())
+    if point.levels["cache"] != COLD:
+        need += files.on_disk
+    free = _available()
+    if need <= free // 2:
+        return None
+    return f"it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
+
+
+def _available() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return 1 << 62  # not told: the engine will say
+
+
+@cache
+def _filesystem(place: Path) -> str:
+    from ipclab.machine.storage import mount_of
+
+    try:
+        return mount_of(Source(), str(place)).filesystem
+    except AbsentError:
+        return ""
+
+
+@cache
+def _asked(question: str, *arguments: str) -> str | None:
+    """Return what the native package says is missing for one of its ways to read."""
+    import ipclab_native
+
+    answer: str | None = getattr(ipclab_native, question)(*arguments)
+    return answer

@@ -1,0 +1,390 @@
+"""The native file-reading engine: every file once under every mix of roles, bad files, limits, accounting."""
+
+import os
+import resource
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.commands import environment, namespace, namespace_refused
+
+native = pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
+if not hasattr(native, "read_files"):
+    pytest.skip("the native package installed has no file engine", allow_module_level=True)
+
+DEADLINE_NS = 60_000_000_000
+SIZES = [0, 1, 7, 8, 511, 512, 4095, 4096, 4097, 65_536, 100_003, 1_048_577] + [int(3.7 * n * n) for n in range(180)]
+MIXES = [
+    ["both"],
+    ["both"] * 3,
+    ["read", "compute"],
+    ["read", "compute", "compute", "compute"],
+    ["read-then-compute"],
+    ["read-then-compute"] * 3,
+    ["compute-then-read"] * 2,
+    ["read-then-compute", "read-then-compute", "compute", "compute"],
+    ["read", "both", "compute", "read-then-compute", "compute-then-read"],
+]
+WAYS = [
+    {"method": "sync"},
+    {"method": "sync", "buffer": "prefaulted"},
+    {"method": "sync", "direct": True},
+    {"method": "overlapped", "depth": 4},
+    {"method": "overlapped", "depth": 3, "buffer": "registered", "direct": True},
+    {"method": "overlapped", "depth": 1, "buffer": "prefaulted", "direct": True},
+    {"method": "mmap"},
+    {"method": "mmap", "advice": "populate"},
+    {"method": "mmap", "advice": "willneed"},
+    {"method": "mmap", "advice": "random"},
+]
+ENODATA, ENOENT = 61, 2
+
+
+def packed(sizes: list[int]) -> bytes:
+    return struct.pack(f"<{len(sizes)}Q", *sizes)
+
+
+def path_of(folder: Path, index: int) -> Path:
+    return folder / f"{index // 1000:04}" / f"{index:07}"
+
+
+def checksum(folder: Path, sizes: list[int]) -> int:
+    """Return what the engine says of these files, computed here."""
+    total = 0
+    for index, size in enumerate(sizes):
+        data = path_of(folder, index).read_bytes()
+        assert len(data) == size
+        words = np.frombuffer(data + bytes(-size % 8), "<u8")
+        total += int(words.sum(dtype=np.uint64)) * (2 * index + 1)
+    return total % 2**64
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files") / "set"
+    native.make_files(str(folder), 0, packed(SIZES), 7, 2, None)
+    return folder
+
+
+def read(folder: Path, lengths: list[int] = SIZES, **more: Any) -> dict[str, Any]:
+    plan = {"folder": str(folder), "sizes": packed(lengths), "method": "sync", "roles": ["both"], "in_flight": 8}
+    result: dict[str, Any] = native.read_files({**plan, "deadline_ns": DEADLINE_NS, **more})
+    return result
+
+
+def usable(way: dict[str, Any], folder: Path) -> None:
+    """Skip what this machine or folder cannot do."""
+    missing = native.io_uring_missing() if way["method"] == "overlapped" else None
+    missing = missing or (native.direct_missing(str(folder)) if way.get("direct") else None)
+    if missing:
+        pytest.skip(missing)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+def test_every_file_is_read_once_under_every_mix_of_roles(files: Path, way: dict[str, Any]) -> None:
+    usable(way, files)
+    expected = checksum(files, SIZES)
+    for roles in MIXES:
+        for cold in (False, True):
+            if cold:
+                native.drop_files(str(files), packed(SIZES), 2)
+            done = read(files, roles=roles, checksum_rounds=2, repeat_order="shuffled", seed=5, **way)
+            assert done["errors"] == []
+            assert (done["files"], done["bytes"], done["checksum"]) == (len(SIZES), sum(SIZES), expected), roles
+            assert sum(thread["files_read"] for thread in done["threads"]) == len(SIZES)
+            assert 1 <= done["max_open_files"] <= 8
+            assert [thread["role"] for thread in done["threads"]] == roles
+            computing = {number for number, role in enumerate(roles) if role != "read"}
+            assert set(struct.unpack(f"<{len(SIZES)}q", done["tasks"]["thread"])) <= computing
+            for thread in done["threads"]:
+                idle = {"read": "files_computed", "compute": "files_read"}.get(thread["role"])
+                assert idle is None or thread[idle] == 0
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+def test_the_shares_of_every_thread_are_the_whole(files: Path, way: dict[str, Any]) -> None:
+    usable(way, files)
+    for roles in MIXES:
+        native.drop_files(str(files), packed(SIZES), 2)
+        done = read(files, roles=roles, compute_ns=packed([200_000] * len(SIZES)), **way)
+        for thread in done["threads"]:
+            parts = sum(thread[f"{part}_ns"] for part in ("execution", "io_wait", "work_wait", "preempted"))
+            # 0.2 ms: what a thread that ended at once does before its first and after its last reading of the clock.
+            assert abs(parts - thread["elapsed_ns"]) <= 0.01 * thread["elapsed_ns"] + 200_000, (roles, thread)
+
+
+def test_times_are_in_order_and_tasks_complete(files: Path) -> None:
+    done = read(files, roles=["read", "compute"], spans=20, compute_ns=packed([1_000] * len(SIZES)))
+    tasks = {name: np.frombuffer(values, "<i8") for name, values in done["tasks"].items()}
+    assert {len(values) for values in tasks.values()} == {len(SIZES)}
+    assert (tasks["latency_ns"] >= tasks["open_ns"] + tasks["read_ns"]).all()
+    assert (tasks["read_ns"] >= tasks["submit_ns"]).all()
+    assert (tasks["compute_ns"] >= 1_000).all()
+    assert (tasks["fault_ns"] == 0).all()
+    assert 0 < done["first_compute_ns"] <= done["elapsed_ns"]
+    assert 0 < done["read_end_ns"] <= done["data_end_ns"] <= done["elapsed_ns"]
+    kinds = {kind: [span for span in done["spans"] if span[1] == kind] for kind in ("open", "read", "compute", "close")}
+    assert {len(spans) for spans in kinds.values()} == {20}
+    assert all(start <= end <= done["elapsed_ns"] for *_, start, end in done["spans"])
+
+
+def test_above_20000_files_an_even_sample_is_kept(tmp_path: Path) -> None:
+    sizes = [0] * 25_000
+    native.make_files(str(tmp_path / "set"), 0, packed(sizes), 1, 2, None)
+    done = read(tmp_path / "set", sizes, roles=["both"] * 2, repeat_order="shuffled", seed=1)
+    index = np.frombuffer(done["tasks"]["task_index"], "<i8")
+    assert (done["files"], len(index), len(done["tasks"]["read_ns"])) == (25_000, 20_000, 160_000)
+    assert set(np.diff(index)) == {1, 2}
+    assert (np.frombuffer(done["tasks"]["thread"], "<i8") >= 0).all()
+
+
+def test_a_making_is_reproducible_resumes_and_tells_its_progress(tmp_path: Path) -> None:
+    sizes, said = packed(SIZES), list[int]()
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        native.make_files(str(tmp_path / name), 0, sizes, seed, 2, said.append)
+        assert said[-1] == len(SIZES)
+    first, again, other = (native.digest_files(str(tmp_path / name), sizes, 2) for name in "abc")
+    assert first == again != other
+    assert len(first) == 32
+    gone, part = path_of(tmp_path / "b", 11), path_of(tmp_path / "b", 11).with_suffix(".part")
+    kept = path_of(tmp_path / "b", 12)
+    inode = kept.stat().st_ino
+    gone.rename(part)
+    part.write_bytes(b"killed here")
+    native.make_files(str(tmp_path / "b"), 0, sizes, 3, 2, None)
+    assert native.digest_files(str(tmp_path / "b"), sizes, 1) == first
+    assert not part.exists()
+    assert kept.stat().st_ino == inode
+    assert gone.stat().st_mode & 0o777 == 0o600
+
+
+def test_content_follows_from_the_index_alone_and_does_not_compress(tmp_path: Path) -> None:
+    import zlib
+
+    native.make_files(str(tmp_path / "whole"), 0, packed([5000] * 4), 9, 2, None)
+    native.make_files(str(tmp_path / "part"), 3, packed([5000]), 9, 1, None)
+    data = [path_of(tmp_path / "whole", index).read_bytes() for index in range(4)]
+    assert path_of(tmp_path / "part", 3).read_bytes() == data[3]
+    assert len(set(data)) == 4
+    assert len(zlib.compress(b"".join(data), 9)) > 20_000
+
+
+def test_a_callback_that_raises_stops_the_making(tmp_path: Path) -> None:
+    def refuse(_: int) -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError):
+        native.make_files(str(tmp_path / "set"), 0, packed([100] * 50), 1, 2, refuse)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_the_cache_is_dropped_and_warmed(files: Path) -> None:
+    sizes = packed(SIZES)
+    pages = sum(-(-size // resource.getpagesize()) for size in SIZES)
+    native.warm_files(str(files), sizes, 2)
+    assert native.cache_state(str(files), sizes) == (pages, pages)
+    native.drop_files(str(files), sizes, 2)
+    if native.direct_missing(str(files)):
+        pytest.skip("the temporary folder's files are the page cache: nothing can be dropped")
+    assert native.cache_state(str(files), sizes) == (0, pages)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+def test_bad_files_are_told_and_the_others_go_on(tmp_path: Path, way: dict[str, Any]) -> None:
+    usable(way, tmp_path)
+    sizes = [20_000] * 40
+    native.make_files(str(tmp_path / "set"), 0, packed(sizes), 2, 2, None)
+    path_of(tmp_path / "set", 3).unlink()
+    os.truncate(path_of(tmp_path / "set", 17), 4_096)
+    os.truncate(path_of(tmp_path / "set", 30), 0)
+    for roles in MIXES:
+        done = read(tmp_path / "set", sizes, roles=roles, checksum_rounds=1, **way)
+        assert [(index, errno) for index, errno, _ in done["errors"]] == [(3, ENOENT), (17, ENODATA), (30, ENODATA)]
+        assert [phase for *_, phase in done["errors"]] == [
+            "open",
+            *(["fault" if "mmap" in way.values() else "read"] * 2),
+        ]
+        assert (done["files"], done["bytes"]) == (37, 37 * 20_000)
+
+
+@pytest.mark.parametrize("method", ["sync", "overlapped", "mmap"])
+def test_files_cut_and_removed_meanwhile_are_told(tmp_path: Path, method: str) -> None:
+    usable({"method": method}, tmp_path)
+    sizes = [50_000] * 300
+    folder = tmp_path / "set"
+    native.make_files(str(folder), 0, packed(sizes), 2, 2, None)
+    stop = threading.Event()
+
+    def spoil() -> None:
+        for index in range(299, 100, -1):
+            if index % 2:
+                path_of(folder, index).unlink()
+            else:
+                os.truncate(path_of(folder, index), 10)
+        stop.set()
+
+    spoiler = threading.Thread(target=spoil)
+    spoiler.start()
+    done = read(folder, sizes, method=method, roles=["read", "compute", "both"], checksum_rounds=3)
+    spoiler.join()
+    assert stop.is_set()
+    assert done["files"] + len(done["errors"]) == 300
+    assert {errno for _, errno, _ in done["errors"]} <= {ENOENT, ENODATA}
+    again = read(folder, sizes, method=method, roles=["read", "compute", "both"])
+    assert [index for index, *_ in again["errors"]] == list(range(101, 300))
+
+
+FULL = """
+import os, sys, struct
+import ipclab_native as native
+sizes = struct.pack("<20Q", *[300_000] * 20)
+try:
+    native.make_files(sys.argv[1] + "/set", 0, sizes, 1, 2, None)
+except OSError as error:
+    print(error.errno, error.strerror)
+names = [name for _, _, names in os.walk(sys.argv[1]) for name in names]
+print(len([name for name in names if name.endswith(".part")]), 1 <= len(names) < 20)
+print(native.direct_missing(sys.argv[1]))
+"""
+
+
+def test_a_full_disk_is_told_and_parts_are_removed(tmp_path: Path) -> None:
+    if refused := namespace_refused():
+        pytest.skip(f"no private mount namespace here: {refused}")
+    script = 'mount -t tmpfs -o size=2m tmpfs "$1"; shift; exec "$@"'
+    (tmp_path / "small").mkdir()
+    command = namespace(script, str(tmp_path / "small"), sys.executable, "-c", FULL, str(tmp_path / "small"))
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == ""
+    first, second, third = done.stdout.splitlines()
+    assert first == "28 writing a file of the set: No space left on device (os error 28)"
+    assert second == "0 True"
+    assert third.startswith("the folder is on tmpfs")
+
+
+SECCOMP = """
+import ctypes, os, struct, sys
+import ipclab_native as native
+# Refuse io_uring_setup (425 on every architecture) with the errno given.
+lines = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050000 | int(sys.argv[1])), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *line) for line in lines))
+program = struct.pack("@HP", len(lines), ctypes.addressof(code))
+libc = ctypes.CDLL(None, use_errno=True)
+held = ctypes.create_string_buffer(program)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, held, 0, 0):
+    sys.exit("no filter: " + os.strerror(ctypes.get_errno()))
+print(native.io_uring_missing())
+plan = {"folder": "/", "sizes": bytes(8), "method": "overlapped", "roles": ["both"], "in_flight": 1}
+try:
+    native.read_files({**plan, "deadline_ns": 10**9})
+except OSError as error:
+    print(error.errno, error.strerror)
+"""
+
+
+@pytest.mark.parametrize(("errno", "words"), [(1, "refused by a security filter"), (38, "this kernel has no io_uring")])
+def test_a_filter_that_refuses_io_uring_is_named(errno: int, words: str) -> None:
+    command = [sys.executable, "-c", SECCOMP, str(errno)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.stderr.startswith("no filter"):
+        pytest.skip(done.stderr)
+    assert done.stderr == ""
+    missing, refused = done.stdout.splitlines()
+    assert words in missing
+    assert refused == f"{errno} {missing}"
+
+
+FEW = """
+import resource, struct, sys
+import ipclab_native as native
+n = 500
+sizes = struct.pack(f"<{n}Q", *[5000] * n)
+native.make_files(sys.argv[1], 0, sizes, 1, 2, None)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+plan = {"folder": sys.argv[1], "sizes": sizes, "in_flight": 100_000, "deadline_ns": 10**10, "depth": 200}
+for method in ("sync", "mmap") + (() if native.io_uring_missing() else ("overlapped",)):
+    for roles in (["both"] * 4, ["read-then-compute"] * 4, ["read", "read", "compute"]):
+        done = native.read_files({**plan, "method": method, "roles": roles})
+        assert (done["files"], done["errors"]) == (n, []), done["errors"][:3]
+        assert done["max_open_files"] <= done["in_flight"] < 64
+try:
+    native.read_files({**plan, "method": "sync", "roles": ["both"] * 64})
+except OSError as error:
+    print(error.errno, error.strerror)
+"""
+
+
+def test_the_limit_of_open_files_is_never_met(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FEW, str(tmp_path / "set")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "24 the limit of open files (64, ulimit -n) is too low for 64 threads\n"
+
+
+def test_the_deadline_ends_every_run(files: Path) -> None:
+    for roles in MIXES:
+        for method in ("sync", "mmap", *(() if native.io_uring_missing() else ("overlapped",))):
+            with pytest.raises(TimeoutError):
+                read(files, roles=roles, method=method, compute_ns=packed([10**9] * len(SIZES)), deadline_ns=20_000_000)
+
+
+def test_many_files_stay_within_memory_and_open_files(files: Path) -> None:
+    done = read(files, SIZES[:8], roles=["read-then-compute"], in_flight=100)
+    assert done["max_open_files"] == done["in_flight"] == 8
+    assert 0 < done["peak_rss_bytes"] < 2**31
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"method": "dma"}, "method"),
+    ({"roles": []}, "threads"),
+    ({"roles": ["read"]}, "compute"),
+    ({"roles": ["compute"]}, "must read"),
+    ({"roles": ["read", "both"]}, "nobody computes"),
+    ({"roles": ["sleep"]}, "roles"),
+    ({"in_flight": 0}, "in_flight"),
+    ({"depth": 5_000}, "depth"),
+    ({"sizes": b"123"}, "whole number"),
+    ({"compute_ns": bytes(8)}, "compute_ns"),
+    ({"buffer": "registered"}, "io_uring"),
+    ({"method": "mmap", "direct": True}, "mmap"),
+    ({"advice": "random"}, "mmap"),
+    ({"colour": 1}, "colour"),
+    ({"cpus": [100_000]}, "CPU"),
+    ({"sizes": packed([2**50] * 2), "buffer": "prefaulted"}, "memory"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG, ids=lambda value: str(value)[:30])
+def test_a_wrong_plan_is_a_value_error(files: Path, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        read(files, **change)
+
+
+def test_a_missing_folder_is_an_os_error(tmp_path: Path) -> None:
+    for call in CALLS:
+        with pytest.raises(FileNotFoundError):
+            call(tmp_path / "nowhere" / "set")
+
+
+CALLS: list[Callable[[Path], object]] = [
+    read,
+    lambda path: native.make_files(str(path), 0, packed([1]), 1, 1, None),
+    lambda path: native.digest_files(str(path), packed([1]), 1),
+    lambda path: native.cache_state(str(path), packed([1])),
+    lambda path: native.drop_files(str(path), packed([1]), 1),
+    lambda path: native.warm_files(str(path), packed([1]), 1),
+]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_open() -> Iterator[None]:
+    before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    yield
+    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == before

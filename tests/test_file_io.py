@@ -1,0 +1,474 @@
+"""The file-reading study: sets, roles, sweeps, making files, proof of the cache's state, facts and claims."""
+
+import json
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, judge
+from ipclab.claims.file_io import CLAIMS
+from ipclab.claims.file_io_text import file_io_facts
+from ipclab.claims.published import read_table
+from ipclab.errors import LabError, UsageError
+from ipclab.facts import file_io as file_io_facts_of_run
+from ipclab.facts.rows import Row, Rows
+from ipclab.placement import Placement
+from ipclab.points import Point
+from ipclab.profiles import PROFILES
+from ipclab.proof import PayloadError
+from ipclab.stats.intervals import Estimate
+from ipclab.studies.file_io import KIB, MIB, engine, experiments, making, study
+from ipclab.studies.file_io.experiments import PROFILES as NAMES
+from ipclab.studies.file_io.experiments import Sweeps, file_sets
+from ipclab.studies.file_io.roles import counts, mix, parse, threads
+from ipclab.studies.file_io.sets import Draw, FileSet, identical
+from ipclab.studies.file_io.study import FileIoStudy
+from ipclab.studies.interface import Sweep
+from ipclab.workers.worker import Outcome
+from tests.commands import ROOT
+
+STUDY = FileIoStudy()
+SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
+FREE = Placement("free", (frozenset({0, 1}),), "free")
+
+
+def test_a_set_follows_from_its_seed_alone() -> None:
+    first, again = (FileSet("some", 100, SMALL, experiments.USUAL, 7) for _ in range(2))
+    assert first.sizes.tolist() == again.sizes.tolist()
+    assert first.compute_ns.tolist() == again.compute_ns.tolist()
+    assert FileSet.from_json(first.to_json()) == first
+    other = first.seeded(8)
+    assert other.sizes.tolist() != first.sizes.tolist()
+    assert other.content_seed != first.content_seed
+    renamed = FileSet("other", 100, SMALL, None, 7)
+    assert renamed.sizes.tolist() != first.sizes.tolist()
+    assert renamed.content_seed != first.content_seed
+
+
+def test_compute_times_change_without_the_files() -> None:
+    usual = FileSet("some", 50, SMALL, experiments.USUAL, 7)
+    longer = usual.worked(experiments.LONG)
+    assert longer.sizes.tolist() == usual.sizes.tolist()
+    assert longer.files() == usual.files()
+    assert longer.compute_ns.tolist() != usual.compute_ns.tolist()
+    assert usual.worked(None).compute_ns.size == 0
+
+
+def test_distributions_are_clamped_and_what_they_say() -> None:
+    every = {name: FileSet("x", 20_000, Draw(name, KIB, MIB, 4 * KIB, 2 * KIB)) for name in ("normal", "exponential")}
+    for each in every.values():
+        assert each.sizes.min() == KIB
+        assert each.sizes.max() <= MIB
+    assert abs(every["normal"].sizes.std() / (2 * KIB) - 1) < 0.1  # a standard deviation, not a variance
+    # The text's own total of 10,000 such files, 33.33 MiB, is far below what its parameters give: 40.19 MiB.
+    assert round(SMALL.expected() * 10_000 / MIB, 2) == 40.19
+    assert abs(every["exponential"].sizes.mean() / SMALL.expected() - 1) < 0.03
+    assert FileSet("x", 3, identical(512)).sizes.tolist() == [512, 512, 512]
+    assert FileSet("x", 3, identical(512)).on_disk == 3 * 4096
+    series = FileSet("x", 12, Draw("geometric", 512, 512 * MIB, MIB))
+    assert series.sizes.tolist() == [max(512, 512 * MIB // 4**k) for k in range(12)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Draw("uniform", 1, 2, 1),
+        lambda: Draw("identical", 2, 1, 1),
+        lambda: Draw("exponential", 0, 2, 1),
+        lambda: Draw("normal", 1, 9, 5),
+        lambda: FileSet("x", 0, SMALL),
+        lambda: FileSet("x", 1_000_001, SMALL),
+    ],
+)
+def test_sets_that_cannot_be_are_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(UsageError):
+        make()
+
+
+def test_role_mixes_are_read() -> None:
+    assert parse("4SYNC") == ["both"] * 4
+    assert parse("1R+3C") == ["read", "compute", "compute", "compute"]
+    assert Counter(parse("12RnC + 12C")) == {"read-then-compute": 12, "compute": 12}
+    assert parse("2CnR") == ["compute-then-read"] * 2
+    assert threads("8R+16C") == 24
+    assert counts(parse("2RnC+3C")) == (2, 5)
+    assert mix((2, "RnC"), (0, "C")) == "2RnC"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "R", "0R+1C", "4X", "4rnc", "-1R+1C", "4C", "4R", "2SYNC+2C", "1R+", "1025RnC", "1.5RnC", "1R,3C"]
+)
+def test_nonsense_is_no_mix(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse(text)
+
+
+@pytest.mark.parametrize("profile", NAMES)
+@pytest.mark.parametrize("cores", [1, 2, 3, 16, 256])
+def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> None:
+    sweeps = Sweeps(profile, cores)
+    points = list(sweeps.points())
+    arms = {str(point.levels["arm"]) for point in points}
+    assert arms == {"overlap", "serial", "call", "flight", "soon", "roles", "map", "fault", "massive", "general"}
+    counted = {int(point.levels["threads"]) for point in points}
+    scaled = {min(factor * cores, 1024) for factor in (1, 2, 4)}
+    assert scaled <= counted
+    published = counted - {1, 2} - scaled
+    assert all(count <= 2 * cores for count in published)
+    for point in points:
+        levels = point.levels
+        assert threads(str(levels["roles"])) == levels["threads"]
+        assert (levels["direct"] == "yes") <= (levels["cache"] == "cold" and point.backend != "mmap")
+        assert study.in_flight(point) <= 896
+        assert str(levels["cache"]) in point.block
+        assert point.size_bytes == sweeps.sets[str(levels["set"])].bytes
+    drawn = [point for point in points if sweeps.in_timeline(point)]
+    assert {str(point.levels["arm"]) for point in drawn} == {"serial", "roles", "map"}
+
+
+def test_quick_fits_and_full_is_as_published() -> None:
+    assert sum(each.on_disk for each in file_sets("quick").values()) <= 1 << 30
+    assert [file_sets(name)["massive"].count for name in NAMES[1:]] == [10_000, 100_000, 1_000_000]
+    large = file_sets("full")["large"]
+    assert (large.count, large.bytes) == (40, 20 << 30)
+    assert Draw("normal", 50_000, 5_000_000, 400_000, 400_000) == experiments.USUAL
+
+
+def test_points_are_told_apart_and_backends_can_be_chosen() -> None:
+    points = STUDY.points(PROFILES["quick"], Sweep())
+    assert len({point.id for point in points}) == len(points)
+    mapped = STUDY.points(PROFILES["quick"], Sweep(backends=("mmap",)))
+    assert {point.backend for point in mapped} == {"mmap"}
+    with pytest.raises(UsageError, match="study file_io has no backend 'tcp'"):
+        STUDY.points(PROFILES["quick"], Sweep(backends=("tcp",)))
+
+
+class FakeNative:
+    """A native package that keeps its files small and does as it is told."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.full = ""
+        self.share = {"drop": 0.0, "warm": 1.0}
+        self.now = 0.0
+
+    def make_files(self, folder: str, first: int, sizes: bytes, seed: int, threads: int, done: Any) -> None:
+        self.made.append(Path(folder).name)
+        for index, size in enumerate(np.frombuffer(sizes, "<u8")):
+            path = Path(folder) / f"{index // 1000:04}" / f"{index:07}"
+            if Path(folder).name == self.full and index == 1:
+                raise OSError(28, "No space left on device")
+            path.parent.mkdir(exist_ok=True)
+            if not path.exists() or path.stat().st_size != size:
+                path.write_bytes(np.random.Generator(np.random.PCG64([seed, index])).bytes(int(size)))
+            done(index + 1)
+
+    def digest_files(self, folder: str, sizes: bytes, threads: int) -> str:
+        import hashlib
+
+        files = sorted(path for path in Path(folder).glob("*/*") if path.is_file())
+        return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+    def drop_files(self, folder: str, sizes: bytes, threads: int) -> None:
+        self.now = self.share["drop"]
+
+    def warm_files(self, folder: str, sizes: bytes, threads: int) -> None:
+        self.now = self.share["warm"]
+
+    def cache_state(self, folder: str, sizes: bytes) -> tuple[int, int]:
+        return round(self.now * 1000), 1000
+
+
+def tiny(name: str, count: int = 3, seed: int = 1) -> FileSet:
+    return FileSet(name, count, identical(100), None, seed)
+
+
+def make(scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None) -> dict[str, Any]:
+    with making.made(scratch, sets, native, (said if said is not None else []).append) as found:
+        return {"digests": found.digests, "refused": found.refused, "about": making.about(sets, found)}
+
+
+def test_sets_are_made_once_and_again_when_they_are_others(tmp_path: Path) -> None:
+    native, said = FakeNative(), list[str]()
+    first = make(tmp_path, [tiny("a"), tiny("b")], native, said)
+    assert said == ["file set a: 3 files, 300 bytes", "file set b: 3 files, 300 bytes"]
+    folder = tmp_path / "ipclab-scratch-file-io" / "a"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    when = (folder / "0000" / "0000000").stat().st_mtime_ns
+    assert make(tmp_path, [tiny("a")], native)["digests"]["a"] == first["digests"]["a"]
+    assert (folder / "0000" / "0000000").stat().st_mtime_ns == when  # kept
+    (folder / "0000" / "0000001").unlink()  # as a killed making leaves it
+    assert make(tmp_path, [tiny("a")], native)["digests"]["a"] == first["digests"]["a"]
+    (folder / "0000" / "0000001").write_bytes(b"x" * 100)  # somebody wrote into it
+    assert make(tmp_path, [tiny("a")], native)["digests"]["a"] == first["digests"]["a"]
+    other = make(tmp_path, [tiny("a", 2, 9)], native)
+    assert other["digests"]["a"] != first["digests"]["a"]
+    assert len(list(folder.glob("0000/*"))) == 2
+    assert other["about"]["a"]["bytes"] == 200
+
+
+def test_a_full_disk_refuses_one_set_and_the_others_go_on(tmp_path: Path) -> None:
+    native = FakeNative()
+    native.full = "b"
+    with making.made(tmp_path, [tiny("a"), tiny("b"), tiny("c")], native, lambda line: None) as found:
+        assert sorted(found.folders) == ["a", "c"]
+        with pytest.raises(LabError, match=r"file set 'b' is not there: .*No space left.*--scratch DIR"):
+            found.folder("b")
+        assert not (tmp_path / "ipclab-scratch-file-io" / "b").exists()
+
+
+def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "free_bytes", lambda scratch: 1000)
+    assert "1,000 bytes are free" in str(making.no_room(tiny("a"), tmp_path / "not" / "there"))
+    native = FakeNative()
+    assert "no room" not in make(tmp_path, [tiny("a")], native)["digests"]
+    assert native.made == []
+    monkeypatch.undo()
+    assert making.no_room(tiny("a"), tmp_path) is None
+
+
+def test_two_processes_do_not_share_files(tmp_path: Path) -> None:
+    native = FakeNative()
+    with (
+        making.made(tmp_path, [tiny("a")], native, lambda line: None),
+        pytest.raises(LabError, match=r"is in use.*--scratch DIR"),
+        making.made(tmp_path, [tiny("a")], native, lambda line: None),
+    ):
+        pass
+
+
+def test_a_cache_in_the_wrong_state_fails_the_launch() -> None:
+    native = FakeNative()
+    assert engine.prepare(native, "x", b"", "cold") == 0.0
+    assert engine.prepare(native, "x", b"", "warm") == 1.0
+    native.share = {"drop": 0.011, "warm": 0.989}
+    with pytest.raises(LabError, match=r"the files are not cold: 1\.1% of the pages are in memory"):
+        engine.prepare(native, "x", b"", "cold")
+    with pytest.raises(LabError, match=r"the files are not warm: 98\.9%"):
+        engine.prepare(native, "x", b"", "warm")
+
+
+def result(files: int = 3, size: int = 100) -> dict[str, Any]:
+    """Return what the engine would: two threads, of which one reads."""
+    thread = {"elapsed_ns": 100, "execution_ns": 60, "io_wait_ns": 20, "work_wait_ns": 15, "preempted_ns": 5}
+    counted = dict.fromkeys(engine.COUNTS, 2)
+    tasks = {f"{name}_ns": np.full(files, 10, np.int64).tobytes() for name in ("open", "read", "latency")}
+    return {
+        **{"elapsed_ns": 500, "first_compute_ns": 50, "read_end_ns": 400, "files": files, "bytes": files * size},
+        **{"checksum": 2**64 - 1, "errors": [], "peak_rss_bytes": 7, "max_open_files": 2},
+        "tasks": {**tasks, "fault_ns": np.zeros(files, np.int64).tobytes()},
+        "threads": [{**thread, **counted, "bytes": 300, "role": "read"}, {**thread, **counted, "bytes": 0}],
+        "spans": [(0, "read", 0, 1, 2)],
+    }
+
+
+def test_a_result_is_taken_only_when_every_file_was_read_once() -> None:
+    engine.check(result(), tiny("a"))
+    with pytest.raises(PayloadError, match="2 files and 200 bytes were read"):
+        engine.check(result(2), tiny("a"))
+    torn = result() | {"errors": [(1, 2, "open")]}
+    with pytest.raises(
+        LabError, match="1 of 3 files could not be read: No such file or directory during open of file 1"
+    ):
+        engine.check(torn, tiny("a"))
+
+
+def test_states_are_shares_of_all_threads_and_times_are_thinned_evenly() -> None:
+    found = engine.counters(result()["threads"], 3)
+    shares = {name: value for name, value in found.items() if name.endswith("_share")}
+    assert shares == {"execution_share": 0.6, "io_wait_share": 0.2, "work_wait_share": 0.15, "preempted_share": 0.05}
+    assert (found["minor_faults"], found["bytes_per_file"]) == (4.0, 100.0)
+    kept = engine.samples(result(1000) | {"tasks": {"read_ns": np.arange(1, 1001).tobytes()}}, 3)
+    assert kept["file.read"].tolist() == [1, 501, 1000]
+    whole = engine.samples(result(), 1000)
+    assert list(whole) == [
+        "elapsed",
+        "elapsed.first-compute",
+        "elapsed.read-end",
+        "file.open",
+        "file.read",
+        "file.latency",
+    ]
+
+
+def test_a_launch_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    native = FakeNative()
+    plans: list[dict[str, Any]] = []
+
+    def read_files(plan: dict[str, Any]) -> dict[str, Any]:
+        plans.append(plan)
+        return result()
+
+    vars(native)["read_files"] = read_files
+    monkeypatch.setitem(__import__("sys").modules, "ipclab_native", native)
+    worker = SimpleNamespace(outcome=Outcome())
+    arguments: dict[str, Any] = {"plan": {"method": "sync", "checksum_rounds": 0}, "most": 10, "timeline": True}
+    arguments["verify"] = True
+    engine.run(worker, "somewhere", tiny("a").to_json(), "cold", **arguments)  # type: ignore[arg-type]
+    assert plans[0]["sizes"] == np.full(3, 100, "<u8").tobytes()
+    assert (plans[0]["method"], plans[0]["folder"], plans[0]["spans"]) == ("sync", "somewhere", engine.MOST_SPANS)
+    assert plans[1]["checksum_rounds"] == 1  # the proof, after the timed reading
+    assert plans[1]["compute_ns"] == b""
+    facts = worker.outcome.facts
+    assert (facts["checksum"], facts["resident_share_before"], facts["spans"]) == (
+        str(2**64 - 1),
+        0.0,
+        [[0, "read", 0, 1, 2]],
+    )
+    launch = STUDY.collect(a_point(), {"engine": worker.outcome}, 1)
+    assert launch.samples["elapsed"].tolist() == [500]
+    json.dumps(facts)
+
+
+def a_point(**levels: str | int) -> Point:
+    wanted = {"arm": "soon", "cache": "cold", "set": "exp-small", **levels}
+    points = STUDY.points(PROFILES["smoke"], Sweep())
+    return next(point for point in points if wanted.items() <= point.levels.items())
+
+
+def test_what_the_engine_is_told() -> None:
+    point = a_point(arm="map", cache="cold", advice="willneed")
+    told = study.plan(point)
+    assert (told["method"], told["advice"], told["checksum_rounds"], told["direct"]) == ("mmap", "willneed", 50, False)
+    role = STUDY.roles(point, STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
+    assert FileSet.from_json(role.arguments["files"]) == file_sets("smoke")["exp-small"].worked(None)
+    assert role.arguments["plan"]["cpus"] == []
+    json.dumps(role.arguments)
+    timed = STUDY.roles(a_point(), STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
+    assert FileSet.from_json(timed.arguments["files"]).compute == experiments.USUAL
+
+
+def test_checksums_of_all_ways_must_agree() -> None:
+    sums: dict[str, str] = {}
+    study.agree(sums, a_point(), "5")
+    study.agree(sums, a_point(arm="map"), "5")
+    study.agree(sums, a_point(), None)  # not every launch has one
+    study.agree(sums, a_point(set="exp-large"), "6")
+    with pytest.raises(PayloadError, match="checksums of two ways to read differ"):
+        study.agree(sums, a_point(), "6")
+
+
+def test_what_a_machine_lacks_is_said_with_the_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "_asked", lambda question, *arguments: None)
+    monkeypatch.setattr(study, "_filesystem", lambda place: "ext4")
+    every = STUDY.points(PROFILES["smoke"], Sweep())
+    assert {STUDY.missing(point, tmp_path) for point in every} == {None}
+    monkeypatch.setattr(study, "_filesystem", lambda place: "tmpfs")
+    why = {point.levels["cache"]: STUDY.missing(point, tmp_path) for point in every}
+    assert why == {"cold": study.NO_COLD, "warm": None}
+    monkeypatch.setattr(study, "_filesystem", lambda place: "ext4")
+    lacking = {"io_uring_missing": "no io_uring", "direct_missing": "no O_DIRECT"}
+    monkeypatch.setattr(study, "_asked", lambda question, *arguments: lacking[question])
+    assert {point.backend: STUDY.missing(point, tmp_path) for point in every if point.levels["cache"] == "warm"} == {
+        **{"sync": None, "overlapped": "no io_uring", "mmap": None}
+    }
+    cold = {point.backend: STUDY.missing(point, tmp_path) for point in every if point.levels["direct"] == "yes"}
+    assert cold == {"sync": "no O_DIRECT", "overlapped": "no io_uring"}
+    monkeypatch.setattr(study, "_available", lambda: 0)
+    assert "take a smaller profile" in str(STUDY.missing(next(p for p in every if p.backend == "mmap"), tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert STUDY.missing(every[0], tmp_path) == study.NO_NATIVE
+
+
+TEXT = file_io_facts(read_table(ROOT / "data" / "published" / "004_file_io.csv"))
+ON_OWN_TABLE = {claim.id: HOLDS for claim in CLAIMS} | {"4.2": NOT_TESTABLE, "4.5": FAILS}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_verdicts_on_the_texts_own_table(claim: Any) -> None:
+    assert judge(claim, TEXT).word == ON_OWN_TABLE[claim.id]
+    assert bool(claim.unstated) == (ON_OWN_TABLE[claim.id] == NOT_TESTABLE)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_without_facts_no_claim_is_judged(claim: Any) -> None:
+    assert judge(claim, facts_of([])).word == NOT_TESTABLE
+
+
+def test_the_texts_own_contradictions() -> None:
+    said = {name: fact.value for name, fact in TEXT.items()}
+    assert said["file_io.said.massive.compute_mean"] == 390_625
+    assert said["file_io.true.compute_mean"] == 400_000 == float(str(said["file_io.said.massive.compute_mean"])) * 1.024
+    assert round(float(str(said["file_io.true.bytes"])) / 2**30, 3) == 3.815
+    assert round(float(str(said["file_io.true.five_delta"])) / 1e6, 2) == 4.49
+    assert said["file_io.said.serial.longest.5.delta"] == -4_490_000
+    shares = [round(float(str(said[f"file_io.serial.{case}.cold.gain"])), 3) for case in ("base", "big")]
+    assert shares == [0.237, 0.014]
+
+
+def about(cores: int = 2) -> dict[str, Any]:
+    return {"parameters": {"profile": "smoke"}, "notes": {"file_io": {"cores": cores, "profile": "smoke", "sets": {}}}}
+
+
+def facts_of(rows: list[Row], cores: int = 2) -> dict[str, Any]:
+    return {fact.name: fact for fact in file_io_facts_of_run.facts(Rows(rows), [], about(cores))}
+
+
+def times(point: Point, elapsed: int, **tasks: int) -> list[Row]:
+    """Return the rows of a point whose launches all took the same time."""
+    values = {"elapsed": elapsed, **{f"file.{name}": value for name, value in tasks.items()}}
+    alike = {op: Estimate(value, value, value, 3, 3, np.full(1000, float(value))) for op, value in values.items()}
+    return [Row(point, op, metric, "ns", found, ()) for op, found in alike.items() for metric in ("p50", "p99", "max")]
+
+
+def test_facts_compare_like_with_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "cores", lambda: 2)
+    points = STUDY.points(PROFILES["smoke"], Sweep())
+    took = {"sync": 200, "overlapped": 150, "mmap": 300}
+    tasks = {"submit": 10, "latency": 30, "fault": 5, "read": 20, "open": 7}
+    found = facts_of([row for point in points for row in times(point, took[point.backend], **tasks)])
+    assert found["file_io.serial.base.cold.ratio"].value == 0.75
+    assert found["file_io.serial.base.cold.gain"].value == 0.25
+    assert found["file_io.serial.growth"].value == 0.0
+    assert found["file_io.map.small.cold.ratio"].value == 2.0
+    assert found["file_io.roles.x2.half.mix"].value == "2RnC+2C"
+    assert found["file_io.roles.x2.mixed_over_rnc"].value == 1.0
+    assert found["file_io.overlap.read_ratio"].value == 150 / (150 - 4 * 10)
+    assert found["file_io.fault.4k.cold.over_read"].value == 0.25
+    assert found["file_io.soon.large.cold.x4.over_one"].value == 1.0
+    assert found["file_io.soon.small.cold.4-16"].value is None  # sixteen threads need eight CPUs
+    assert "undecided" in str(found["file_io.says.roles"].value)
+    assert (
+        found["file_io.says.serial"].value
+        == "One thread that reads for the others takes less time than threads that each read and compute in turn."
+    )
+
+
+@pytest.mark.parametrize("cores", [1, 16])
+def test_every_number_of_cores_has_its_facts(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+    monkeypatch.setattr(study, "cores", lambda: cores)
+    points = STUDY.points(PROFILES["smoke"], Sweep())
+    found = facts_of([row for point in points for row in times(point, 100, submit=10, latency=30)], cores)
+    assert set(found) == set(facts_of([]))
+    assert (found["file_io.soon.small.cold.4-16"].value is None) == (cores == 1)
+    assert (found["file_io.serial.step.8"].value is None) == (cores == 1)
+    assert found["file_io.roles.x2.mixed_over_rnc"].value == 1.0
+    assert found["file_io.soon.large.cold.x4.over_one"].value == 1.0
+
+
+def test_every_fact_that_words_use_is_there_without_a_run() -> None:
+    have = {*facts_of([]), *(f"text.{name}" for name in TEXT)}
+    sources = [*(ROOT / "ipclab" / "tables").glob("file_io*.py"), ROOT / "ipclab" / "figures" / "file_io_drawings.py"]
+    words = "".join(path.read_text() for path in [*sources, ROOT / "notebooks" / "05_file_io.ipynb"])
+    used = set(re.findall(r"\{((?:text\.)?file_io\.[\w.\-]+)", words))
+    assert used
+    assert used - have == set()
+    assert facts_of([])["file_io.says.serial"].value is None
+
+
+def test_rows_of_nothing_give_no_number() -> None:
+    found = file_io_facts_of_run.facts(Rows([]), [], {"parameters": {"profile": "quick"}})
+    measured = [fact for fact in found if fact.kind == "measured" and fact.value is not None]
+    assert measured == []
+
+
+def test_outcomes_keep_their_arrays() -> None:
+    outcome = Outcome({"elapsed": array("q", [5])}, {"elapsed": {"execution_share": 1.0}}, facts={"checksum": "1"})
+    assert STUDY.collect(a_point(), {"engine": outcome}, 1).samples["elapsed"].tolist() == [5]
