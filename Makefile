@@ -7,6 +7,8 @@ MAKEFLAGS += --no-print-directory
 
 PROFILE ?=
 RUN ?=
+A ?=
+B ?=
 REPORT_LANG ?= ko,zh,en
 PYTHON ?= python3
 
@@ -20,17 +22,20 @@ BIN := $(ENVIRONMENT)/bin
 IPCLAB := $(BIN)/python -m ipclab
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report measure test check-code check lab clean lock reference words
+.PHONY: help setup report compare measure test check-code check doctor lab clean lock reference words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  REPORT_LANG=ko,zh,en  PYTHON=python3"
+	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  REPORT_LANG=ko,zh,en  PYTHON=python3"
 
 setup: ## make or update the environment
 	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)'
 
 report: setup ## measure this machine if needed, render the reports (RUN renders that run)
 	@$(IPCLAB) report $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)') --lang '$(REPORT_LANG)' --measure
+
+compare: setup ## compare two runs: make compare A=<run folder> B=<run folder>
+	@$(IPCLAB) compare $(if $(A),'$(A)') $(if $(B),'$(B)') --lang '$(REPORT_LANG)'
 
 measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
@@ -44,6 +49,9 @@ check-code: setup ## style, types, spelling, packaging
 	@$(BIN)/mypy
 	@$(BIN)/codespell ipclab tests benchmarks docs scripts Makefile README.md CHANGELOG.md
 	@$(BIN)/validate-pyproject pyproject.toml
+
+doctor: setup ## is this machine fit to measure?
+	@$(IPCLAB) doctor
 
 check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check

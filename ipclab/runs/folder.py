@@ -14,8 +14,8 @@ from typing import Any
 from ipclab.errors import LabError, UsageError
 from ipclab.points import Point
 from ipclab.runs.files import PART, dump_json, sha256, write_whole
+from ipclab.runs.migration import RUN_STEPS, SCHEMA, migrated
 
-SCHEMA = 1
 INDEX = "run.json"
 Warn = Callable[[str], None]
 
@@ -144,11 +144,13 @@ def read(path: Path) -> RunFolder:
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs or data/reference")
     try:
         about = json.loads(file.read_text())
-        known = about["schema"] <= SCHEMA and about["files"] is not None
+        if about["schema"] > SCHEMA:
+            raise LabError(f"{path} has schema {about['schema']}", f"this ipclab knows {SCHEMA}", "use a newer ipclab")
+        about = migrated(about, RUN_STEPS)
+        if not isinstance(about["files"], dict):
+            raise TypeError("its files are no table")
     except (ValueError, KeyError, TypeError) as error:
         raise LabError(f"{file} cannot be read", str(error), "restore it, or measure a new run") from error
-    if not known:
-        raise LabError(f"{path} has schema {about['schema']}", f"this ipclab knows {SCHEMA}", "use a newer ipclab")
     return RunFolder(path.resolve(), about)
 
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
 from ipclab.points import Point
+from ipclab.runs.migration import POINT_STEPS, SCHEMA, migrated
 from ipclab.studies.interface import Launch
 
 METADATA = b"ipclab"
-SCHEMA = 1
 
 
 @dataclass
@@ -70,8 +70,7 @@ def decode(path: Path) -> Measured:
     try:
         table = pq.read_table(path)
         about = json.loads(table.schema.metadata[METADATA])
-        if about["schema"] > SCHEMA:
-            raise ValueError(f"its schema is {about['schema']}, this ipclab knows {SCHEMA}")
+        about = migrated(about, POINT_STEPS)
         point = Point(**{**about["point"], "primary": tuple(about["point"]["primary"])})
         launches = _launches(table, about["launches"])
     except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
@@ -88,5 +87,6 @@ def _launches(table: pa.Table, about: list[dict[str, Any]]) -> list[Launch]:
     for i, facts in enumerate(about):
         first, last = np.searchsorted(number, [i, i + 1])
         mine, values = codes[first:last], ns[first:last]
-        launches.append(Launch({name: values[mine == code] for code, name in enumerate(names)}, **facts))
+        found = {name: values if len(names) == 1 else values[mine == code] for code, name in enumerate(names)}
+        launches.append(Launch(found, **facts))
     return launches

@@ -92,14 +92,14 @@ def compare_all(
     `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`, even when it
     excludes 1. Pairs that cannot be tested do not count towards the correction.
     """
-    refusals = [_refusal(*pair) for pair in pairs]
-    groups = [_groups(*pair) if refusal is None else None for pair, refusal in zip(pairs, refusals, strict=True)]
+    refusals = [refusal(*pair) for pair in pairs]
+    groups = [_groups(*pair) if why is None else None for pair, why in zip(pairs, refusals, strict=True)]
     chances = [1.0 if found is None else p_value(found) for found in groups]
     level = threshold([p for p, found in zip(chances, groups, strict=True) if found is not None], alpha)
     done = []
-    for pair, refusal, found, p in zip(pairs, refusals, groups, chances, strict=True):
+    for pair, why, found, p in zip(pairs, refusals, groups, chances, strict=True):
         if found is None:
-            done.append(refusal or Comparison(UNDECIDED, "no-launches"))
+            done.append(why or Comparison(UNDECIDED, "no-launches"))
         else:
             done.append(_judge(found, p, level, equivalence, (len(pair[0].medians), len(pair[1].medians))))
     return done
@@ -112,7 +112,7 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
     return alpha * rejected / count
 
 
-def _refusal(first: Side, second: Side) -> Comparison | None:
+def refusal(first: Side, second: Side) -> Comparison | None:
     """Return why the two cannot be tested, or None when they can."""
     launches = len(first.medians), len(second.medians)
     names = sorted(first.conditions.keys() | second.conditions.keys())

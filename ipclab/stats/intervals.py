@@ -57,8 +57,11 @@ def _resampled_quantiles(
     count = lengths[chosen]
     k = np.array([rank(len(values), q) + 1 for values in launches])[chosen]
     places = np.minimum(count - 1, (random.beta(k, count + 1 - k) * count).astype(np.int64))
-    first = np.cumsum(lengths) - lengths
-    return np.asarray(np.concatenate(launches)[first[chosen] + places], dtype=np.float64)
+    found = np.empty(chosen.shape)
+    for number, values in enumerate(launches):  # one by one: all samples in one array again would double the memory
+        mine = chosen == number
+        found[mine] = values[places[mine]]
+    return found
 
 
 def statistic_estimate(per_launch: Sequence[float], samples: int, seed: int) -> Estimate:

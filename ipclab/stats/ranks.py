@@ -7,6 +7,7 @@ Without blocks this is the Wilcoxon-Mann-Whitney test; ties get their mean rank 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -44,27 +45,64 @@ def mean_ranks(values: Floats) -> Floats:
 
 def p_value(groups: Groups, shift: float = 0.0) -> float:
     """Return the two-sided p of "b is a, later by `shift`": the share of labellings that lie as far out as this one."""
+    parts = _ranked(groups, shift)
+    distance = abs(_distance(parts))
+    if _many(parts):
+        deviation = _deviation(parts)
+        return 1.0 if deviation == 0 else float(2 * NormalDist().cdf(-max(0.0, distance - 1) / deviation))
+    places, chances = _labellings(parts)
+    return float(min(1.0, chances[np.abs(places) >= distance - ROUNDING].sum()))
+
+
+def tails(groups: Groups, shift: float = 0.0) -> tuple[float, float]:
+    """Return the one-sided p of "b is a, later by `shift`" against b being earlier, and against b being later."""
+    parts = _ranked(groups, shift)
+    distance = _distance(parts)  # of a's rank sum from its middle: high when b is early
+    if _many(parts):
+        deviation = _deviation(parts)
+        if deviation == 0:
+            return 1.0, 1.0
+        early, late = (NormalDist().cdf((1 - sign * distance) / deviation) for sign in (1, -1))
+        return min(1.0, early), min(1.0, late)
+    places, chances = _labellings(parts)
+    early, late = chances[places >= distance - ROUNDING].sum(), chances[places <= distance + ROUNDING].sum()
+    return float(min(1.0, early)), float(min(1.0, late))
+
+
+def _ranked(groups: Groups, shift: float) -> list[tuple[Integers, int]]:
+    """Return for each block twice the ranks (integers even with ties), a's before b's, and how many are a's."""
     blocks = [(a, b - shift) for a, b in groups.blocks()]
     aligned = [np.concatenate(block) - np.median(np.concatenate(block)) for block in blocks]
-    # Twice the mean ranks are integers.
     doubled = np.rint(2 * mean_ranks(np.concatenate(aligned))).astype(np.int64)
     ends = np.cumsum([len(values) for values in aligned])[:-1]
-    parts = [(ranks, len(a)) for ranks, (a, _) in zip(np.split(doubled, ends), blocks, strict=True)]
-    distance = abs(sum(float(ranks[:n].sum() - n * ranks.mean()) for ranks, n in parts))
-    if max(len(ranks) for ranks, _ in parts) > EXACT_MOST:
-        deviation = np.sqrt(sum(_variance(ranks, n) for ranks, n in parts))
-        return 1.0 if deviation == 0 else float(2 * NormalDist().cdf(-max(0.0, distance - 1) / deviation))
+    return [(ranks, len(a)) for ranks, (a, _) in zip(np.split(doubled, ends), blocks, strict=True)]
+
+
+def _distance(parts: list[tuple[Integers, int]]) -> float:
+    return sum(float(ranks[:n].sum() - n * ranks.mean()) for ranks, n in parts)
+
+
+def _many(parts: list[tuple[Integers, int]]) -> bool:
+    return max(len(ranks) for ranks, _ in parts) > EXACT_MOST
+
+
+def _deviation(parts: list[tuple[Integers, int]]) -> float:
+    return float(np.sqrt(sum(_variance(ranks, n) for ranks, n in parts)))
+
+
+def _labellings(parts: list[tuple[Integers, int]]) -> tuple[Floats, Floats]:
+    """Return the distances that a's rank sum can have from its middle, and the chance of each."""
     chances, middle = np.ones(1), 0.0
     for ranks, n in parts:
-        chances = np.convolve(chances, _rank_sums(ranks, n))
+        chances = np.convolve(chances, _rank_sums(tuple(np.sort(ranks).tolist()), n))
         middle += n * float(ranks.mean())
-    far = np.abs(np.arange(len(chances)) - middle) >= distance - ROUNDING
-    return float(min(1.0, chances[far].sum()))
+    return np.arange(len(chances), dtype=np.float64) - middle, chances
 
 
-def _rank_sums(ranks: Integers, n: int) -> Floats:
+@lru_cache(maxsize=4096)
+def _rank_sums(ranks: tuple[int, ...], n: int) -> Floats:
     """Return the chance of each sum of `n` of `ranks` when all choices are as likely."""
-    total = int(ranks.sum())
+    total = sum(ranks)
     ways = np.zeros((n + 1, total + 1))
     ways[0, 0] = 1
     for rank in ranks:

@@ -1,0 +1,68 @@
+"""Made-up runs of made-up machines: the true ratio of every point is known, and no clock is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ipclab.facts.launches import Medians
+from ipclab.facts.rows import Row, Rows
+from ipclab.machines.shared import RunData
+from ipclab.points import Level, Point
+from ipclab.stats.intervals import Estimate
+
+BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")
+BASE_NS = {"unix": 10_000.0, "tcp": 16_000.0, "pipe": 13_000.0}
+
+
+def points(wait: str = "block", sizes: Sequence[int] = SIZES, placements: Sequence[str] = PLACEMENTS) -> list[Point]:
+    """Return round trips of three mechanisms by size and placement."""
+    levels: dict[str, Level] = {"arm": "main", "wait": wait, "gap_ns": 0, "touch": "full", "receive": "bytes"}
+    where = [(backend, size, placement) for backend in BACKENDS for size in sizes for placement in placements]
+    return [Point("round_trip", *each, levels, "made", ("round-trip",)) for each in where]
+
+
+def limits() -> list[Point]:
+    """Return the native echoes that bound those round trips."""
+    where = [(f"echo-{backend}", size, placement) for backend in BACKENDS for size in SIZES for placement in PLACEMENTS]
+    return [Point("limits", *each, {}, "limits", ("round-trip",)) for each in where]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine of the simulation.
+
+    `ratio` multiplies the times of the round trips, `limit` those of the limits, `by_backend` those of one mechanism.
+    `scatter` and `session` are deviations of the log: of a launch, and of all that one session measures.
+    """
+
+    ratio: float = 1.0
+    limit: float = 1.0
+    scatter: float = 0.05
+    session: float = 0.0
+    launches: int = 8
+    relation: str = "l3"
+    by_backend: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None = None, **about: Any) -> RunData:
+    """Return a run of `machine`; the same seed gives the same run."""
+    random = np.random.default_rng(seed)
+    luck = random.normal(0, machine.session)
+    medians, rows = [], Rows()
+    for point in [*points(), *limits()] if measured is None else measured:
+        over = machine.limit if point.study == "limits" else machine.ratio * machine.by_backend.get(point.backend, 1.0)
+        base = BASE_NS[point.backend.removeprefix("echo-")] / (2 if point.study == "limits" else 1)
+        middle = (base + point.size_bytes / 10) * over
+        values = middle * np.exp(luck + random.normal(0, machine.scatter, machine.launches))
+        relation = "same" if point.placement == "same" else machine.relation
+        medians.append(Medians(point.study, point.id, "round-trip", relation, tuple(values)))
+        median = float(np.median(values))
+        found = Estimate(median, float(min(values)), float(max(values)), machine.launches, 1000, np.empty(0))
+        rows.append(Row(point, "round-trip", "p50", "ns", found, ("budget",)))
+    facts = {"cpu_model": f"Example {name}", "kernel_release": "6.1.0", "cores": 2, "page_size": 4096, **machine.facts}
+    head = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1}
+    told = {"digest": f"digest-{name}", "facts": facts, "reasons": {}}
+    return RunData({**head, "machine": told, "failures": {}, "points": {}, **about}, rows, medians)

@@ -1,0 +1,180 @@
+"""The doctor on made-up machines: no real clock, no real noise; every finding has its effect, source and mend."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from ipclab.doctor.findings import FIT, NOTE, RESERVATION, Finding, Observed, examine
+from ipclab.doctor.noise import Noise, Numbers, reading, watch
+from ipclab.doctor.visit import judge, lines, visit
+from ipclab.errors import LabError
+from ipclab.facts.fact import Fact
+from ipclab.machine import FACTS, Source, Value
+from ipclab.paths import Paths
+from tests.commands import ROOT, environment
+from tests.test_machine import Fake, write
+
+QUIET = Noise(steal=0.0, queue=0.01, busy=0.02, interrupts=300, throttled=0.0)
+MIB, GIB = 1 << 20, 1 << 30
+SOUND: dict[str, Value] = {
+    "frequency_governor": "performance",
+    "boost": False,
+    "threads_per_core": 1,
+    "cpus_allowed": "0-3",
+    "virtualisation": "none",
+    "clocksource": "tsc",
+    "clocksources": ["tsc", "hpet"],
+    "shm_free": GIB,
+    "scratch_free": 10 * GIB,
+    "open_files_soft": 4096,
+    "locked_memory": 64 * MIB,
+    "container": "none",
+    "io_uring": True,
+}
+READY = dict.fromkeys(("native", "MPI", "Go", "fonts"), True)
+LIMITS = {
+    name: Fact(name, value, "ns")
+    for name, value in {
+        "limit.futex-wake.same": 3_500,
+        "limit.futex-wake.cross": 41_000,
+        "limit.clock": 24,
+        "limit.syscall": 170,
+    }.items()
+}
+
+
+def found(
+    facts: Mapping[str, Value] | None = None, noise: Noise = QUIET, present: Mapping[str, bool] = READY
+) -> dict[str, Finding]:
+    seen = Observed({**SOUND, **(facts or {})}, noise, present, 16 * MIB, LIMITS, "run R")
+    return {each.name: each for each in examine(seen)}
+
+
+def test_a_sound_machine_is_fit() -> None:
+    every = found()
+    assert {each.state for each in every.values()} == {FIT}
+    assert len(every) == 21
+    judge(list(every.values()), RESERVATION)
+
+
+def noisy(**numbers: float) -> Noise:
+    return Noise(**{**QUIET.__dict__, **numbers})
+
+
+WRONG: dict[str, tuple[dict[str, Value], Noise, str, str, str]] = {
+    "steal": ({}, noisy(steal=0.02), RESERVATION, "flagged and repeated", "quiet"),
+    "run queue": ({}, noisy(queue=0.5), RESERVATION, "5.2 us on a busy machine", "top"),
+    "interrupts": ({}, noisy(interrupts=20_000), RESERVATION, "4.0% of a CPU", "smp_affinity_list"),
+    "governor": (
+        {"frequency_governor": "powersave", "frequency_min": 10**9, "frequency_max": 32 * 10**8},
+        *(QUIET, RESERVATION, "3.2 times slower", "cpupower frequency-set -g performance"),
+    ),
+    "turbo": ({"boost": True}, QUIET, NOTE, "heat", "no_turbo"),
+    "SMT": ({"threads_per_core": 2}, QUIET, NOTE, "cross-smt", "smt/control"),
+    "CPUs": ({"cpus_allowed": "3"}, QUIET, RESERVATION, "two CPUs", "cpuset"),
+    "virtual machine": ({"virtualisation": "kvm"}, QUIET, RESERVATION, "3.5 us on one CPU, 41.0 us on two", "haltpoll"),
+    "clock": ({"clocksource": "hpet"}, QUIET, RESERVATION, "170 ns instead of 24 ns", "echo tsc"),
+    "CPU quota": ({"cpu_quota": 1.5}, noisy(throttled=0.3), RESERVATION, "stands still", "--cpus"),
+    "memory limit": ({"memory_limit": GIB}, QUIET, RESERVATION, "killed", "--memory"),
+    "/dev/shm": ({"shm_free": MIB}, QUIET, RESERVATION, "nothing is measured", "--shm-size"),
+    "data folder": ({"scratch_free": MIB}, QUIET, RESERVATION, "may not fit", "IPCLAB_DATA"),
+    "open files": ({"open_files_soft": 256}, QUIET, RESERVATION, "descriptors", "ulimit -n"),
+    "locked memory": ({"locked_memory": 64 * 1024}, QUIET, NOTE, "io_uring", "ulimit -l"),
+    "container": ({"container": "docker"}, QUIET, NOTE, "none on time", "seccomp"),
+    "io_uring": ({"io_uring": False}, QUIET, RESERVATION, "not testable here", "kernel.io_uring_disabled=0"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_named_with_effect_source_and_mend(name: str) -> None:
+    facts, noise, state, effect, mend = WRONG[name]
+    every = found(facts, noise)
+    one = every[name]
+    assert one.state == state
+    assert effect in one.effect and mend in one.mend and one.source
+    assert [each.name for each in every.values() if each.state != FIT] == [name]
+    text = "\n".join(lines(list(every.values())))
+    assert one.effect in text and f"[{one.source}]" in text and one.mend in text
+    if state == RESERVATION:
+        with pytest.raises(LabError, match=f"one reservation: {name};"):
+            judge(list(every.values()), RESERVATION)
+    else:
+        judge(list(every.values()), RESERVATION)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_absent_software_is_a_reservation(name: str) -> None:
+    one = found(present={**READY, name: False})[name]
+    assert one.state == RESERVATION
+    assert "make setup" in one.mend
+
+
+def test_a_virtual_machine_that_polls_is_fit() -> None:
+    assert found({"virtualisation": "kvm", "idle_governor": "haltpoll"})["virtual machine"].state == FIT
+
+
+def test_what_a_machine_does_not_tell_is_not_judged() -> None:
+    seen = Observed(dict.fromkeys(SOUND), Noise(None, None, None, None, None), {}, 0, {}, "no run")
+    assert {each.name for each in examine(seen)} == {"CPU quota", "memory limit"}
+    assert {each.state for each in examine(seen)} == {FIT}
+
+
+def test_every_fact_that_is_looked_at_exists() -> None:
+    names = {spec.name for spec in FACTS}
+    assert set(SOUND) <= names
+    assert {key for facts, *_ in WRONG.values() for key in facts} <= names
+
+
+def ticking(readings: list[Numbers]) -> tuple[Callable[[], Numbers], Callable[[], int], Callable[[float], None]]:
+    """Return a reader, a clock and a sleep that share a made-up time; the last reading repeats."""
+    now = [0.0]
+    left = iter(readings)
+    last: list[Numbers] = [{}]
+
+    def read() -> Numbers:
+        last[0] = next(left, last[0])
+        return last[0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    return read, lambda: int(now[0] * 1e9), sleep
+
+
+def test_noise_is_what_grew_between_the_readings() -> None:
+    first: Numbers = {"cpus": 2, "steal_ns": 0, "busy_ns": 0, "throttled_ns": 0, "interrupts": 100, "running": 1}
+    more = {"steal_ns": 10**8, "busy_ns": 5 * 10**9, "throttled_ns": 10**9, "interrupts": 10_100, "running": 3}
+    seen = watch(*ticking([first, {**first, **more}]), 5.0)
+    assert seen.steal == pytest.approx(0.01)
+    assert seen.busy == pytest.approx(0.5)
+    assert seen.throttled == pytest.approx(0.2)
+    assert seen.interrupts == pytest.approx(1_000)
+    assert seen.queue == pytest.approx(50 * 2 / 51 / 2)
+    nothing = watch(*ticking([{}]), 5.0)
+    assert nothing == Noise(None, None, None, None, None)
+
+
+def test_a_made_up_machine_is_visited(tmp_path: Path) -> None:
+    stat = "cpu  100 0 50 900 0 0 5 7 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nintr 77 1 2\nctxt 5\nprocs_running 1\n"
+    write(tmp_path, {"/proc/stat": stat, "/proc/cpuinfo": "flags\t: hypervisor\n"})
+    source = Source(tmp_path, Fake({0}), Paths(tmp_path))
+    assert reading(source)["interrupts"] == 77
+    _, clock, sleep = ticking([])
+    every = {each.name: each for each in visit(Paths(ROOT), source, 5.0, clock, sleep)}
+    assert every["steal"].state == every["interrupts"].state == FIT
+    assert every["CPUs"].state == RESERVATION
+    assert every["virtual machine"].state == RESERVATION
+    assert "the reference run" in every["virtual machine"].source
+
+
+def test_the_command_names_its_reservations(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ipclab", "doctor", "--seconds", "0.1"]
+    env = environment(tmp_path)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    states = [line.split()[0] for line in done.stdout.splitlines() if line.startswith((FIT, NOTE, RESERVATION))]
+    assert states.count(FIT) > 5
+    assert done.returncode == (1 if RESERVATION in states else 0)
+    assert done.stderr.count("\n") == done.returncode
