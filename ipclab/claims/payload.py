@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 
-from ipclab.claims.claim import Claim, Facts, Quantity, at_least, at_most, take
+from ipclab.claims.claim import Claim, Facts, Quantity, Rule, at_least, at_most, take
 from ipclab.facts.fact import Fact
 from ipclab.facts.payload import CYCLES, OPS, SIZE_NAMES
 from ipclab.report.catalogue import N_
@@ -12,6 +12,14 @@ NAMES = tuple(SIZE_NAMES.values())
 NO_PHASES = N_("the text does not time the parts of a write")
 ONLY_ESTIMATED = N_("the text gives an estimate, not a measurement")
 ABOVE_ONE = 1.0 + 1e-9
+FAIR_MAPPINGS = ("reopened", "kept")
+PLACEMENTS = ("same", "cross")
+BOTH_MAPPINGS = N_("the exact payload, no other threads, the mapping reopened and kept")
+EXACT_PAYLOAD = N_("the exact payload, no other threads")
+EVERY_MAPPING = N_("the mapping reopened, truncated each time and kept")
+BOTH_PLACEMENTS = N_("both placements")
+BOTH_ENDS = N_("a sender and a receiver, both placements")
+WITH_WAITING = N_("a sender and a receiver that polls as the real one does")
 
 
 def mean(facts: Facts, op: str, size: str) -> Quantity:
@@ -49,6 +57,62 @@ def small_over_large(facts: Facts) -> Sequence[Quantity]:
     return [moved(facts, op, "small") / moved(facts, op, "large") for op in OPS]
 
 
+def mapped(facts: Facts, op: str, size: str, mapping: str) -> Quantity:
+    """Return the median time of `op` on the exact payload, timed by phases in one process."""
+    return take(facts, f"payload.mapping.{mapping}.{op}.{size}")
+
+
+def mapped_ratios(*sizes: str) -> Rule:
+    """Return a rule for how many times as long a write takes as a read, with the mapping reopened and kept."""
+    return lambda facts: [
+        mapped(facts, "write", size, mapping) / mapped(facts, "read", size, mapping)
+        for size, mapping in product(sizes, FAIR_MAPPINGS)
+    ]
+
+
+def mapped_bandwidth(op: str) -> Rule:
+    """Return a rule for the large payload's bandwidth (bytes/s) by exact bytes."""
+    return lambda facts: [take(facts, f"payload.mapping.reopened.{op}.large.bandwidth")]
+
+
+def mapped_small_over_large(facts: Facts) -> Sequence[Quantity]:
+    """Return the small payload's bandwidth over the large one's, with the mapping reopened, for each op."""
+    names = [f"payload.mapping.reopened.{op}" for op in OPS]
+    return [take(facts, f"{n}.small.bandwidth") / take(facts, f"{n}.large.bandwidth") for n in names]
+
+
+def flush_shares(facts: Facts) -> Sequence[Quantity]:
+    """Return the flush's share of a write with the mapping reopened, truncated each time, and kept."""
+    names = [f"payload.mapping.{mapping}.write.large" for mapping in ("reopened", "truncated", "kept")]
+    return [take(facts, f"{name}.flush") / take(facts, name) for name in names]
+
+
+def waiting(facts: Facts) -> Quantity:
+    """Return how long the real reader is expected to wait before it sees a transfer, since it polls."""
+    return take(facts, "payload.polling.python.waiting")
+
+
+def real_cycles(facts: Facts) -> Sequence[Quantity]:
+    """Return the time of all iterations' transfers between two processes whose reader polls as the real one does."""
+    return [(take(facts, "payload.handover.shm-mmap.cross.large") + waiting(facts)) * CYCLES]
+
+
+def together(facts: Facts) -> Quantity:
+    """Return how many times as fast a write and a read together are as TCP at its highest estimate."""
+    tcp = take(facts, "payload.tcp_bandwidth_high")
+    return transfer(facts).over(take(facts, "payload.moved.large").value * 1e9) / tcp
+
+
+def past_over_now(facts: Facts) -> Sequence[Quantity]:
+    """Return TCP as v0.9 over shared memory, both between two processes, in both placements."""
+    return [take(facts, f"payload.past_over_now.{placement}") for placement in PLACEMENTS]
+
+
+def past_bandwidths(facts: Facts) -> Sequence[Quantity]:
+    """Return the bandwidth of TCP as v0.9 used it, in both placements."""
+    return [take(facts, f"payload.tcp.v09.off.{placement}.large.bandwidth") for placement in PLACEMENTS]
+
+
 def _figures(**values: tuple[float, str]) -> dict[str, Fact]:
     return {name: Fact(name, value, unit, kind="published") for name, (value, unit) in values.items()}
 
@@ -67,6 +131,8 @@ CLAIMS: tuple[Claim, ...] = (
         quantities=lambda facts: [write_over_read(facts)[-1]],
         bounds=(2.0, 3.0),
         figures=_figures(low=(2, "1"), high=(3, "1"), size=LARGE_SIZE),
+        fair=mapped_ratios("large"),
+        adds=BOTH_MAPPINGS,
     ),
     _claim(
         "0.1b",
@@ -75,6 +141,8 @@ CLAIMS: tuple[Claim, ...] = (
         N_("Reads are faster than writes at every size."),
         quantities=write_over_read,
         bounds=at_least(ABOVE_ONE),
+        fair=mapped_ratios(*NAMES),
+        adds=BOTH_MAPPINGS,
     ),
     _claim(
         "0.2",
@@ -99,22 +167,26 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         "0.4",
         "5.2",
-        "1.32 MB 쓰기 1.85 GB/s 이상",
+        "주요 데이터 전송(1.32 MB)에서 1.85 GB/s 이상의 대역폭을 달성하였다",
         N_("Writing {size:MB} reaches at least {low:GB/s}."),
         quantities=lambda facts: [moved(facts, "write", "large")],
         bounds=at_least(1.85e9),
         unit="B/s",
         figures=_figures(low=(1.85e9, "B/s"), size=LARGE_SIZE),
+        fair=mapped_bandwidth("write"),
+        adds=EXACT_PAYLOAD,
     ),
     _claim(
         "0.5",
         "5.2",
-        "1.32 MB 읽기 5.82 GB/s",
+        "1.32 MB 데이터 전송 시 1.85 GB/s의 쓰기 속도와 5.82 GB/s의 읽기 속도를 기록하였다",
         N_("Reading {size:MB} reaches at least {low:GB/s}."),
         quantities=lambda facts: [moved(facts, "read", "large")],
         bounds=at_least(5.82e9),
         unit="B/s",
         figures=_figures(low=(5.82e9, "B/s"), size=LARGE_SIZE),
+        fair=mapped_bandwidth("read"),
+        adds=EXACT_PAYLOAD,
     ),
     _claim(
         "0.6",
@@ -128,6 +200,8 @@ CLAIMS: tuple[Claim, ...] = (
         bounds=at_most(0.01),
         unit="share",
         figures=_figures(high=(0.01, "share")),
+        fair=mapped_small_over_large,
+        adds=EXACT_PAYLOAD,
     ),
     _claim(
         "0.7",
@@ -139,6 +213,8 @@ CLAIMS: tuple[Claim, ...] = (
         unit="share",
         unstated=NO_PHASES,
         figures=_figures(low=(0.10, "share")),
+        fair=flush_shares,
+        adds=EVERY_MAPPING,
     ),
     _claim(
         "0.8",
@@ -163,15 +239,19 @@ CLAIMS: tuple[Claim, ...] = (
         unit="B/s",
         unstated=ONLY_ESTIMATED,
         figures=_figures(low=(90e6, "B/s"), high=(100e6, "B/s"), most=(125e6, "B/s")),
+        fair=past_bandwidths,
+        adds=BOTH_PLACEMENTS,
     ),
     _claim(
         "0.10",
-        "5.1",
-        "개선율 18-58배",
+        "6.1",
+        "속도: 18-58배 향상",
         N_("Shared memory is at least {low:int} times as fast as the TCP of v0.9, a write and a read together."),
         quantities=lambda facts: [take(facts, "payload.tcp.v09.off.cross.large") / transfer(facts)],
         bounds=at_least(18.0),
         figures=_figures(low=(18, "1")),
+        fair=past_over_now,
+        adds=BOTH_ENDS,
     ),
     _claim(
         "0.11",
@@ -182,11 +262,13 @@ CLAIMS: tuple[Claim, ...] = (
         bounds=(19e6 * 0.9, 19e6 * 1.1),
         unit="ns",
         figures=_figures(cycles=(CYCLES, "count"), total=(19e6, "ns"), margin=(0.10, "share")),
+        fair=real_cycles,
+        adds=WITH_WAITING,
     ),
     _claim(
         "0.12",
         "2.2",
-        "84 bytes: LDM-EKI에서 실제 전송하는 데이터 크기와 동일",
+        "LDM-EKI에서 실제 전송하는 데이터 크기와 동일: 1. 84 bytes",
         N_("The smallest payload tested is the {size} of the real configuration."),
         quantities=lambda facts: [take(facts, "payload.moved.small")],
         bounds=(84.0, 84.0),
