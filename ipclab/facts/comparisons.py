@@ -21,19 +21,24 @@ ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those
 class Race:
     """Which points of a study are compared by which op: those with all `levels`, apart by the values of `per`.
 
-    `names` is what tells two points of one contest from each other; `sleeping` adds a contest without those that spin.
+    A tuple of levels means any of them. `names` is what tells two points of one contest from each other; `sleeping`
+    adds a contest without those that spin. Without `sized` the size is a result of what is compared, not a condition of
+    it: all sizes are one contest, whose size is 0.
     """
 
     study: str
     op: str
-    levels: dict[str, Level]
+    levels: dict[str, Level | tuple[Level, ...]]
     per: tuple[str, ...] = ()
     names: tuple[str, ...] = ("backend",)
     sleeping: bool = False
+    sized: bool = True
 
     def takes(self, point: Point) -> bool:
         """Tell whether `point` takes part."""
-        return point.study == self.study and self.levels.items() <= point.key().items()
+        key = point.key()
+        wanted = {name: level if isinstance(level, tuple) else (level,) for name, level in self.levels.items()}
+        return point.study == self.study and all(key.get(name) in levels for name, levels in wanted.items())
 
     def question(self, point: Point) -> str:
         """Return the levels of `point` by which contests are kept apart, as `name=value` words."""
@@ -44,9 +49,47 @@ class Race:
         return " ".join(str(point.key()[name]) for name in self.names)
 
 
+# The shared dictionary on one node; LMDB as published.
+_DICT: dict[str, Level | tuple[Level, ...]] = {"nodes": 1, "sync": ("none", "off"), "map": ("none", "writemap")}
+_MANY: dict[str, Level | tuple[Level, ...]] = {"arm": "read-many", "nodes": 1}
+_EACH = ("arm", "readers", "entries")
+_SET = ("arm", "set", "cache")
 RACES = (
     Race("round_trip", "round-trip", {"arm": "main"}, sleeping=True),
     Race("payload", "handover", {"arm": "handover"}, sleeping=True),
+    *(
+        Race("shared_dict", op, {**_DICT, "arm": arm, "codec": "pickle"}, _EACH)
+        for arm, op in (
+            *(("published", "write-total"), ("read-many", "write"), ("read-many", "read")),
+            *(("stream", "update"), ("live", "staleness")),
+        )
+    ),
+    *(
+        Race("shared_dict", op, {**_DICT, **_MANY}, ("backend", *_EACH[1:]), ("codec",), sized=False)
+        for op in ("write", "read")
+    ),
+    Race(
+        "shared_dict",
+        "write",
+        {**_MANY, "backend": "lmdb", "codec": "pickle"},
+        ("arm", "backend", "sync", "readers", "entries"),
+        ("backend", "map"),
+    ),
+    # Reading files: ways and roles of threads for one set of files in one state of the cache.
+    *(Race("file_io", "elapsed", {"arm": arm}, _SET, ("roles",)) for arm in ("soon", "roles")),
+    *(Race("file_io", "elapsed", {"arm": arm}, _SET, ("backend", "roles")) for arm in ("massive", "general")),
+    *(
+        Race("file_io", "elapsed", {"arm": "map", "advice": "none", **levels}, _SET, ("backend", "roles"))
+        for levels in (
+            *({"cache": "cold", "backend": "mmap"}, {"cache": "cold", "direct": "yes"}),
+            {"cache": "warm"},
+        )
+    ),
+    *(Race("multiplexer", op, {"arm": "main"}, ("medium",)) for op in ("write", "receive", "end-to-end")),
+    Race("multiplexer", "end-to-end", {"arm": "streams"}, ("streams",)),
+    Race("multiplexer", "write", {"arm": "threshold"}, ("arm",), ("backend", "threshold")),
+    *(Race("multiplexer", op, {"arm": "factorial"}, ("arm",), ("pool", "chunk")) for op in ("write", "end-to-end")),
+    Race("file_io", "elapsed", {"arm": "serial"}, (*_SET, "compute_ns", "threads"), ("backend", "roles")),
 )
 
 
@@ -101,7 +144,7 @@ class Entry:
         """Return what the entries of one contest share."""
         return (
             *(self.point.study, self.race.op, self.race.question(self.point)),
-            *(self.point.placement, self.point.size_bytes),
+            *(self.point.placement, self.point.size_bytes if self.race.sized else 0),
         )
 
 

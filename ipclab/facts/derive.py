@@ -8,36 +8,46 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from ipclab.facts import comparisons, environment, limits, payload, round_trip
+from ipclab.facts import comparisons, environment, file_io, limits, multiplexer, payload, round_trip, shared_dict
 from ipclab.facts.comparisons import Contest, Entry, contests, entries, read_contests
 from ipclab.facts.fact import Fact
+from ipclab.facts.launches import Medians, launches_table, medians, read_medians
 from ipclab.facts.rows import COLUMNS, Rows, read_row, tidy
+from ipclab.facts.summaries import SUMMARIES, summaries
 from ipclab.paths import Paths
 from ipclab.runs.files import dump_json, sha256, write_whole
 from ipclab.runs.folder import RunFolder
 from ipclab.runs.samples import decode
 
 FACTS, POINTS, CONTESTS = "facts.json", "tables/points.csv", "tables/comparisons.csv"
-CODE = ("facts", "stats", "studies", "points.py", "runs/samples.py")  # what derived numbers depend on
+LAUNCHES = "tables/launches.csv"
+# What derived numbers depend on.
+CODE = ("facts", "stats", "studies", "points.py", "runs/samples.py", "runs/migration.py")
 
 
-def rows_of(run: RunFolder) -> tuple[Rows, list[Contest]]:
-    """Return the tidy rows of a run and its contests, one point in memory at a time.
+def rows_of(run: RunFolder) -> tuple[Rows, list[Contest], list[Medians]]:
+    """Return the tidy rows of a run, its contests and its launch medians, one point in memory at a time.
 
     Raises `LabError` when a file is not what was measured.
     """
     rows = Rows()
     found: list[Entry] = []
+    launches: list[Medians] = []
     for path in run.point_files():
         measured = decode(path)
         rows += tidy([measured])
         found += entries(measured)
-    return rows, contests(found)
+        launches += medians(measured)
+    return rows, contests(found), launches
 
 
 def facts_of(run: RunFolder, rows: Rows, found: list[Contest]) -> dict[str, Fact]:
     """Return every named fact of a run; what was not measured has no value."""
-    every = (*environment.facts(run.about), *limits.facts(rows), *payload.facts(rows), *round_trip.facts(rows, found))
+    every = (
+        *(*environment.facts(run.about), *limits.facts(rows)),
+        *(*payload.facts(rows), *round_trip.facts(rows, found), *shared_dict.facts(rows, found)),
+        *(*file_io.facts(rows, found, run.about), *multiplexer.facts(rows, found)),
+    )
     return {fact.name: fact for fact in every}
 
 
@@ -71,11 +81,13 @@ def _python_files(path: Path) -> list[Path]:
 
 
 def write_derived(run: RunFolder, paths: Paths, folder: Path | None = None) -> Path:
-    """Write `facts.json` and `tables/points.csv` into `folder` (the run itself by default) and return the folder."""
+    """Write `facts.json` and the tables into `folder` (the run itself by default) and return the folder."""
     target = folder or run.path
-    rows, found = rows_of(run)
+    rows, found, launches = rows_of(run)
     facts = {name: asdict(fact) for name, fact in facts_of(run, rows, found).items()}
     contents = {FACTS: dump_json(facts), POINTS: points_csv(rows), CONTESTS: contests_csv(found)}
+    contents |= {name: _csv(*content) for name, content in summaries(rows).items()}
+    contents[LAUNCHES] = launches_table(launches).encode()
     for name, content in contents.items():
         write_whole(target / name, content)
         if folder is None:
@@ -93,9 +105,10 @@ def derived(run: RunFolder, paths: Paths) -> Path:
     it was made in this checkout, else beside it in `data/.derived`, since a run of somebody else's is not altered.
     """
     code = code_digest(paths.package)
-    names = [name for name in (FACTS, POINTS, CONTESTS) if (run.path / name).is_file()]
-    intact = all(run.about["files"].get(name) == sha256(run.path / name) for name in names)
-    if run.about.get("derived_by") == code and len(names) == 3 and intact:  # noqa: PLR2004
+    names = (FACTS, POINTS, CONTESTS, LAUNCHES, *SUMMARIES)
+    files = [(run.path / name, run.about["files"].get(name)) for name in names]
+    intact = all(file.is_file() and sha256(file) == digest for file, digest in files)
+    if run.about.get("derived_by") == code and intact:
         return run.path
     if run.path.is_relative_to(paths.runs.resolve()):
         write_derived(run, paths)
@@ -103,7 +116,7 @@ def derived(run: RunFolder, paths: Paths) -> Path:
         return run.path
     index = sha256(run.path / "run.json")
     aside = paths.data / ".derived" / f"{run.id}-{index[:8]}-{code[:8]}"
-    return aside if (aside / POINTS).is_file() else write_derived(run, paths, aside)
+    return aside if (aside / LAUNCHES).is_file() else write_derived(run, paths, aside)
 
 
 def read_derived(folder: Path) -> tuple[dict[str, Fact], Rows, list[Contest]]:
@@ -114,3 +127,9 @@ def read_derived(folder: Path) -> tuple[dict[str, Fact], Rows, list[Contest]]:
     with (folder / CONTESTS).open(encoding="utf-8", newline="") as file:
         found = read_contests(csv.DictReader(file))
     return {name: Fact(**fact) for name, fact in facts.items()}, rows, found
+
+
+def read_launches(folder: Path) -> list[Medians]:
+    """Return the launch medians that `write_derived` wrote into `folder`."""
+    with (folder / LAUNCHES).open(encoding="utf-8", newline="") as file:
+        return read_medians(csv.DictReader(file))

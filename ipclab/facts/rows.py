@@ -17,7 +17,12 @@ from ipclab.stats.modes import modes
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
-COUNTER_UNITS = {"cpu_ns": "ns", "queued_share": "share", "bytes_allocated": "B"}
+COUNTER_UNITS = {
+    **{"cpu_ns": "ns", "queued_share": "share", "bytes_allocated": "B", "bytes_per_file": "B"},
+    **{"receiver_bytes_allocated": "B", "fairness": "1"},
+    **dict.fromkeys(("execution_share", "io_wait_share", "work_wait_share", "preempted_share"), "share"),
+}
+FACT_UNITS = {"_ns": "ns", "_per_second": "1/s", "_share": "share", "bytes": "B"}  # by a part of the name
 Seed = Callable[[str], int]
 COLUMNS = (
     *("study", "point", "backend", "op", "size_bytes", "placement", "levels", "metric", "unit"),
@@ -116,7 +121,7 @@ def _launch_facts(measured: Measured) -> Iterator[Row]:
     for name, first in measured.launches[0].facts.items():
         if not isinstance(first, int | float):
             continue
-        unit = "ns" if name.endswith("_ns") else "1/s" if name.endswith("_per_second") else "count"
+        unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
         seed = int.from_bytes(hashlib.sha256(f"{measured.point.id} launch {name}".encode()).digest()[:8])
         values = [float(launch.facts[name]) for launch in measured.launches]  # type: ignore[arg-type]
         yield Row(measured.point, "launch", name, unit, statistic_estimate(values, len(values), seed), _flags(measured))
@@ -175,4 +180,6 @@ def _flags(measured: Measured) -> tuple[str, ...]:
     names = sorted({flag for launch in disturbed for flag in launch.flags})
     share = f"disturbed:{len(disturbed)}/{len(measured.launches)}"
     failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
-    return (measured.stop, *((share, *names) if disturbed else ()), *failed)
+    crowded = measured.launches[0].facts.get("ranks_per_cpu", 0)
+    oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
+    return (measured.stop, *oversubscribed, *((share, *names) if disturbed else ()), *failed)

@@ -1,32 +1,43 @@
 """Every figure of the reports: its question as a caption, what it shows in words, and how it is drawn."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
-from matplotlib.figure import Figure as Canvas
-
 from ipclab.errors import UsageError
-from ipclab.figures import payload, round_trip, style
+from ipclab.figures import claims, payload, round_trip, style
+from ipclab.figures.drawing import Drawing
+from ipclab.figures.file_io_drawings import FILE_IO
+from ipclab.figures.multiplexer_drawings import MULTIPLEXER
+from ipclab.figures.shared_dict_drawings import DRAWINGS as SHARED_DICT
 from ipclab.report.catalogue import N_
 from ipclab.report.figure import Figure
 from ipclab.runs.files import write_whole
 from ipclab.view import View
 from ipclab.words import nearest
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """One figure; `caption` and `alt` are msgids, `width` and `height` inches."""
-
-    draw: Callable[[View, Canvas], None]
-    width: float
-    height: float
-    caption: str
-    alt: str
-
-
 DRAWINGS = {
+    "claims-glance": Drawing(
+        claims.glance,
+        7.0,
+        8.4,
+        N_("Which published claims hold, on their own tables and on this machine? Shaded: what the rule allows."),
+        N_(
+            "A row for each of {audit.claims} claims: its value over its rule's bound, with interval, by three "
+            "methods. On the texts' own tables {audit.own.holds} hold, {audit.own.fails} fail, "
+            "{audit.own.untestable} cannot be tested. On this run by the published method "
+            "{audit.here.holds} hold, {audit.here.fails} fail, {audit.here.undecided} are undecided, "
+            "{audit.here.untestable} cannot be tested; by the fair method {audit.fair.holds} hold, "
+            "{audit.fair.fails} fail, {audit.fair.undecided} are undecided, {audit.fair.untestable} "
+            "cannot be tested."
+        ),
+    ),
+    "claims-own": Drawing(
+        claims.own,
+        7.0,
+        2.6,
+        N_("Which of your own claims hold? Shaded: what the rule allows."),
+        N_("A row for each claim of the file: its value over its rule's bound, with interval, by three methods."),
+    ),
     "payload-bandwidth": Drawing(
         payload.bandwidth,
         7.0,
@@ -116,18 +127,21 @@ DRAWINGS = {
         N_("How are the round trips of {round_trip.size.small} distributed?"),
         N_("Cumulative distributions of all samples by mechanism, in two placements, with p50 and p99 marked."),
     ),
+    **SHARED_DICT,
+    **FILE_IO,
+    **MULTIPLEXER,
 }
 
 
-def draw(view: View, name: str, folder: Path | None) -> Figure:
+def draw(view: View, name: str, folder: Path | None, drawings: Mapping[str, Drawing] = DRAWINGS) -> Figure:
     """Return the figure `name` for the reader of `view`; its SVG and PNG go into `folder` when one is given.
 
     What lies in `folder` already was drawn from the same run for another notebook, and is taken as it is. Raises
     `UsageError` for an unknown name.
     """
-    if name not in DRAWINGS:
-        raise UsageError(f"no figure {name!r}", "", f"did you mean {nearest(name, DRAWINGS)!r}?")
-    drawing = DRAWINGS[name]
+    if name not in drawings:
+        raise UsageError(f"no figure {name!r}", "", f"did you mean {nearest(name, drawings)!r}?")
+    drawing = drawings[name]
     path = folder / f"{name}.{view.lang}.png" if folder else None
     drawn = path.with_suffix(".svg") if path else None
     svg = drawn.read_text(encoding="utf-8") if drawn and drawn.is_file() else _drawn(view, name, drawing, folder)

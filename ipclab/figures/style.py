@@ -30,6 +30,12 @@ LOOKS = {
     "iceoryx2": (GREEN, "P"),
     "zmq-ipc": (ORANGE, "s"),
     "zmq-tcp": (ORANGE, "^"),
+    "lmdb": (GREEN, "v"),
+    "shared-memory": (BLUE, "D"),
+    "mpi-window": (BLACK, "P"),
+    "zmq-push": (ORANGE, "o"),
+    "zmq-pub": (RED, "v"),
+    "mpi-bcast": (PINK, "P"),
     "unix": (PINK, "D"),
     "tcp": (RED, "^"),
     "pipe": (PINK, "o"),
@@ -37,6 +43,13 @@ LOOKS = {
     "mp-queue": (OCHRE, "s"),
     "file": (ORANGE, "v"),
     "memcpy": (BLACK, "x"),
+    "original": (BLACK, "o"),
+    "optimized": (ORANGE, "s"),
+    "hybrid": (BLUE, "^"),
+    "adaptive": (GREEN, "D"),
+    "sync": (BLACK, "D"),
+    "overlapped": (BLUE, "o"),
+    "mmap": (RED, "s"),
 }
 UNKNOWN = (GREY, "h")  # a backend of another package
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")

@@ -38,7 +38,7 @@ def machine(view: View) -> Table:
     rows = [
         [
             _(specs[name].label) + (" *" if specs[name].identifies else ""),
-            _text(view, name, facts.get(name), reasons.get(name, "absent")),
+            text(view, name, facts.get(name), reasons.get(name, "absent")),
         ]
         for name in SHOWN
     ]
@@ -46,7 +46,8 @@ def machine(view: View) -> Table:
     return Table(_("The machine that was measured"), [Column(_("Fact")), Column(_("Value"))], rows, [note])
 
 
-def _text(view: View, name: str, value: Any, reason: str) -> str:
+def text(view: View, name: str, value: Any, reason: str) -> str:
+    """Return a fact of the machine as a cell; for a value that is None, what `reason` means."""
     spec = next(spec for spec in FACTS if spec.name == name)
     if value is None or isinstance(value, bool):
         return view.say(REASONS.get(reason, REASONS["absent"]) if value is None else WORDS[value])
