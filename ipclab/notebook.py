@@ -1,15 +1,17 @@
 """What a notebook holds in its hand: a run, seen by readers of one language."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ipclab.calibration import facts as calibration
 from ipclab.calibration.run import read as read_calibration
-from ipclab.claims.published import texts
+from ipclab.claims.audit import audited
+from ipclab.claims.custom import read_claims
 from ipclab.errors import UsageError
 from ipclab.facts.derive import derived, read_derived
+from ipclab.facts.fact import Fact
 from ipclab.figures import registry as figures
 from ipclab.paths import Paths, checkout
 from ipclab.report import magic, prose
@@ -33,14 +35,18 @@ class Lab:
     view: View
 
     @classmethod
-    def open(cls, run: str = "", lang: str = "en") -> "Lab":
+    def open(cls, run: str = "", lang: str = "en", claims: str = "") -> "Lab":
         """Open the run in folder `run` (the newest here when empty) for readers of `lang`; `%%prose` then works.
 
-        Raises `UsageError` for a folder that is no run and a language that is not there.
+        `claims` is a TOML file of a person's own claims. Raises `UsageError` for a folder that is no run, a language
+        that is not there, and claims that cannot be judged.
         """
         paths = checkout()
-        lab = cls._of(choose(paths, run), paths, lang)
-        lab._register()
+        lab = cls.of(choose(paths, run), paths, lang)
+        if claims:
+            own = read_claims(Path(claims), lab.view.facts)
+            lab = replace(lab, view=replace(lab.view, claims=own))
+        register(lab.view, lab.fill)
         return lab
 
     @classmethod
@@ -60,12 +66,12 @@ class Lab:
         return cls.open(str(run.path), lang)
 
     @classmethod
-    def _of(cls, run: RunFolder, paths: Paths, lang: str) -> "Lab":
+    def of(cls, run: RunFolder, paths: Paths, lang: str) -> "Lab":
+        """Return what `run` holds for readers of `lang`, with no notebook; raises `UsageError` for another language."""
         if lang not in LANGUAGES:
             raise UsageError(f"no language {lang!r}", "", f"there are {', '.join(LANGUAGES)}")
         facts, rows, found = read_derived(derived(run, paths))
-        facts |= {fact.name: fact for fact in calibration.facts(read_calibration(run.path.parent / calibration.FILE))}
-        facts |= {f"text.{name}": fact for name, fact in texts(paths).items()}
+        facts = _completed(facts, run, paths)
         words = Catalogue.load(lang, paths.locale)
         about = {**run.about, "id": run.id}
         return cls(run, View(lang, about, facts, rows, words, Formatter(lang, words.translate), run.path, found))
@@ -83,12 +89,26 @@ class Lab:
         """Return Markdown with its placeholders filled with this run's facts."""
         return prose.fill(text, self.view.facts, self.view.numbers)
 
-    def _register(self) -> None:
-        from IPython.core.getipython import get_ipython
 
-        shell = get_ipython()
-        if shell is not None:
-            magic.register(shell, self.view.catalogue.translate, self.fill)
+def register(view: View, fill: Callable[[str], str]) -> None:
+    """Make `%%prose` work in the notebook that calls, if one does: in the language of `view`, filled by `fill`."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is not None:
+        magic.register(shell, view.catalogue.translate, fill)
+
+
+def known_facts(run: RunFolder, paths: Paths) -> dict[str, Fact]:
+    """Return every fact that the prose and the rules of a run's reports may name."""
+    return _completed(read_derived(derived(run, paths))[0], run, paths)
+
+
+def _completed(facts: dict[str, Fact], run: RunFolder, paths: Paths) -> dict[str, Fact]:
+    """Return a run's facts with those of the machine's calibration, the published texts, and their audit."""
+    calibrated = calibration.facts(read_calibration(run.path.parent / calibration.FILE))
+    facts = facts | {fact.name: fact for fact in calibrated}
+    return facts | audited(facts, paths)
 
 
 def choose(paths: Paths, run: str) -> RunFolder:

@@ -23,6 +23,11 @@ class Paths:
         return self.data / "runs"
 
     @property
+    def imported(self) -> Path:
+        """Runs brought from other machines, one folder a machine; never this machine's own newest run."""
+        return self.data / "imported"
+
+    @property
     def ledger(self) -> Path:
         """What measuring sessions own outside the checkout."""
         return self.data / "runs" / ".ledger"

@@ -2,18 +2,21 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from ipclab.claims.custom import read_claims
 from ipclab.errors import LabError, UsageError
 from ipclab.facts.derive import FACTS, POINTS, derived
-from ipclab.notebook import FIGURES
+from ipclab.notebook import FIGURES, known_facts
 from ipclab.paths import Paths
 from ipclab.report import words
 from ipclab.report.catalogue import LANGUAGES
 from ipclab.report.execute import execute
+from ipclab.report.parameters import read as parameters_of
 from ipclab.report.render import render
 from ipclab.runner.progress import Progress
 from ipclab.runs.files import write_whole
@@ -33,23 +36,48 @@ class Job:
     lang: str
 
 
-def report(
-    paths: Paths, run: RunFolder, langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress
+def report(  # what a report is made of is named here one by one
+    paths: Paths,
+    run: RunFolder,
+    langs: Sequence[str],
+    formats: Sequence[str],
+    out: Path,
+    progress: Progress,
+    claims: Path | None = None,
 ) -> list[Path]:
     """Render `run` in `langs` as `formats` below `out`/<lang> and return the files.
 
-    Raises `LabError` when a notebook fails; no file is then half-written.
+    `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no file is then
+    half-written, and `UsageError` for claims that cannot be judged, before a notebook runs.
     """
     data = derived(run, paths)
+    if claims:
+        claims = claims.resolve()
+        read_claims(claims, known_facts(run, paths))
     # The appendix comes last: it repeats figures of the others, which are then drawn already.
-    notebooks = sorted(paths.notebooks.glob("[0-9]*.ipynb"), key=lambda file: (file.stem == APPENDIX, file.stem))
+    notebooks = sorted(notebooks_of(paths, "run"), key=lambda file: (file.stem == APPENDIX, file.stem))
     jobs = [Job(notebook, lang) for notebook in notebooks for lang in langs]
     figures = paths.figures if out == paths.reports else out / "figures"
+    made = run_jobs(jobs, lambda job: _one(job, run, data, formats, out, claims), figures, progress)
+    write_manifest(paths, [run], out, made, claims)
+    return made
+
+
+def notebooks_of(paths: Paths, parameter: str) -> list[Path]:
+    """Return the numbered notebooks that take `parameter`: `run` those of one run, `runs` those of several."""
+    return [file for file in sorted(paths.notebooks.glob("[0-9]*.ipynb")) if parameter in parameters_of(file)]
+
+
+def run_jobs(jobs: Sequence[Job], one: Callable[[Job], list[Path]], figures: Path, progress: Progress) -> list[Path]:
+    """Return the files that `one` makes of each job, some at the same time; their figures go into `figures`.
+
+    Raises `LabError` with all errors once every job has ended.
+    """
     progress.start("report", len(jobs))
 
     def work(job: Job) -> list[Path] | LabError:
         try:
-            return _one(job, run, data, formats, out)
+            return one(job)
         except LabError as error:
             return error
         finally:
@@ -68,9 +96,7 @@ def report(
     errors = [result for result in results if isinstance(result, LabError)]
     if errors:
         raise LabError(f"{len(errors)} of {len(jobs)} reports failed", " | ".join(map(str, errors)))
-    made = [file for result in results if isinstance(result, list) for file in result]
-    write_manifest(paths, run, out, made)
-    return made
+    return [file for result in results if isinstance(result, list) for file in result]
 
 
 def check_names(langs: Sequence[str], formats: Sequence[str]) -> None:
@@ -94,13 +120,23 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], mend)
 
 
-def _one(job: Job, run: RunFolder, data: Path, formats: Sequence[str], out: Path) -> list[Path]:
+def _one(job: Job, run: RunFolder, data: Path, formats: Sequence[str], out: Path, claims: Path | None) -> list[Path]:
+    attachments = {"points.csv": str(data / POINTS), "facts.json": str(data / FACTS)}
+    about = {"date": run.about["begun"], "run": run.id, "attachments": attachments}
+    parameters = {"run": str(run.path)}
+    if claims and "claims" in parameters_of(job.notebook):
+        parameters["claims"] = str(claims)
+    return render_job(job, parameters, about, formats, out)
+
+
+def render_job(
+    job: Job, values: Mapping[str, Any], metadata: Mapping[str, Any], formats: Sequence[str], out: Path
+) -> list[Path]:
+    """Execute a job's notebook with the parameters `values` and its language; return its files below `out`/<lang>."""
     name = job.notebook.stem
+    about, parameters = {"lang": job.lang, **metadata}, {"lang": job.lang, **values}
     with tempfile.TemporaryDirectory(prefix="ipclab-report-") as folder:
         executed = Path(folder) / f"{name}.ipynb"
-        attachments = {"points.csv": str(data / POINTS), "facts.json": str(data / FACTS)}
-        about = {"lang": job.lang, "date": run.about["begun"], "run": run.id, "attachments": attachments}
-        parameters = {"run": str(run.path), "lang": job.lang}
         execute(job.notebook, parameters, executed, timeout_s=TIMEOUT_S, metadata=about)
         files = [out / job.lang / f"{name}.{fmt}" for fmt in formats]
         for fmt, file in zip(formats, files, strict=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ipclab.claims.claim import Claim
 from ipclab.facts.comparisons import Contest
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import Row, Rows
@@ -19,7 +20,7 @@ from ipclab.stats.intervals import Samples
 
 @dataclass(frozen=True)
 class View:
-    """Data of one run for readers of one language. `about` is the run's `run.json`."""
+    """Data of one run for readers of one language. `about` is the run's `run.json`, `claims` are a person's own."""
 
     lang: str
     about: Mapping[str, Any]
@@ -29,6 +30,7 @@ class View:
     numbers: Formatter
     folder: Path
     contests: Sequence[Contest] = ()
+    claims: Sequence[Claim] = ()
 
     def samples(self, study: str, point: str, op: str) -> Samples:
         """Return all raw samples (ns of one operation) of one op of a point, launch after launch."""

@@ -56,3 +56,26 @@ def test_make_targets_that_documents_name_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     commands = " ".join(re.findall(r"`[^`]*`|```sh\n.*?```", document.read_text(), re.DOTALL))
     assert set(re.findall(r"\bmake ([a-z-]+)", commands)) <= targets
+
+
+def test_every_figure_is_explained() -> None:
+    from ipclab.figures.machines import DRAWINGS as MACHINES
+    from ipclab.figures.registry import DRAWINGS
+
+    rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/figures.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted({*DRAWINGS, *MACHINES})
+
+
+def test_the_tutorial_commands_work(tmp_path: Path) -> None:
+    text = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))
+    calls = re.findall(r"^\.venv/bin/python -m ipclab (measure|backends|doctor)(.*?)(?:#.*)?$", text, re.MULTILINE)
+    assert [name for name, _ in calls] == ["measure", "doctor", "backends"]
+    env = {**environment(tmp_path), "PYTHONPATH": str(ROOT)}
+    for name, words in calls:
+        command = [sys.executable, "-m", "ipclab", name, *words.split()]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+        assert done.returncode in ((0, 1) if name == "doctor" else (0,)), done.stderr
+    code = blocks(ROOT / "docs/tutorial.md", "python")[0]
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all(word in done.stdout for word in ("pipe", "unix", "4096"))

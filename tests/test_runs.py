@@ -152,7 +152,7 @@ def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
     ("text", "error", "told"),
     [
         (None, UsageError, "is no run: it has no run.json; give a folder below"),
-        ('{"schema": 2, "files": {}}', LabError, "has schema 2: this ipclab knows 1; use a newer ipclab"),
+        ('{"schema": 3, "files": {}}', LabError, "has schema 3: this ipclab knows 2; use a newer ipclab"),
         ('{"schema": 1', LabError, "run.json cannot be read"),
         ('{"schema": 1}', LabError, "run.json cannot be read"),
         ("[]", LabError, "run.json cannot be read"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from importlib import resources
+from unicodedata import east_asian_width
 
 from markdown_it.token import Token
 
@@ -16,7 +17,9 @@ from ipclab.report.table import Table
 _FAMILIES = {"ko": ("KR", "SC", "JP"), "zh": ("SC", "KR", "JP"), "en": ("KR", "SC", "JP")}
 _REGIONS = {"ko": "kr", "zh": "cn", "en": "us"}
 _TEXT_WIDTH_PT = 470
-_MANY_COLUMNS, _MANY_ROWS, _WHOLE_ROWS = 7, 30, 16
+_MANY_COLUMNS, _MANY_ROWS, _WHOLE_LINES = 7, 30, 36
+_LINE = 100  # narrow characters in a line of a table as wide as the page
+_WHOLE_TEXT = 1_600  # characters: about half a page
 _OPENED = {
     "bullet_list_open": "#list(",
     "list_item_open": "[",
@@ -83,13 +86,40 @@ def table(data: Table, label: str = "") -> str:
     head = ", ".join(f"[{text(column.label)}]" for column in data.columns)
     rows = "\n".join("".join(f"[{text(cell)}], " for cell in row) for row in data.rows)
     small = len(data.columns) > _MANY_COLUMNS or len(data.rows) > _MANY_ROWS
-    whole = len(data.rows) <= _WHOLE_ROWS
+    whole = _lines(data) <= _WHOLE_LINES
     caption = f"{label} {data.caption}" if label else data.caption
     notes = "".join(f"#note[{text(note)}];\n" for note in data.notes)
     return (
         f"#sheet({string(caption)}, small: {str(small).lower()}, whole: {str(whole).lower()}, "
-        f"table(columns: {len(data.columns)}, align: ({aligns},), table.header({head}),\n{rows}\n));\n{notes}\n"
+        f"table(columns: {_widths(data)}, align: ({aligns},), table.header({head}),\n{rows}\n));\n{notes}\n"
     )
+
+
+def _length(data: Table) -> int:
+    return sum(len(cell) for row in data.rows for cell in row)
+
+
+def _lines(data: Table) -> int:
+    """Return at most how many lines the table takes: its columns as if equally wide, wide characters as two."""
+
+    def lines(cell: str) -> int:
+        width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
+        return 1 + width * len(data.columns) // _LINE
+
+    return sum(max(map(lines, row), default=1) for row in data.rows)
+
+
+def _widths(data: Table) -> str:
+    """Return the widths of the columns: those of a long table of sentences follow from how much each has to say."""
+    if _length(data) <= _WHOLE_TEXT or any(column.align != "left" for column in data.columns):
+        return str(len(data.columns))
+    lengths = [sum(len(row[place]) for row in data.rows) / len(data.rows) for place in range(len(data.columns))]
+    return array_of(f"{max(1.0, length) ** 0.5:.2f}fr" for length in lengths)
+
+
+def array_of(values: Iterable[str]) -> str:
+    """Return a Typst array of values that are Typst already."""
+    return "(" + "".join(f"{value}, " for value in values) + ")"
 
 
 def string(value: str) -> str:
@@ -99,7 +129,7 @@ def string(value: str) -> str:
 
 def array(values: Iterable[str]) -> str:
     """Return a Typst array of strings."""
-    return "(" + "".join(f"{string(value)}, " for value in values) + ")"
+    return array_of(string(value) for value in values)
 
 
 def text(value: str) -> str:

@@ -93,9 +93,10 @@ def msgids(sources: Sources) -> dict[str, str]:
 def _shown_labels() -> list[str]:
     """Return the labels of the machine's facts that reports show: the registry holds them as plain text."""
     from ipclab.machine import label
+    from ipclab.machines.difference import AFFECTS
     from ipclab.tables.environment import SHOWN
 
-    return [label(name) for name in SHOWN]
+    return [label(name) for name in dict.fromkeys([*SHOWN, *(name for names in AFFECTS.values() for name in names)])]
 
 
 def update(sources: Sources | None = None) -> dict[str, int]:

@@ -1,14 +1,25 @@
 """The studies of this laboratory."""
 
 from ipclab.errors import UsageError
+from ipclab.studies.file_io.study import FileIoStudy
 from ipclab.studies.interface import Study
 from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.multiplexer.study import MultiplexerStudy
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.round_trip import RoundTripStudy
+from ipclab.studies.shared_dict.study import SharedDictStudy
 from ipclab.words import nearest
 
 # In the order of measuring: the limits first, for every run is read against them.
-STUDIES: dict[str, Study] = {study.name: study for study in (LimitsStudy(), PayloadStudy(), RoundTripStudy())}
+_ALL: tuple[Study, ...] = (
+    LimitsStudy(),
+    PayloadStudy(),
+    SharedDictStudy(),
+    MultiplexerStudy(),
+    RoundTripStudy(),
+    FileIoStudy(),
+)
+STUDIES = {study.name: study for study in _ALL}
 
 
 def study(name: str) -> Study:
