@@ -61,7 +61,8 @@ class Formatter:
         places = _decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
         exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-        return str(format_decimal(exact, pattern, locale=self.lang))
+        text = str(format_decimal(exact, pattern, locale=self.lang))
+        return text if any(digit in text for digit in "123456789") else text.lstrip("-")
 
     def date(self, iso: str) -> str:
         """Return an ISO 8601 date or time as a long date."""

@@ -46,3 +46,10 @@ def test_what_differs_by_language() -> None:
 def test_a_unit_that_does_not_fit_is_refused() -> None:
     with pytest.raises(LabError, match="fact 'f': no format 'MB'"):
         Formatter("en").format(Fact("f", 1, "ns"), "MB")
+
+
+def test_nothing_is_not_below_nothing() -> None:
+    numbers = Formatter("en")
+    assert numbers.number(-0.001, 0) == "0"
+    assert numbers.number(-0.0) == "0"
+    assert numbers.number(-1.5, 1) == "-1.5"
