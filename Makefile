@@ -47,7 +47,7 @@ check-code: setup ## style, types, spelling, packaging
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/codespell ipclab tests benchmarks docs scripts Makefile README.md CHANGELOG.md
+	@$(BIN)/codespell ipclab tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
 	@$(BIN)/validate-pyproject pyproject.toml
 
 doctor: setup ## is this machine fit to measure?

@@ -1,4 +1,4 @@
-"""Derive the committed run's facts and tables again, and draw the README's picture from it.
+"""Derive the committed run's facts and tables again, and draw the picture of each README from it.
 
 To be run when the code that derives them has changed; a test fails until then.
 """
@@ -7,6 +7,7 @@ from ipclab.facts.derive import write_derived
 from ipclab.figures.registry import draw
 from ipclab.notebook import Lab
 from ipclab.paths import checkout
+from ipclab.report.catalogue import LANGUAGES
 from ipclab.runs.folder import read
 
 PICTURE = "payload-then-now"
@@ -19,8 +20,9 @@ def main() -> None:
         run = read(index.parent)
         write_derived(run, paths)
         run.save()
-        figure = draw(Lab.open(str(run.path), "en").view, PICTURE, None)
-        (paths.root / f"docs/{PICTURE}.en.svg").write_text(figure.svg, encoding="utf-8")
+        for lang in LANGUAGES:
+            figure = draw(Lab.open(str(run.path), lang).view, PICTURE, None)
+            (paths.root / f"docs/{PICTURE}.{lang}.svg").write_text(figure.svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import ROOT, environment
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(document: Path, language: str) -> list[str]:
@@ -76,6 +76,8 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode in ((0, 1) if name == "doctor" else (0,)), done.stderr
     code = blocks(ROOT / "docs/tutorial.md", "python")[0]
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert all(word in done.stdout for word in ("pipe", "unix", "4096"))

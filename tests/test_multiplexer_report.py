@@ -52,7 +52,7 @@ def results() -> list[Measured]:
     for each in POINTS:
         frames = each.size_bytes // 1024 + 2 if each.backend in ("original", "factorial") else 18
         taken = frames * (24 if each.levels["pool"] == "yes" or each.backend == "optimized" else 16)
-        counters = {"B/op": taken, "allocs/op": frames}
+        counters: dict[str, float] = {"B/op": taken, "allocs/op": frames}
         if each.levels["op"] == "end-to-end":
             counters |= {"recv-B/op": each.size_bytes * (5 if each.backend == "hybrid" else 1), "recv-allocs/op": 2}
         if int(each.levels["streams"]) > 1:

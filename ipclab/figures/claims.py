@@ -22,6 +22,7 @@ from ipclab.claims.published import texts
 from ipclab.claims.registry import NAMES, TEXTS
 from ipclab.figures import marks, style
 from ipclab.paths import checkout
+from ipclab.report.catalogue import N_
 from ipclab.tables.claims import METHOD_NAMES, WORDS
 from ipclab.view import View
 
@@ -82,7 +83,7 @@ def _panel(view: View, axes: Any, groups: Sequence[Group], text: Facts) -> None:
     axes.axvline(1.0, color=style.BLACK, linewidth=0.8)
     axes.set(xscale="log", xlim=(LEAST / 1.25, MOST * 1.25), ylim=(max(1.0, place) - 0.4, -0.7))
     axes.set_yticks(list(names), list(names.values()), fontsize=7)
-    axes.set_xlabel(view.say("value over the rule's bound"), fontsize=8)
+    axes.set_xlabel(view.say(N_("value over the rule's bound")), fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
     marks.plain_log(axes.xaxis, view, "1")
     axes.xaxis.set_major_formatter(lambda value, _: f"{view.numbers.number(float(value), int(value < 1))}×")

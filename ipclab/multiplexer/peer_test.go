@@ -132,14 +132,20 @@ func (p *peer) account() (a account, err error) {
 	return a, err
 }
 
-// verify sends n messages that differ and compares their checksums.
+// turned is how many bytes apart the bytes are that differ between two messages of a verification.
+const turned = 512
+
+// verify sends n messages that differ in every part and compares their checksums.
 func (p *peer) verify(n int) error {
 	if err := p.order(order{uint64(n), 1}); err != nil {
 		return err
 	}
 	var sum uint64
+	data := payload(p.cell.size, 0)
 	for i := range n {
-		data := payload(p.cell.size, i)
+		for j := 0; j < len(data); j += turned {
+			data[j] = byte(i + j/turned)
+		}
 		sum += uint64(crc32.ChecksumIEEE(data))
 		if err := p.node.WriteMessage(context.Background(), data); err != nil {
 			return err

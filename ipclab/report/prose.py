@@ -13,6 +13,7 @@ from ipclab.words import nearest
 
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*)(?::([^{}]*))?\}")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that facts bring too
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 
 
@@ -70,7 +71,7 @@ def fill_plain(text: str, facts: Mapping[str, Fact | str], formatter: Formats) -
 
 def render(source: str, translate: Callable[[str], str], fill_in: Callable[[str], str]) -> str:
     """Return the Markdown of one prose cell: each block translated, then filled."""
-    return rewrite(source, lambda msgid: fill_in(join_lines(translate(msgid))))
+    return rewrite(source, lambda msgid: _FULL_STOP.sub("", fill_in(join_lines(translate(msgid)))))
 
 
 def _fill(text: str, facts: Mapping[str, Fact | str], formatter: Formats, escape: Callable[[str], str]) -> str:

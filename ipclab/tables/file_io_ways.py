@@ -157,12 +157,12 @@ def faults(view: View) -> Table:
 
 def massive(view: View) -> Table:
     """Return very many files of one page."""
-    return _many(view, "massive", view.say("Very many files of one page: {file_io.set.massive.files} files"))
+    return _many(view, "massive", view.say(N_("Very many files of one page: {file_io.set.massive.files} files")))
 
 
 def general(view: View) -> Table:
     """Return very many files of mixed sizes."""
-    return _many(view, "general", view.say("Very many files of mixed sizes: {file_io.set.general.files} files"))
+    return _many(view, "general", view.say(N_("Very many files of mixed sizes: {file_io.set.general.files} files")))
 
 
 def _many(view: View, arm: str, title: str) -> Table:

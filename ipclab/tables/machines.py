@@ -149,7 +149,7 @@ def use(view: View) -> Table:
             mine = [each for each in found if (each.point.study, each.point.backend) == (study, backend)]
             counts = Counter(each.verdict for each in mine)
             rows.append([name, study, backend, str(len(mine)), *_means(view, mine), *(str(counts[u]) for u in USES)])
-    heads = [_("Points"), _("Times"), _("Limits"), _("Use"), *(_(NAMES[word]) for word in USES)]
+    heads = [_("Points"), _("Times"), _("Limits"), _("Times over limits"), *(_(NAMES[word]) for word in USES)]
     columns = [Column(_("Runs")), Column(_("Study")), Column(_("Mechanism"))]
     columns += [Column(head, "right") for head in heads]
     notes = [

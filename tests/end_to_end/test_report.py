@@ -74,11 +74,14 @@ def test_check_knows_current_reports_and_names_what_changed(made: Path, tmp_path
     assert done.stdout == f"report: en/{NAMES[0]}.html changed since it was made\n"
 
 
-def test_the_readme_shows_the_reference_run() -> None:
-    kept = (ROOT / f"docs/{PICTURE}.en.svg").read_text()
-    figure = draw(Lab.open(str(REFERENCE), "en").view, PICTURE, None)
-    assert figure.svg == kept
-    assert f"![{figure.caption}".replace("\u00a0", " ") in (ROOT / "README.md").read_text()
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_readme_shows_the_reference_run(lang: str) -> None:
+    kept = (ROOT / f"docs/{PICTURE}.{lang}.svg").read_text()
+    figure = draw(Lab.open(str(REFERENCE), lang).view, PICTURE, None)
+    assert figure.svg == kept, "the run, the code or the words have changed: make reference"
+    readme = ROOT / ("README.md" if lang == "en" else f"README.{lang}.md")
+    shown = f"![{figure.caption}](docs/{PICTURE}.{lang}.svg)"
+    assert shown.replace("\u00a0", " ") in readme.read_text()
 
 
 def test_the_reference_run_is_complete_and_undamaged() -> None:

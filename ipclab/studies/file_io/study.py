@@ -33,7 +33,7 @@ NO_NATIVE = "the native package is not there; install Rust, then: make setup"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 SECONDS = {"smoke": 30.0, "quick": 30.0, "standard": 300.0, "full": 3_600.0}
 # At least and at most how many launches: each reads a whole set. Six are what telling two points apart takes.
-LAUNCHES = {"smoke": (2, 2), "quick": (6, 6), "standard": (8, 10), "full": (8, 10)}
+LAUNCHES = {"smoke": (2, 2), "quick": (5, 5), "standard": (8, 10), "full": (8, 10)}
 IN_MEMORY = ("tmpfs", "ramfs")
 
 
