@@ -16,12 +16,13 @@ from ipclab.paths import Paths
 from ipclab.report import words
 from ipclab.report.catalogue import LANGUAGES
 from ipclab.report.execute import execute
+from ipclab.report.forks import DERIVED
 from ipclab.report.parameters import read as parameters_of
 from ipclab.report.render import render
 from ipclab.runner.progress import Progress
 from ipclab.runs.files import write_whole
 from ipclab.runs.folder import RunFolder
-from ipclab.staleness import write_manifest
+from ipclab.staleness import current, write_manifest
 
 FORMATS = ("html", "pdf", "ipynb")
 TIMEOUT_S = 300.0
@@ -45,7 +46,7 @@ def report(  # what a report is made of is named here one by one
     progress: Progress,
     claims: Path | None = None,
 ) -> list[Path]:
-    """Render `run` in `langs` as `formats` below `out`/<lang> and return the files.
+    """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are current are left.
 
     `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no file is then
     half-written, and `UsageError` for claims that cannot be judged, before a notebook runs.
@@ -58,7 +59,15 @@ def report(  # what a report is made of is named here one by one
     notebooks = sorted(notebooks_of(paths, "run"), key=lambda file: (file.stem == APPENDIX, file.stem))
     jobs = [Job(notebook, lang) for notebook in notebooks for lang in langs]
     figures = paths.figures if out == paths.reports else out / "figures"
-    made = run_jobs(jobs, lambda job: _one(job, run, data, formats, out, claims), figures, progress)
+    wanted = [file for job in jobs for file in _files(job, formats, out)]
+    if current(paths, [run], out, wanted, claims):
+        progress.say("the reports are what data, code, words and lock give: nothing to render")
+        return wanted
+    os.environ[DERIVED] = str(data)
+    try:
+        made = run_jobs(jobs, lambda job: _one(job, run, data, formats, out, claims), figures, progress)
+    finally:
+        del os.environ[DERIVED]
     write_manifest(paths, [run], out, made, claims)
     return made
 
@@ -120,6 +129,10 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], mend)
 
 
+def _files(job: Job, formats: Sequence[str], out: Path) -> list[Path]:
+    return [out / job.lang / f"{job.notebook.stem}.{fmt}" for fmt in formats]
+
+
 def _one(job: Job, run: RunFolder, data: Path, formats: Sequence[str], out: Path, claims: Path | None) -> list[Path]:
     attachments = {"points.csv": str(data / POINTS), "facts.json": str(data / FACTS)}
     about = {"date": run.about["begun"], "run": run.id, "attachments": attachments}
@@ -138,7 +151,7 @@ def render_job(
     with tempfile.TemporaryDirectory(prefix="ipclab-report-") as folder:
         executed = Path(folder) / f"{name}.ipynb"
         execute(job.notebook, parameters, executed, timeout_s=TIMEOUT_S, metadata=about)
-        files = [out / job.lang / f"{name}.{fmt}" for fmt in formats]
+        files = _files(job, formats, out)
         for fmt, file in zip(formats, files, strict=True):
             render(executed, fmt, file)  # type: ignore[arg-type]
         return files

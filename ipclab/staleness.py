@@ -76,5 +76,17 @@ def stale(paths: Paths, out: Path) -> list[str]:
     return causes
 
 
+def current(paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None) -> bool:
+    """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and claims give them."""
+    file = out / MANIFEST
+    if not file.is_file():
+        return False
+    about = json.loads(file.read_text(encoding="utf-8"))
+    same = about.get("runs") == [str(run.path) for run in runs] and about.get("claims") == (
+        str(claims) if claims else None
+    )
+    return same and {str(name.relative_to(out)) for name in wanted} <= about["made"].keys() and not stale(paths, out)
+
+
 def _change(before: str | None, after: str | None) -> str:
     return "was added" if before is None else "was removed" if after is None else "changed"

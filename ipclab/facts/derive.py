@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 from ipclab.facts import comparisons, environment, file_io, limits, multiplexer, payload, round_trip, shared_dict
@@ -128,7 +129,12 @@ def derived(run: RunFolder, paths: Paths) -> Path:
 
 
 def read_derived(folder: Path) -> tuple[dict[str, Fact], Rows, list[Contest]]:
-    """Return the facts, the rows and the contests that `write_derived` wrote into `folder`."""
+    """Return the facts, the rows and the contests that `write_derived` wrote into `folder`; they are read once."""
+    return _read_derived(folder, (folder / POINTS).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read_derived(folder: Path, _changed: int) -> tuple[dict[str, Fact], Rows, list[Contest]]:
     facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     with (folder / POINTS).open(encoding="utf-8", newline="") as file:
         rows = Rows(read_row(cells) for cells in csv.DictReader(file))

@@ -9,11 +9,13 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from threading import Lock
 
 from ipclab.errors import LabError
 from ipclab.workers.zygote import die_with_parent
 
+DERIVED = "IPCLAB_DERIVED"  # set while a report is made: the folder of what was derived from its run
 START_SECONDS = 60.0
 REQUEST_BYTES = 1 << 20
 STARTING = Lock()  # two threads must not start a server each
@@ -111,16 +113,20 @@ def _server() -> ForkServer:
 
 def serve(control: int) -> None:
     """Fork a kernel for each request that comes over socket `control`, until its other end is closed."""
-    import ipclab.report.warm  # noqa: F401
+    from ipclab.report import warm
 
+    warm.draw()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks for exit codes
     parent = os.getpid()
     with socket.socket(fileno=control) as sock:
         while data := sock.recv(REQUEST_BYTES):
+            request = Request(**json.loads(data))
+            if folder := request.env.get(DERIVED):
+                warm.read(Path(folder))
             pid = os.fork()
             if pid == 0:
                 sock.close()
-                become_kernel(Request(**json.loads(data)), parent)
+                become_kernel(request, parent)
             descriptor = os.pidfd_open(pid)
             socket.send_fds(sock, [str(pid).encode()], [descriptor])
             os.close(descriptor)
