@@ -48,6 +48,11 @@ class Paths:
         return self.root / "data" / "reference"
 
     @property
+    def compared(self) -> Path:
+        """A committed run of another machine, for the comparison in a fresh clone."""
+        return self.root / "data" / "compared"
+
+    @property
     def notebooks(self) -> Path:
         """The notebooks, outputs stripped."""
         return self.root / "notebooks"

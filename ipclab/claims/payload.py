@@ -19,7 +19,7 @@ EXACT_PAYLOAD = N_("the exact payload, no other threads")
 EVERY_MAPPING = N_("the mapping reopened, truncated each time and kept")
 BOTH_PLACEMENTS = N_("both placements")
 BOTH_ENDS = N_("a sender and a receiver, both placements")
-WITH_WAITING = N_("a sender and a receiver that polls as the real one does")
+WITH_WAITING = N_("a measured handover and the computed wait of a receiver that polls")
 
 
 def mean(facts: Facts, op: str, size: str) -> Quantity:

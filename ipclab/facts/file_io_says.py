@@ -6,6 +6,7 @@ from ipclab.facts.comparisons import Contest
 from ipclab.facts.fact import Fact
 from ipclab.facts.file_io_found import FAR, Found, contest, of, pair_of
 from ipclab.facts.named import chosen
+from ipclab.points import Level
 from ipclab.report.catalogue import N_
 from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.intervals import Estimate, ratio
@@ -99,8 +100,9 @@ def _touch(run: Found) -> Estimate | None:
 def _mapped(run: Found, kind: str, cache: str) -> Estimate | None:
     """Return the best map over the best read, each with the number of threads that suits it."""
     best = []
-    for backend in ("mmap", "overlapped"):
-        direct = "yes" if cache == COLD and backend != "mmap" else "no"
-        rows = run.rows.all(OP, arm="map", backend=backend, set=SETS[kind], cache=cache, direct=direct, advice="none")
+    for backends in (("mmap",), ("overlapped", "sync")):
+        direct = "yes" if cache == COLD and backends != ("mmap",) else "no"
+        where: dict[str, Level] = {"set": SETS[kind], "cache": cache, "direct": direct, "advice": "none"}
+        rows = [row for backend in backends for row in run.rows.all(OP, arm="map", backend=backend, **where)]
         best.append(min((row.estimate for row in rows), key=lambda each: each.value, default=None))
     return of(ratio, *best)

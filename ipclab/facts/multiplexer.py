@@ -55,9 +55,9 @@ POOL = (
     N_("A pool alone neither saves nor costs memory."),
 )
 GAIN = (
-    N_("Between two processes Hybrid gains less on the largest message than the text found for writing into memory."),
-    N_("Between two processes Hybrid gains more on the largest message than the text found for writing into memory."),
-    N_("Whether Hybrid gains as much between two processes as the text found in memory is undecided in this run."),
+    N_("Over a pipe Hybrid gains less on the largest message than the text found for writing into memory."),
+    N_("Over a pipe Hybrid gains more on the largest message than the text found for writing into memory."),
+    N_("Whether Hybrid gains as much over a pipe as the text found in memory is undecided in this run."),
 )
 BEST = (
     N_("Adaptive is slower than the best of the three published nodes in some cells."),

@@ -173,9 +173,9 @@ def _of(make: Callable[..., Estimate], *parts: Estimate | None) -> Estimate | No
 
 
 READS = (
-    N_("Reads take less time than writes."),
-    N_("Reads take longer than writes."),
-    N_("Whether reads or writes take longer is undecided in this run."),
+    N_("Reads of the largest payload take less time than writes."),
+    N_("Reads of the largest payload take longer than writes."),
+    N_("Whether reads or writes of the largest payload take longer is undecided in this run."),
 )
 FAULTS = (
     N_("Page faults are more than half of a write."),
@@ -193,9 +193,9 @@ PAST = (
     N_("Whether the improvement over v0.9 comes from its receiver or from leaving TCP is undecided in this run."),
 )
 PLACEMENT = (
-    N_("Where the two processes run changes a small transfer more than the mechanism does."),
-    N_("The mechanism changes a small transfer more than where the two processes run."),
-    N_("Whether placement or mechanism matters more for a small transfer is undecided in this run."),
+    N_("Where the two processes run changes a small transfer more than which way of sharing memory they use."),
+    N_("Which way of sharing memory two processes use changes a small transfer more than where they run."),
+    N_("Whether placement or the way of sharing memory matters more for a small transfer is undecided in this run."),
 )
 NOTABLE_SHARE = 0.1
 

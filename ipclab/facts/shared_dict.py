@@ -169,7 +169,8 @@ def _fastest(contests: Sequence[Contest], rows: Rows, readers: int) -> Iterator[
         found = contest(contests, op, about)
         tied = found.tied() if found else []
         every = found is not None and len(tied) > max(1, len(found.others))
-        names = N_("undecided") if every else ", ".join(tied) or None
+        alone = found is None or not found.others
+        names = None if alone else N_("undecided") if every else ", ".join(tied)
         yield Fact(f"shared_dict.fastest.{label}", names, "text", source="run")
     failed = {row.point.id for row in rows if any(flag.startswith("failed") for flag in row.flags)}
     yield Fact("shared_dict.points_with_failures", len(failed) if rows else None, "count", source="run")

@@ -39,8 +39,8 @@ ORDERS = (
     N_("Whether LMDB or SharedMemory is read faster is undecided in this run at one number of entries at least."),
 )
 DECODE = (
-    N_("Decoding takes more than half of a read whatever carries the dictionary: how it is encoded decides more."),
-    N_("Decoding takes less than half of a read whatever carries the dictionary: what carries it decides more."),
+    N_("Decoding takes more than half of a read of the largest pickled dictionary, whatever carries it."),
+    N_("Decoding takes less than half of a read of the largest pickled dictionary, whatever carries it."),
     N_("Whether decoding takes more than half of a read is undecided, or depends on what carries the dictionary."),
 )
 GROWTH = (

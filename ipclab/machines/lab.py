@@ -38,8 +38,8 @@ class Machines:
     def open(cls, runs: Sequence[str] = (), lang: str = "en") -> "Machines":
         """Compare the runs in folders `runs`, the first with each other one; `%%prose` then works.
 
-        When empty: the newest finished run made here with the committed reference run. Raises `UsageError` for fewer
-        than two, a folder that is no run and a language that is not there.
+        When empty: the reference run with the newest made here, or with the committed one of another machine. Raises
+        `UsageError` for fewer than two, a folder that is no run and a language that is not there.
         """
         paths = checkout()
         chosen = choose(paths, runs)
@@ -67,14 +67,20 @@ class Machines:
 
 
 def choose(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
-    """Return the runs in folders `runs`; when empty the committed reference run and the newest made here."""
+    """Return the runs in folders `runs`; when empty the committed reference run and the newest made here.
+
+    Where none was made here, the committed run of another machine takes its place.
+    """
     if runs:
         return [
             folder.read(path if path.is_absolute() or path.is_dir() else paths.root / path) for path in map(Path, runs)
         ]
     here = folder.newest(paths.runs, lambda run: run.finished)
-    reference = folder.newest(paths.reference.parent, lambda run: run.path.parent == paths.reference.resolve())
-    found = [run for run in (reference, here) if run]
+    reference, other = (
+        folder.newest(top.parent, lambda run, top=top: run.path.parent == top.resolve())  # type: ignore[misc]
+        for top in (paths.reference, paths.compared)
+    )
+    found = [run for run in (reference, here or other) if run]
     if len(found) < 2:  # noqa: PLR2004
         raise UsageError(
             "there are no two runs to compare", "", "measure one (make measure) or import one, and name both"

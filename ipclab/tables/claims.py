@@ -22,6 +22,7 @@ WORDS = {
     NOT_TESTABLE: N_("not testable here"),
 }
 METHOD_NAMES = (N_("on the text's own table"), N_("here, published method"), N_("here, fair method"))
+BINARY = ("KiB", "MiB", "GiB")
 SPECS = {"share": "pct"}
 UNSAID = N_("the text does not give it")
 UNMEASURED = N_("not measured in this run: {fact}")
@@ -82,7 +83,9 @@ def words(view: View, claim: Claim) -> str:
 def bounds(view: View, claim: Claim) -> str:
     """Return the rule's bounds as a reader writes them."""
     low, high = claim.bounds
-    spec = "pct,int" if claim.unit == "share" else SPECS.get(claim.unit, "")
+    percents = [100 * end for end in (low, high) if abs(end) < inf]
+    whole = all(abs(end - round(end)) < STRICT for end in percents)
+    spec = ("pct,int" if whole else "pct") if claim.unit == "share" else SPECS.get(claim.unit, "")
     for sign, end, other in ((">", low, high), ("<", high, low)):
         if abs(end) < inf and abs(other) == inf and abs(abs(end - round(end)) - STRICT) < STRICT / 10:
             return f"{sign} {view.value(round(end), claim.unit, spec or 'int')}"
@@ -174,7 +177,8 @@ def derived(view: View) -> Table:
         row, unit = outcome.row, outcome.row["unit_si"]
         place = _(N_("seed {seed}, {section}"), seed=row["seed"], section=row["section"])
         printed = f"{row['label']}: {row['value']}\u00a0{PRINTED_UNITS.get(row['unit'], row['unit'])}"
-        spec = "scaled" if unit == "B" else SPECS.get(unit, "x" if unit == "1" else "")
+        binary = row["unit"] if row["unit"] in BINARY else "scaled"
+        spec = binary if unit == "B" else SPECS.get(unit, "x" if unit == "1" else "")
         computed = view.numbers.format(Fact("computed", outcome.computed.value, unit), spec)
         rows.append([place, printed, computed, _(outcome.derivation.by)])
     heads = [_("Where"), _("As printed"), _("From the text's own table"), _("Computed as")]
