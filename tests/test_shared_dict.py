@@ -104,7 +104,7 @@ def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) 
 
     other = Backend("other", store=registry.backend("posix-shm").store)
     monkeypatch.setattr(registry, "backends", lambda: {"other": other})
-    assert Counter(point.levels["arm"] for point in points()) == {"read-many": 10, "stream": 6, "live": 2}
+    assert Counter(point.levels["arm"] for point in points()) == {"read-many": 7, "stream": 4, "live": 2}
 
 
 def test_without_mpi_every_point_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

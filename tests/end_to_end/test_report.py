@@ -13,11 +13,13 @@ from ipclab.facts.derive import derived
 from ipclab.figures.registry import DRAWINGS, draw
 from ipclab.notebook import Lab
 from ipclab.paths import Paths
+from ipclab.reporting import notebooks_of
 from ipclab.runs.folder import read
 from tests.commands import ROOT
 
 LANGUAGES = ("ko", "zh", "en")
-NAMES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+NAMES = [path.stem for path in notebooks_of(Paths(ROOT), "run")]
+FIGURES = DRAWINGS.keys() - {"claims-own"}  # which needs a person's own claims
 REFERENCE = next(iter(sorted((ROOT / "data/reference").glob("*/run.json")))).parent
 PICTURE = "payload-then-now"
 
@@ -49,7 +51,7 @@ def test_every_notebook_is_a_page_and_a_book(made: Path, name: str, lang: str) -
     html = (made / lang / f"{name}.html").read_text()
     assert f'<html lang="{lang}"' in html
     assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", html)
-    assert html.count('role="img"') == len(re.findall(r"<svg", html)) >= 4
+    assert html.count('role="img"') == len(re.findall(r"<svg", html)) >= 1
     pdf = (made / lang / f"{name}.pdf").read_bytes()
     assert pdf.startswith(b"%PDF-")
     assert b"pdfuaid" in pdf
@@ -58,7 +60,7 @@ def test_every_notebook_is_a_page_and_a_book(made: Path, name: str, lang: str) -
 
 def test_the_same_run_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
     first = {name: digest for name, digest in report(tmp_path / "again").items() if not name.startswith("data")}
-    assert len(first) == len(NAMES) * len(LANGUAGES) * 2 + len(DRAWINGS) * len(LANGUAGES) * 2
+    assert len(first) == len(NAMES) * len(LANGUAGES) * 2 + len(FIGURES) * len(LANGUAGES) * 2
     for name, digest in first.items():
         assert hashlib.sha256((made / name).read_bytes()).hexdigest() == digest, name
 
