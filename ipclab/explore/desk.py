@@ -28,12 +28,13 @@ MOST_POINTS = 6  # in one distribution
 
 
 def runs(paths: Paths) -> list[Path]:
-    """Return every finished run of this checkout: measured here, imported, and the reference; newest first."""
+    """Return every finished run of this checkout: measured here, imported, and those committed; newest first."""
     found = [*paths.data.glob("runs/*/*/run.json"), *paths.data.glob("imported/*/*/run.json")]
     names = sorted(
         (file.parent for file in found if (file.parent / "facts.json").is_file()), key=lambda path: path.name
     )
-    return [*reversed(names), *sorted(file.parent for file in paths.reference.glob("*/run.json"))]
+    committed = [file.parent for top in (paths.reference, paths.compared) for file in sorted(top.glob("*/run.json"))]
+    return [*reversed(names), *committed]
 
 
 class Desk:
