@@ -207,6 +207,9 @@ def _fastest(view: View, found: Contest | None) -> list[str]:
         (row for row in of_run(view).rows.all(OP) if _is(row, found)), key=lambda row: row.estimate.value, default=None
     )
     tied = [name for name in found.tied() if name != found.fastest]
+    if tied and len(tied) == len(found.others):  # the fastest by its median alone
+        least = view.say(N_("undecided ({medians})"), medians=f"{found.fastest} {view.cell(best, '')}")
+        return [least, ", ".join(tied)]
     return [f"{found.fastest} ({view.cell(best, '')})", ", ".join(tied) or DASH]
 
 
