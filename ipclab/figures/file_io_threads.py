@@ -120,7 +120,7 @@ def _lanes(axes: Any, spans: list[tuple[int, str, int, int, int]]) -> set[str]:
     kinds = {kind for _thread, kind, *_rest in spans if kind in SPAN_LOOKS}
     lanes = sorted({thread for thread, *_rest in spans})[:MOST_THREADS]
     # What others overlap with is drawn first: a wait, then reads that are under way, then work.
-    for kind in sorted(kinds, key=lambda kind: (kind != "wait", kind != "read")):
+    for kind in sorted(kinds, key=lambda kind: (kind != "wait", kind != "read", kind)):
         colour, hatch, _name = SPAN_LOOKS[kind]
         for lane, thread in enumerate(lanes):
             bars = [(start, end - start) for at, what, _i, start, end in spans if at == thread and what == kind]
