@@ -70,4 +70,4 @@ reference: setup ## derive the committed run's facts again after a change of cod
 	@$(BIN)/python scripts/reference.py
 
 words: setup ## bring the translation catalogues up to date
-	@$(BIN)/python -m ipclab.report.words update
+	@$(BIN)/python -m ipclab.render.words update

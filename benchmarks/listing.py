@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from ipclab.studies.payload import MOVED
-from ipclab.workers.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher, Role
 
 ROUNDS = 15
 TOLERANCE = 0.15

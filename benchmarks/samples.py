@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from ipclab.machine import collect
-from ipclab.points import Level, Point
-from ipclab.runs import folder
-from ipclab.runs.samples import Measured, encode
-from ipclab.studies.interface import Launch
+from ipclab.store.point import Level, Point
+from ipclab.store import run as folder
+from ipclab.store.samples import Measured, encode
+from ipclab.store.launch import Launch
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_MEMORY, MOST_GROWTH = 2 << 30, 1.5
@@ -38,16 +38,16 @@ import sys
 from pathlib import Path
 from ipclab.facts.derive import derived
 from ipclab.paths import checkout
-from ipclab.runs.folder import read
+from ipclab.store.run import read
 print(derived(read(Path(sys.argv[1])), checkout()))
 """
 RENDER = """
 import sys
 from pathlib import Path
 from ipclab.paths import checkout
-from ipclab.reporting import report
-from ipclab.runner.progress import Silent
-from ipclab.runs.folder import read
+from ipclab.render.report import report
+from ipclab.measure.progress import Silent
+from ipclab.store.run import read
 print(len(report(checkout(), read(Path(sys.argv[1])), ["en"], ["html"], Path(sys.argv[2]), Silent())))
 """
 

@@ -11,14 +11,14 @@ import tempfile
 from pathlib import Path
 
 from ipclab.backends.interface import StorePlace
-from ipclab.backends.registry import backends
-from ipclab.codecs import CODECS, dictionary, encoded_bytes, rotations
-from ipclab.placement import Placement
-from ipclab.points import Point
+from ipclab.backends.installed import backends
+from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
 from ipclab.studies.shared_dict.ends import store_of
-from ipclab.workers.launcher import Launcher, Role
-from ipclab.workers.ranks import RankBench
-from ipclab.workers.ranks_worker import RankWorker
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi_worker import RankWorker
 
 READERS = 3
 WAIT_NS = 10_000_000_000

@@ -62,9 +62,9 @@ def measure(
     keep_scratch: bool,
 ) -> None:
     """Measure this machine; points that are on disk are not measured again."""
-    from ipclab.measuring import Request
+    from ipclab.measure.session import Request
     from ipclab.studies.interface import Sweep
-    from ipclab.workers.ranks_outer import around
+    from ipclab.spawn.mpi_outer import around
 
     _die_with_make()
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
@@ -78,15 +78,15 @@ def measure(
 
 
 def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821
-    from ipclab.measuring import measure as measure_run
-    from ipclab.runner.progress import Bar
+    from ipclab.measure.session import measure as measure_run
+    from ipclab.measure.progress import Bar
 
     done = measure_run(checkout(), request, Bar())
     points = sum(name.startswith("points/") for name in done.about["files"])
     click.echo(f"{points} points in {_shown(done.path)}", err=True)
     if impossible := done.about["impossible"]:
-        mend = "it measured something else than it says: look at that backend"
-        raise LabError(f"{len(impossible)} results are physically impossible", impossible[0], mend)
+        fix = "it measured something else than it says: look at that backend"
+        raise LabError(f"{len(impossible)} results are physically impossible", impossible[0], fix)
     if failed := done.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the others are in the run")
@@ -111,10 +111,10 @@ def report(
     claims: Path | None,
 ) -> None:
     """Render a run (the newest finished one by default) in each language and format."""
-    from ipclab.reporting import check_names, check_words
-    from ipclab.reporting import report as render
-    from ipclab.runner.progress import Bar
-    from ipclab.runs import folder
+    from ipclab.render.report import check_names, check_words
+    from ipclab.render.report import report as render
+    from ipclab.measure.progress import Bar
+    from ipclab.store import run as folder
 
     _die_with_make()
     paths = checkout()
@@ -126,7 +126,7 @@ def report(
         raise UsageError("there is no finished run", "", "measure one: make measure")
     check_words(langs)
     if chosen is None:
-        from ipclab.measuring import Request
+        from ipclab.measure.session import Request
 
         chosen = folder.read(_measure(Request(profile=profile or "quick")))
     target = (out or paths.reports).resolve()
@@ -141,12 +141,12 @@ def report(
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the report [default: reports/machines].")
 def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, ...], out: Path | None) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ..."""
-    from ipclab.machines.compared import check as check_runs
-    from ipclab.machines.reporting import FOLDER, summary
-    from ipclab.machines.reporting import report as render
-    from ipclab.reporting import check_names, check_words
-    from ipclab.runner.progress import Bar
-    from ipclab.runs import folder
+    from ipclab.compare.compared import check as check_runs
+    from ipclab.compare.reporting import FOLDER, summary
+    from ipclab.compare.reporting import report as render
+    from ipclab.render.report import check_names, check_words
+    from ipclab.measure.progress import Bar
+    from ipclab.store import run as folder
 
     _die_with_make()
     check_names(langs, formats)
@@ -164,8 +164,8 @@ def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, 
 @click.argument("file", type=click.Path(path_type=Path))
 def bundle(run: Path, file: Path) -> None:
     """Write a finished RUN, raw samples included, as one FILE to carry to another machine or to archive."""
-    from ipclab.bundles.pack import pack
-    from ipclab.runs import folder
+    from ipclab.store.bundle.pack import pack
+    from ipclab.store import run as folder
 
     held = pack(folder.read(_existing(run)), file)
     click.echo(f"{_shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
@@ -175,7 +175,7 @@ def bundle(run: Path, file: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 def import_(file: Path) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
-    from ipclab.bundles.unpack import unpack
+    from ipclab.store.bundle.unpack import unpack
 
     click.echo(_shown(unpack(checkout(), file).path))
 
@@ -186,8 +186,8 @@ def import_(file: Path) -> None:
 )
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what mends each."""
-    from ipclab.doctor.findings import RESERVATION
-    from ipclab.doctor.visit import judge, lines, visit
+    from ipclab.machine.doctor.findings import RESERVATION
+    from ipclab.machine.doctor.visit import judge, lines, visit
     from ipclab.machine import Source
 
     found = visit(checkout(), Source(), seconds)
@@ -202,8 +202,8 @@ def _existing(run: Path) -> Path:
 
 
 def _finished(profile: str | None) -> "RunFolder | None":  # type: ignore[name-defined]  # noqa: F821
-    from ipclab.profiles import profile as known
-    from ipclab.runs import folder
+    from ipclab.studies.profile import profile as known
+    from ipclab.store import run as folder
 
     name = known(profile).name if profile else None
     wanted = checkout().runs
@@ -214,8 +214,8 @@ def _finished(profile: str | None) -> "RunFolder | None":  # type: ignore[name-d
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
 def check(out: Path | None) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not."""
-    from ipclab.machines.reporting import FOLDER
-    from ipclab.staleness import MANIFEST, stale
+    from ipclab.compare.reporting import FOLDER
+    from ipclab.render.staleness import MANIFEST, stale
 
     folder = (out or checkout().reports).resolve()
     causes = stale(checkout(), folder)
@@ -233,7 +233,7 @@ def check(out: Path | None) -> None:
 @commands.command()
 def backends() -> None:
     """List what can be measured here, and why the rest cannot."""
-    from ipclab.backends.registry import backends as registered
+    from ipclab.backends.installed import backends as registered
 
     for name, backend in registered().items():
         why = backend.missing()
@@ -243,7 +243,7 @@ def backends() -> None:
 @commands.command()
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
-    from ipclab.ledger import clean as clean_ledger
+    from ipclab.spawn.ledger import clean as clean_ledger
 
     removed = clean_ledger(checkout().ledger)
     for name in removed:
@@ -258,7 +258,7 @@ def _shown(path: Path) -> str:
 def _die_with_make() -> None:
     """End with the make that started this command: a killed make must not leave a measurement running."""
     if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
-        from ipclab.workers.zygote import die_with_parent
+        from ipclab.spawn.zygote import die_with_parent
 
         die_with_parent(os.getppid(), signal.SIGTERM)
 
@@ -268,9 +268,9 @@ def _die_with_make() -> None:
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 def calibrate(seconds: float, seed: int | None) -> None:
     """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
-    from ipclab.calibration.run import calibrate as calibrate_here
-    from ipclab.calibration.run import file
-    from ipclab.runner.progress import Bar
+    from ipclab.measure.calibration.run import calibrate as calibrate_here
+    from ipclab.measure.calibration.run import file
+    from ipclab.measure.progress import Bar
 
     found = calibrate_here(checkout(), seconds, seed, Bar())
     alarms = found["false_alarms"]

@@ -1,21 +1,24 @@
-"""Errors that a person can act on: one line that says what, why and the mend."""
+"""Errors that a person can act on: one line that says what, why and the fix."""
+
+import difflib
+from collections.abc import Iterable
 
 
 class LabError(Exception):
-    """The work failed. `what` went wrong, `why`, and the `mend`; printed as one line, exit code 1."""
+    """The work failed. `what` went wrong, `why`, and the `fix`; printed as one line, exit code 1."""
 
     exit_code = 1
 
-    def __init__(self, what: str, why: str = "", mend: str = "") -> None:
+    def __init__(self, what: str, why: str = "", fix: str = "") -> None:
         """Keep the three parts; `str()` joins them."""
-        super().__init__(what, why, mend)
-        self.what, self.why, self.mend = what, why, mend
+        super().__init__(what, why, fix)
+        self.what, self.why, self.fix = what, why, fix
 
     def __str__(self) -> str:
         """Return the parts as one line."""
         line = self.what if not self.why else f"{self.what}: {self.why}"
-        if self.mend:
-            line = f"{line}; {self.mend}"
+        if self.fix:
+            line = f"{line}; {self.fix}"
         return " ".join(line.split())
 
 
@@ -23,3 +26,9 @@ class UsageError(LabError):
     """The call was wrong: an unknown name, a size of 0, a mistyped parameter. Exit code 2."""
 
     exit_code = 2
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the member of `known` that looks most like `name`."""
+    names = list(known)
+    return (difflib.get_close_matches(name, names, n=1, cutoff=0.0) or names or [""])[0]

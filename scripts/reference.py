@@ -7,8 +7,8 @@ from ipclab.facts.derive import write_derived
 from ipclab.figures.registry import draw
 from ipclab.notebook import Lab
 from ipclab.paths import checkout
-from ipclab.report.catalogue import LANGUAGES
-from ipclab.runs.folder import read
+from ipclab.lab.catalogue import LANGUAGES
+from ipclab.store.run import read
 
 PICTURE = "payload-then-now"
 

@@ -14,7 +14,7 @@ base=${PYTHON:-python3}
 digest() { cat requirements.lock pyproject.toml scripts/setup.sh | sha256sum | cut -c1-32; }
 native_digest() {
     command -v cargo >/dev/null 2>&1 || { echo "no cargo"; return; }
-    find ipclab/native -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
+    find native/hardware -type f -not -path '*/target/*' -not -name Cargo.lock -print0 | sort -z | xargs -0 sha256sum |
         cat - <(cargo --version) | sha256sum | cut -c1-32
 }
 
@@ -61,7 +61,7 @@ if [ "$wanted_native" = "no cargo" ]; then
 else
     say "building the native package"
     log=$(mktemp)
-    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./ipclab/native 2>"$log"; then
+    if "$uv" pip install --quiet --python "$python" --no-deps --no-build-isolation ./native/hardware 2>"$log"; then
         rm -f "$log"
     else
         tail -n 3 "$log" >&2

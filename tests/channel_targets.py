@@ -6,11 +6,11 @@ import time
 from pathlib import Path
 
 from ipclab.backends.interface import Channel, Data
-from ipclab.backends.registry import backend as find
-from ipclab.ledger import SHARED_MEMORY
-from ipclab.proof import digest, payload
+from ipclab.backends.installed import backend as find
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.proof import digest, payload
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES, WAIT_NS, opened, prove, reflect, taker
-from ipclab.workers.worker import Worker
+from ipclab.spawn.worker import Worker
 
 SHORT_NS = 20_000_000
 FAULTS = ("stale", "torn", "short", "duplicate", "swapped")

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ipclab.ledger import SHARED_MEMORY
+from ipclab.spawn.ledger import SHARED_MEMORY
 
 ROOT = Path(__file__).parent.parent
 CODE = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.measuring import Request, measure
+from ipclab.measure.session import Request, measure
 from ipclab.paths import checkout
-from ipclab.runner.progress import Silent
+from ipclab.measure.progress import Silent
 from ipclab.studies.interface import Sweep
 
 class Lines(Silent):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ipclab.studies.interface import Launch
+from ipclab.store.launch import Launch
 
 
 def make_launch(

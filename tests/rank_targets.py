@@ -12,11 +12,11 @@ from ipclab.backends import seqlock
 from ipclab.backends.interface import Data, Store, StorePlace
 from ipclab.backends.lmdb_store import LmdbStore
 from ipclab.errors import LabError
-from ipclab.ledger import SHARED_MEMORY
-from ipclab.proof import digest, payload
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.proof import digest, payload
 from ipclab.studies.shared_dict import ends, loops
-from ipclab.workers.ranks_worker import RankWorker
-from ipclab.workers.worker import zeros
+from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.worker import zeros
 
 LONG = 600.0
 CAPACITY = 70_000

@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from ipclab.points import Level, Point
-from ipclab.runs.samples import Measured
-from ipclab.studies.interface import Launch
+from ipclab.store.point import Level, Point
+from ipclab.store.samples import Measured
+from ipclab.store.launch import Launch
 
 ENTRIES = (10, 100, 1_000, 10_000)
 BYTES = {

@@ -8,8 +8,8 @@ import numpy as np
 
 from ipclab.facts.launches import Medians
 from ipclab.facts.rows import Row, Rows
-from ipclab.machines.shared import RunData
-from ipclab.points import Level, Point
+from ipclab.compare.shared import RunData
+from ipclab.store.point import Level, Point
 from ipclab.stats.intervals import Estimate
 
 BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.proof import payload
+from ipclab.spawn.proof import payload
 from ipclab.studies.payload import handover, tcp
-from ipclab.workers.worker import Worker, zeros
+from ipclab.spawn.worker import Worker, zeros
 
 LONG = 600.0
 

@@ -31,15 +31,15 @@ from ipclab.errors import UsageError
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import Rows
 from ipclab.figures import claims as figures
-from ipclab.figures import style
+from ipclab.lab import style
 from ipclab.figures.claims import deciding, reference
 from ipclab.paths import Paths
-from ipclab.report import prose
-from ipclab.report.catalogue import Catalogue
-from ipclab.report.numbers import Formatter
-from ipclab.report.parameters import read as parameters_of
-from ipclab.report.words import digits
-from ipclab.staleness import MANIFEST, inputs, stale
+from ipclab.lab import prose
+from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.numbers import Formatter
+from ipclab.lab.parameters import read as parameters_of
+from ipclab.render.words import digits
+from ipclab.render.staleness import MANIFEST, inputs, stale
 from ipclab.tables import claims as tables
 from ipclab.view import View
 from tests.commands import ROOT

@@ -15,18 +15,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ipclab.bundles import archive
-from ipclab.bundles.contents import CRATE, INDEX_OF_BUNDLE
-from ipclab.bundles.crate import crate
-from ipclab.bundles.pack import pack
-from ipclab.bundles.unpack import unpack, verify
+from ipclab.store.bundle import archive
+from ipclab.store.bundle.contents import CRATE, INDEX_OF_BUNDLE
+from ipclab.store.bundle.crate import crate
+from ipclab.store.bundle.pack import pack
+from ipclab.store.bundle.unpack import unpack, verify
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.points import Point
-from ipclab.runs import folder
-from ipclab.runs.folder import RunFolder
-from ipclab.runs.samples import Measured, encode
-from ipclab.studies.interface import Launch
+from ipclab.store.point import Point
+from ipclab.store import run as folder
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured, encode
+from ipclab.store.launch import Launch
 from tests.commands import ROOT, environment
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
@@ -365,12 +365,12 @@ for name in ("ipclab_native", "mpi4py", "iceoryx2"):
 from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
-from ipclab.bundles.unpack import unpack
-from ipclab.machines.reporting import report, summary
+from ipclab.store.bundle.unpack import unpack
+from ipclab.compare.reporting import report, summary
 from ipclab.notebook import Lab
 from ipclab.paths import checkout
-from ipclab.runner.progress import Silent
-from ipclab.staleness import stale
+from ipclab.measure.progress import Silent
+from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(Lab.open(str(runs[0].path), "en").table("run").rows))
 compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Silent())

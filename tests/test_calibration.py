@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab.calibration import echo
-from ipclab.calibration.battery import ARMS, FIRST, ROUNDS, SECOND, Tally, false_alarms, orders, smallest, tally, trials
+from ipclab.measure.calibration import echo
+from ipclab.measure.calibration.battery import ARMS, FIRST, ROUNDS, SECOND, Tally, false_alarms, orders, smallest, tally, trials
 from ipclab.calibration.facts import facts
-from ipclab.calibration.run import file, launching, measure, read
+from ipclab.measure.calibration.run import file, launching, measure, read
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.placement import Placement
-from ipclab.runner.progress import Silent
-from ipclab.workers.launcher import Launcher
+from ipclab.machine.placement import Placement
+from ipclab.measure.progress import Silent
+from ipclab.spawn.launcher import Launcher
 
 BASE = 12_000
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from ipclab.backends.interface import Backend
-from ipclab.backends.registry import backends
-from ipclab.proof import digest, payload
-from ipclab.workers.launcher import Launcher, Role
-from ipclab.workers.worker import Outcome
+from ipclab.backends.installed import backends
+from ipclab.spawn.proof import digest, payload
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.worker import Outcome
 from tests.test_workers import CPUS
 
 SIZES = (1, 0, 7, 4097, 65_537, 2_000_000, 100)

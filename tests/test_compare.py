@@ -11,7 +11,7 @@ import pytest
 from ipclab.stats.compare import Comparison, Side, by_round, compare, compare_all, detectable, threshold
 from ipclab.stats.drift import autocorrelation, drift, effective
 from ipclab.stats.modes import explain, modes
-from ipclab.stats.ranks import Floats, Groups, interval, mean_ranks, p_value
+from ipclab.stats.ranktest import Floats, Groups, interval, mean_ranks, p_value
 from ipclab.stats.rates import rate_interval
 
 BETWEEN = 0.16  # the deviation of launches that was measured

@@ -8,8 +8,8 @@ import numpy as np
 from ipclab.facts.comparisons import ALL, SLEEPING, contests, entries, read_contests
 from ipclab.facts.derive import contests_csv
 from ipclab.facts.round_trip import contest
-from ipclab.points import Point
-from ipclab.runs.samples import Measured
+from ipclab.store.point import Point
+from ipclab.store.samples import Measured
 from tests.made import make_launch
 
 

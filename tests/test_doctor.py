@@ -1,4 +1,4 @@
-"""The doctor on made-up machines: no real clock, no real noise; every finding has its effect, source and mend."""
+"""The doctor on made-up machines: no real clock, no real noise; every finding has its effect, source and fix."""
 
 import subprocess
 import sys
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.doctor.findings import FIT, NOTE, RESERVATION, Finding, Observed, examine
-from ipclab.doctor.noise import Noise, Numbers, reading, watch
-from ipclab.doctor.visit import judge, lines, visit
+from ipclab.machine.doctor.findings import FIT, NOTE, RESERVATION, Finding, Observed, examine
+from ipclab.machine.doctor.noise import Noise, Numbers, reading, watch
+from ipclab.machine.doctor.visit import judge, lines, visit
 from ipclab.errors import LabError
 from ipclab.facts.fact import Fact
 from ipclab.machine import FACTS, Source, Value
@@ -90,14 +90,14 @@ WRONG: dict[str, tuple[dict[str, Value], Noise, str, str, str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_named_with_effect_source_and_mend(name: str) -> None:
-    facts, noise, state, effect, mend = WRONG[name]
+    facts, noise, state, effect, fix = WRONG[name]
     every = found(facts, noise)
     one = every[name]
     assert one.state == state
-    assert effect in one.effect and mend in one.mend and one.source
+    assert effect in one.effect and fix in one.fix and one.source
     assert [each.name for each in every.values() if each.state != FIT] == [name]
     text = "\n".join(lines(list(every.values())))
-    assert one.effect in text and f"[{one.source}]" in text and one.mend in text
+    assert one.effect in text and f"[{one.source}]" in text and one.fix in text
     if state == RESERVATION:
         with pytest.raises(LabError, match=f"one reservation: {name};"):
             judge(list(every.values()), RESERVATION)
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_named_with_effect_source_and_mend(name: str) -> None:
 def test_absent_software_is_a_reservation(name: str) -> None:
     one = found(present={**READY, name: False})[name]
     assert one.state == RESERVATION
-    assert "make setup" in one.mend
+    assert "make setup" in one.fix
 
 
 def test_a_virtual_machine_that_polls_is_fit() -> None:

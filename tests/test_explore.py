@@ -13,8 +13,8 @@ from ipclab.explore.desk import Desk, runs
 from ipclab.explore.selection import BACKEND, Selection, factors, metrics, ops, settle, studies
 from ipclab.facts.rows import Rows, tidy
 from ipclab.paths import Paths, checkout
-from ipclab.points import Point
-from ipclab.runs.samples import Measured
+from ipclab.store.point import Point
+from ipclab.store.samples import Measured
 from tests.made import make_launch
 
 REFERENCE = next(checkout().reference.glob("*/run.json")).parent
@@ -152,7 +152,7 @@ def test_ten_million_samples_make_pictures_of_few_marks() -> None:
 
 
 def test_no_rows_draw_nothing() -> None:
-    from ipclab.figures import style
+    from ipclab.lab import style
 
     with style.canvas("en", 4, 3) as canvas:
         panels.across([], Selection("round_trip", "x", "p50"), canvas)

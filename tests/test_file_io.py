@@ -19,10 +19,10 @@ from ipclab.claims.published import read_table
 from ipclab.errors import LabError, UsageError
 from ipclab.facts import file_io as file_io_facts_of_run
 from ipclab.facts.rows import Row, Rows
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import PROFILES
-from ipclab.proof import PayloadError
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES
+from ipclab.spawn.proof import PayloadError
 from ipclab.stats.intervals import Estimate
 from ipclab.studies.file_io import KIB, MIB, engine, experiments, making, study
 from ipclab.studies.file_io.experiments import PROFILES as NAMES
@@ -31,7 +31,7 @@ from ipclab.studies.file_io.roles import counts, mix, parse, threads
 from ipclab.studies.file_io.sets import Draw, FileSet, identical
 from ipclab.studies.file_io.study import FileIoStudy
 from ipclab.studies.interface import Sweep
-from ipclab.workers.worker import Outcome
+from ipclab.spawn.worker import Outcome
 from tests.commands import ROOT
 
 STUDY = FileIoStudy()

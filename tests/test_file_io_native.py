@@ -10,20 +10,21 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.measuring import Request, measure
+from ipclab.measure.session import Request, measure
 from ipclab.paths import Paths
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import PROFILES
-from ipclab.runner.progress import Silent
-from ipclab.runs.samples import decode
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES
+from ipclab.measure.progress import Silent
+from ipclab.store.samples import decode
 from ipclab.studies.file_io import KIB, making
 from ipclab.studies.file_io.experiments import Sweeps
 from ipclab.studies.file_io.sets import Draw, FileSet
 from ipclab.studies.file_io.study import FileIoStudy
-from ipclab.studies.interface import Launch, Sweep
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
-from ipclab.workers.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher, Role
 from tests.test_workers import CPUS
 
 native: Any = pytest.importorskip("ipclab_native")

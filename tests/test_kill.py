@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.ledger import SHARED_MEMORY, clean
-from ipclab.profiles import PROFILES
-from ipclab.runs import folder
-from ipclab.runs.samples import decode
+from ipclab.spawn.ledger import SHARED_MEMORY, clean
+from ipclab.studies.profile import PROFILES
+from ipclab.store import run as folder
+from ipclab.store.samples import decode
 from ipclab.studies.interface import Sweep
 from ipclab.studies.payload.study import PayloadStudy
 from tests.commands import environment, eventually, measure_command, names_of, processes_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.ledger import Session, boot_id, clean, close_session, is_alive, open_session, remove_names, start_ticks
+from ipclab.spawn.ledger import Session, boot_id, clean, close_session, is_alive, open_session, remove_names, start_ticks
 
 NOBODY = 65534
 

@@ -7,9 +7,9 @@ import pytest
 
 from ipclab.facts.limits import impossible
 from ipclab.facts.rows import Rows, tidy
-from ipclab.points import Point
-from ipclab.profiles import PROFILES
-from ipclab.runs.samples import Measured
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES
+from ipclab.store.samples import Measured
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import MEMCPY_SIZES, LimitsStudy
 from tests.made import make_launch

@@ -26,7 +26,7 @@ from ipclab.machine.memory import installed
 from ipclab.machine.parse import cpu_list, cpu_set, size
 from ipclab.machine.registry import FactSpec, fits
 from ipclab.paths import Paths
-from ipclab.placement import missing, placements
+from ipclab.machine.placement import missing, placements
 
 GIB = 2**30
 HOST = "quartz-7f.example.org"

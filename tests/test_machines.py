@@ -15,21 +15,21 @@ from ipclab.errors import UsageError
 from ipclab.figures.machines import DRAWINGS
 from ipclab.figures.registry import draw
 from ipclab.machine import FACTS
-from ipclab.machines.compared import Compared, compare
-from ipclab.machines.difference import AFFECTS, differences
+from ipclab.compare.compared import Compared, compare
+from ipclab.compare.difference import AFFECTS, differences
 from ipclab.machines.facts import facts
 from ipclab.machines.lab import table_of
-from ipclab.machines.normalised import ALIKE, BETTER, WORSE, Ratio, limits_of
-from ipclab.machines.verdicts import pairing
+from ipclab.compare.normalised import ALIKE, BETTER, WORSE, Ratio, limits_of
+from ipclab.compare.verdicts import pairing
 from ipclab.machines.view import MachinesView
 from ipclab.paths import Paths
-from ipclab.points import Point
-from ipclab.report.catalogue import Catalogue
-from ipclab.report.numbers import Formatter
-from ipclab.reporting import notebooks_of
+from ipclab.store.point import Point
+from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.numbers import Formatter
+from ipclab.render.report import notebooks_of
 from ipclab.stats.compare import Side
 from ipclab.stats.independent import compare_runs, detectable, least_p, together
-from ipclab.stats.ranks import Groups, tails
+from ipclab.stats.ranktest import Groups, tails
 from ipclab.tables.machines import TABLES
 from tests.commands import ROOT, environment
 from tests.simulated import Machine, limits, points, run

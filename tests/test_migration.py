@@ -12,9 +12,9 @@ from ipclab.facts.derive import derived, read_derived, read_launches
 from ipclab.machine import FACTS, collect
 from ipclab.machine.record import digest_of
 from ipclab.paths import Paths
-from ipclab.runs import folder
-from ipclab.runs.migration import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
-from ipclab.runs.samples import decode, encode
+from ipclab.store import run as folder
+from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
+from ipclab.store.samples import decode, encode
 from tests.commands import ROOT
 
 OLD = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"

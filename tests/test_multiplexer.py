@@ -9,19 +9,20 @@ from types import SimpleNamespace
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measuring import Request, measure
+from ipclab.measure.session import Request, measure
 from ipclab.paths import Paths
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import PROFILES
-from ipclab.runner.progress import Silent
-from ipclab.studies.interface import Launch, Site, Sweep
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES
+from ipclab.measure.progress import Silent
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.multiplexer import PUBLISHED_SIZES, SIZES, STREAMS, THRESHOLDS, output, toolchain
 from ipclab.studies.multiplexer.study import COUNTS, MultiplexerStudy, cell
 from ipclab.studies.multiplexer.study import outcome as outcome_of
-from ipclab.studies.registry import STUDIES
-from ipclab.workers.launcher import Launcher
+from ipclab.studies.installed import STUDIES
+from ipclab.spawn.launcher import Launcher
 
 STUDY = MultiplexerStudy()
 SMOKE, QUICK = PROFILES["smoke"], PROFILES["quick"]
@@ -31,7 +32,7 @@ SAME = Placement("same", (frozenset(CPUS[:1]),), "same")
 CROSS = Placement("cross", (frozenset(CPUS[:1]), frozenset(CPUS[1:2])), "l3")
 FREE = Placement("free", (frozenset(CPUS),), "free")
 NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0"
-HEAD = "goos: linux\ngoarch: amd64\npkg: ipclab/multiplexer\ncpu: AMD EPYC\n"
+HEAD = "goos: linux\ngoarch: amd64\npkg: native/multiplexer\ncpu: AMD EPYC\n"
 LINE = f"BenchmarkCell/{NAME}-2         \t   22755\t      67.31 ns/op\t12370.16 MB/s\t    48 B/op\t       3 allocs/op\n"
 FAR = (
     f"BenchmarkCell/{NAME}   673\t    216688 ns/op\t 302.44 MB/s\t 1.276 fairness\t 252465 recv-B/op\t"

@@ -12,13 +12,13 @@ from ipclab.facts.comparisons import contests, entries
 from ipclab.facts.fact import Fact
 from ipclab.facts.rows import Rows, tidy
 from ipclab.figures.multiplexer_drawings import MULTIPLEXER
-from ipclab.figures.style import canvas
+from ipclab.lab.style import canvas
 from ipclab.paths import Paths
-from ipclab.points import Point
-from ipclab.profiles import PROFILES
-from ipclab.report.catalogue import Catalogue
-from ipclab.report.numbers import Formatter
-from ipclab.runs.samples import Measured
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES
+from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.numbers import Formatter
+from ipclab.store.samples import Measured
 from ipclab.studies.interface import Sweep
 from ipclab.studies.multiplexer import NODES, output
 from ipclab.studies.multiplexer.study import MultiplexerStudy, cell

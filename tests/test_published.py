@@ -12,7 +12,7 @@ from ipclab.claims.derived import HIGHEST, LOWEST, TRUNCATED, Derivation, Outcom
 from ipclab.claims.published import Book, books, rounding
 from ipclab.facts.fact import Fact
 from ipclab.paths import Paths
-from ipclab.report.words import digits
+from ipclab.render.words import digits
 from tests.commands import ROOT
 
 BOOKS = books(Paths(ROOT))

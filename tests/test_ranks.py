@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.ledger import SHARED_MEMORY, clean
-from ipclab.points import Point
-from ipclab.workers import mpi
-from ipclab.workers.launcher import Launcher, LaunchError, Role
-from ipclab.workers.ranks import RankBench
-from ipclab.workers.ranks_mail import pack, reachable, unpack
-from ipclab.workers.ranks_supervisor import may_leave_network
-from ipclab.workers.worker import zeros
+from ipclab.spawn.ledger import SHARED_MEMORY, clean
+from ipclab.store.point import Point
+from ipclab.spawn import mpi
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi_mail import pack, reachable, unpack
+from ipclab.spawn.mpi_supervisor import may_leave_network
+from ipclab.spawn.worker import zeros
 from tests.commands import environment, eventually, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
@@ -104,8 +104,8 @@ def test_a_failed_launch_says_who_and_why_and_is_over(bench: RankBench, how: str
 OWNER = """
 import os, sys
 from pathlib import Path
-from ipclab.workers.launcher import Launcher
-from ipclab.workers.ranks import RankBench
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.mpi_launcher import RankBench
 from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     bench(another(1), roles("tell", values=[]), 60)
@@ -160,8 +160,8 @@ OUTER = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.workers.launcher import Launcher
-from ipclab.workers.ranks_outer import OuterBench, around, world
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.mpi_outer import OuterBench, around, world
 from tests.test_ranks import another, roles
 with around() as served:
     if not served:

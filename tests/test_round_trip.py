@@ -8,16 +8,17 @@ import pytest
 
 from ipclab.backends.waiting import Peer, wait
 from ipclab.errors import UsageError
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import PROFILES, Profile
-from ipclab.proof import PayloadError, digest, payload
-from ipclab.studies.interface import Launch, Sweep
-from ipclab.studies.registry import study
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES, Profile
+from ipclab.spawn.proof import PayloadError, digest, payload
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Sweep
+from ipclab.studies.installed import study
 from ipclab.studies.round_trip import GAPS_NS, INTENDED, OP, SIZES, RoundTripStudy
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
-from ipclab.workers.launcher import Launcher
-from ipclab.workers.worker import Outcome
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.worker import Outcome
 from tests.test_workers import CPUS
 
 STUDY = RoundTripStudy()

@@ -14,10 +14,10 @@ from ipclab.facts import payload
 from ipclab.facts.derive import points_csv, rows_of, write_derived
 from ipclab.facts.rows import COLUMNS, Rows, read_row, tidy
 from ipclab.paths import Paths
-from ipclab.points import Point
-from ipclab.runs import folder
-from ipclab.runs.files import sha256
-from ipclab.runs.samples import Measured, encode
+from ipclab.store.point import Point
+from ipclab.store import run as folder
+from ipclab.store.files import sha256
+from ipclab.store.samples import Measured, encode
 from tests.made import make_launch
 
 HEADER = "study,point,backend,op,size_bytes,placement,levels,metric,unit,value,low,high,launches,samples,flags"

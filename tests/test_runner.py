@@ -7,12 +7,12 @@ from itertools import count, pairwise
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.points import Point
-from ipclab.profiles import PROFILES, Profile, profile
-from ipclab.runner.stopping import Precision
-from ipclab.runner.sweep import blocks, measure, shuffled
-from ipclab.runs.samples import Measured
-from ipclab.studies.interface import Launch
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES, Profile, profile
+from ipclab.measure.stopping import Precision
+from ipclab.measure.rounds import blocks, measure, shuffled
+from ipclab.store.samples import Measured
+from ipclab.store.launch import Launch
 from tests.made import make_launch
 
 THREE = Profile("three", 3, 3, 0.0, 1, 1, 1, ("same",))

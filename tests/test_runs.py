@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.points import Point
-from ipclab.runs import folder
-from ipclab.runs.files import dump_json, sha256, write_whole
-from ipclab.runs.folder import RunFolder
-from ipclab.runs.samples import Measured, decode, encode
+from ipclab.store.point import Point
+from ipclab.store import run as folder
+from ipclab.store.files import dump_json, sha256, write_whole
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured, decode, encode
 from tests.commands import ROOT
 from tests.made import make_launch
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from ipclab.backends.interface import Segment
-from ipclab.backends.registry import backend, backends
-from ipclab.ledger import SHARED_MEMORY
+from ipclab.backends.installed import backend, backends
+from ipclab.spawn.ledger import SHARED_MEMORY
 from tests.commands import names_of
 
 PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -14,21 +14,22 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.facts.rows import tidy
-from ipclab.measuring import SHARED_MEMORY_SLACK
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import PROFILES, Profile
-from ipclab.proof import PayloadError
-from ipclab.runs import folder
-from ipclab.runs.samples import Measured, decode
-from ipclab.studies.interface import Launch, Sweep
-from ipclab.studies.registry import STUDIES, study
+from ipclab.measure.session import SHARED_MEMORY_SLACK
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import PROFILES, Profile
+from ipclab.spawn.proof import PayloadError
+from ipclab.store import run as folder
+from ipclab.store.samples import Measured, decode
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Sweep
+from ipclab.studies.installed import STUDIES, study
 from ipclab.studies.shared_dict.joined import joined, staleness
 from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy
-from ipclab.workers import mpi
-from ipclab.workers.launcher import Launcher, LaunchError, Role
-from ipclab.workers.ranks import RankBench
-from ipclab.workers.worker import Outcome
+from ipclab.spawn import mpi
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.worker import Outcome
 from tests.commands import WITHOUT_NATIVE, environment, names_of, namespace, namespace_refused, processes_of
 from tests.test_ranks import CPUS, MISSING
 
@@ -99,7 +100,7 @@ def test_profiles_add_readers_and_entries() -> None:
 
 
 def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ipclab.backends import registry
+    from ipclab.backends import installed as registry
     from ipclab.backends.interface import Backend
 
     other = Backend("other", store=registry.backend("posix-shm").store)

@@ -23,11 +23,11 @@ from ipclab.facts.summaries import READ, SUMMARIES, THROUGHPUT, WRITE, summaries
 from ipclab.figures.registry import draw
 from ipclab.figures.shared_dict_drawings import DRAWINGS
 from ipclab.paths import Paths
-from ipclab.report.catalogue import LANGUAGES, Catalogue
-from ipclab.report.numbers import Formatter
-from ipclab.runs import folder
-from ipclab.runs.files import sha256
-from ipclab.runs.samples import Measured, encode
+from ipclab.lab.catalogue import LANGUAGES, Catalogue
+from ipclab.lab.numbers import Formatter
+from ipclab.store import run as folder
+from ipclab.store.files import sha256
+from ipclab.store.samples import Measured, encode
 from ipclab.tables import registry as tables
 from ipclab.tables.shared_dict_choice import USES
 from ipclab.view import View

@@ -51,7 +51,7 @@ FULL = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.workers.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher, Role
 size = 4 << 20
 with Launcher(Path(sys.argv[1])) as launcher:
     for target, more in (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.workers import mpi
+from ipclab.spawn import mpi
 from tests.commands import environment
 from tests.test_ranks import MISSING
 from tests.test_shared_dict import IPCLAB, LAUNCHER_ENVIRONMENT, facts_of, finished

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.ledger import clean
-from ipclab.workers.launcher import Launcher, LaunchError, Role
-from ipclab.workers.loops import count_faults, record, repeats
-from ipclab.workers.wire import Wire
-from ipclab.workers.worker import Worker, zeros
+from ipclab.spawn.ledger import clean
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.loops import count_faults, record, repeats
+from ipclab.spawn.wire import Wire
+from ipclab.spawn.worker import Worker, zeros
 from tests.commands import ROOT, eventually, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
@@ -118,7 +118,7 @@ def test_a_dead_fork_server_is_an_error_and_no_wait(tmp_path: Path) -> None:
 OWNER = """
 import sys
 from pathlib import Path
-from ipclab.workers.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher, Role
 with Launcher(Path(sys.argv[1])) as launcher:
     launcher.launch([Role("solo", "tests.targets:litter_and_hang", {}, frozenset({int(sys.argv[2])}))], 60)
 """

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measuring import Request, measure
+from ipclab.measure.session import Request, measure
 from ipclab.paths import Paths
-from ipclab.runner.progress import Silent
+from ipclab.measure.progress import Silent
 from ipclab.studies.interface import Sweep
-from ipclab.studies.registry import study
+from ipclab.studies.installed import study
 
 
 def refused(paths: Paths, told: str, **request: object) -> None:

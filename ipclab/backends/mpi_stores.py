@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self
 
 from ipclab.backends.interface import Address, Backend, Data, StorePlace
 from ipclab.backends.seqlock import START, SeqlockBuffer
-from ipclab.workers.mpi import missing
+from ipclab.spawn.mpi import missing
 
 
 class MpiBcastStore:

@@ -13,7 +13,7 @@ from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK, Peer
 
 
 def missing() -> str | None:
-    """Say why the channel cannot be had, and the mend."""
+    """Say why the channel cannot be had, and the fix."""
     if find_spec("ipclab_native"):
         return None
     return "the native package is not built here; install cargo, then 'make setup' builds it"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic_ns as clock
 from typing import Self
 
-from ipclab.ledger import start_ticks
+from ipclab.spawn.ledger import start_ticks
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer

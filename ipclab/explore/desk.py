@@ -15,11 +15,11 @@ from ipclab.explore import panels, words
 from ipclab.explore.panels import Shown, label
 from ipclab.explore.selection import BACKEND, SIZE, Selection, factors, metrics, ops, settle, studies
 from ipclab.facts.rows import COLUMNS, Row
-from ipclab.figures import style
+from ipclab.lab import style
 from ipclab.notebook import Lab
 from ipclab.paths import Paths, checkout
-from ipclab.report.catalogue import LANGUAGES
-from ipclab.runs.files import write_whole
+from ipclab.lab.catalogue import LANGUAGES
+from ipclab.store.files import write_whole
 from ipclab.stats.intervals import Samples
 
 WIDTH, HEIGHT = 7.5, 4.2

@@ -12,7 +12,7 @@ from ipclab.explore.selection import SIZE, Selection
 from ipclab.facts.limits import PASSES
 from ipclab.facts.rows import Row, Rows
 from ipclab.figures import marks, style
-from ipclab.report.catalogue import N_
+from ipclab.lab.catalogue import N_
 from ipclab.stats.intervals import Samples
 from ipclab.view import View
 

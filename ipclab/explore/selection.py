@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ipclab.facts.rows import Row, Rows
-from ipclab.points import Level
+from ipclab.store.point import Level
 
 SIZE, BACKEND = "size_bytes", "backend"
 FIRST = ("arm", "placement")  # the factors that decide which levels the others have

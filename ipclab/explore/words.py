@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ipclab.explore.panels import Shown, label
 from ipclab.explore.selection import Selection
 from ipclab.facts.rows import Row, Rows
-from ipclab.report.catalogue import N_
-from ipclab.report.table import Column, Table
+from ipclab.lab.catalogue import N_
+from ipclab.lab.table import Column, Table
 from ipclab.view import View
 
 CONTROLS = {

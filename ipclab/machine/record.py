@@ -92,4 +92,4 @@ def label(name: str) -> str:
     try:
         return _labels()[name]
     except KeyError as error:
-        raise UsageError(f"no fact is named {name!r}", mend="see ipclab.machine.FACTS") from error
+        raise UsageError(f"no fact is named {name!r}", fix="see ipclab.machine.FACTS") from error

@@ -2,7 +2,7 @@
 
 Only medians of launches are compared, never samples: samples of one launch share its luck, and tests over them call
 identical code different nine times in ten (measuring.md, finding 3). The test is an exact permutation of ranks
-(`ipclab.stats.ranks`), so nothing is assumed about how launches scatter, and nothing is dropped.
+(`ipclab.stats.ranktest`), so nothing is assumed about how launches scatter, and nothing is dropped.
 
 Over the points of one comparison the rate of false discoveries is held by Benjamini and Hochberg (J. R. Statist. Soc.
 B 57, 1995, 289-300), which holds for points that are disturbed together too (Benjamini and Yekutieli, Ann. Statist.
@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ipclab.stats.ranks import Groups, interval, p_value
+from ipclab.stats.ranktest import Groups, interval, p_value
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_COMPARABLE = "undecided", "not comparable"

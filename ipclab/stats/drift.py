@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ipclab.stats.intervals import Samples
-from ipclab.stats.ranks import Floats, mean_ranks
+from ipclab.stats.ranktest import Floats, mean_ranks
 
 LEAST = 4  # with fewer values no order is unlikely
 

@@ -30,7 +30,7 @@ from ipclab.stats.compare import (
     refusal,
     threshold,
 )
-from ipclab.stats.ranks import Groups, interval, tails
+from ipclab.stats.ranktest import Groups, interval, tails
 
 ALPHA = 0.05  # of all points together; at no difference the tests against a bound err far less
 LEVEL = 0.05  # of the interval that is shown with each point

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ipclab.stats.intervals import Samples
-from ipclab.stats.ranks import Floats, mean_ranks
+from ipclab.stats.ranktest import Floats, mean_ranks
 
 Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]

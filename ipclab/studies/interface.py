@@ -2,21 +2,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from ipclab.errors import UsageError
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import Profile
-from ipclab.workers.launcher import Launcher, Role
-from ipclab.workers.worker import Outcome
+from ipclab.machine.placement import Placement
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.studies.profile import Profile
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.worker import Outcome
 
-Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
-Times = np.ndarray[tuple[int], np.dtype[np.float64]]  # of one operation, where a sample stands for several
 
 
 @dataclass(frozen=True)
@@ -35,32 +32,6 @@ class Sweep:
     def wants(self, backend: str) -> bool:
         """Tell whether points of `backend` are asked for."""
         return self.backends is None or backend in self.backends
-
-
-@dataclass
-class Launch:
-    """The samples of one launch of one point.
-
-    `samples`: op -> int64 ns in the order taken. `counters`: op -> counter -> number per operation. `order` is the
-    launch's place among all launches of the run, `started_ns` its start on the run's clock. `per`: op -> how many
-    operations one sample stands for (1 where not given, the same in all launches of a point): an operation that takes
-    less than a clock can tell is timed in batches.
-    """
-
-    samples: dict[str, Samples]
-    counters: dict[str, dict[str, float]]
-    order: int = 0
-    started_ns: int = 0
-    elapsed_ns: int = 0
-    flags: list[str] = field(default_factory=list)
-    cpus: dict[str, list[int]] = field(default_factory=dict)
-    facts: dict[str, object] = field(default_factory=dict)
-    per: dict[str, int] = field(default_factory=dict)
-
-    def times(self, op: str) -> Samples | Times:
-        """Return the ns of one operation for each sample of `op`."""
-        batch = self.per.get(op, 1)
-        return self.samples[op] if batch == 1 else self.samples[op] / batch
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from ipclab.ledger import SHARED_MEMORY
-from ipclab.runs.folder import read
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.store.run import read
 
 CELL = """
 from ipclab.notebook import Lab

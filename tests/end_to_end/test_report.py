@@ -13,8 +13,8 @@ from ipclab.facts.derive import derived
 from ipclab.figures.registry import DRAWINGS, draw
 from ipclab.notebook import Lab
 from ipclab.paths import Paths
-from ipclab.reporting import notebooks_of
-from ipclab.runs.folder import read
+from ipclab.render.report import notebooks_of
+from ipclab.store.run import read
 from tests.commands import ROOT
 
 LANGUAGES = ("ko", "zh", "en")

@@ -7,9 +7,9 @@ import pytest
 from babel.messages.pofile import read_po, write_po
 from nbformat import v4
 
-from ipclab.report import words
-from ipclab.report.catalogue import catalogue_path
-from ipclab.report.execute import Job, execute_all
+from ipclab.render import words
+from ipclab.lab.catalogue import catalogue_path
+from ipclab.lab.execute import Job, execute_all
 
 LANGUAGES = ("ko", "zh", "en")
 PARAMETERS = """lang: str = "en"  # language of the report
@@ -17,12 +17,12 @@ locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
 from ipclab.facts.fact import Fact
-from ipclab.report import magic
-from ipclab.report.catalogue import Catalogue
-from ipclab.report.figure import Figure
-from ipclab.report.numbers import Formatter
-from ipclab.report.prose import fill
-from ipclab.report.table import Column, Table
+from ipclab.lab import magic
+from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.figure import Figure
+from ipclab.lab.numbers import Formatter
+from ipclab.lab.prose import fill
+from ipclab.lab.table import Column, Table
 _ = Catalogue.load(lang, Path(locale)).translate
 facts = {"write": Fact("write", 713_200, "ns", low=700_000, high=731_000), "cpu": Fact("cpu", "A*B <i>", "text"),
          "past": Fact("past", 95e6, "B/s", kind="estimate")}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.report.execute import Job, execute, execute_all
+from ipclab.lab.execute import Job, execute, execute_all
 from tests.report.conftest import write_notebook
 
 
@@ -73,7 +73,7 @@ def test_an_interrupt_ends_the_kernels(tmp_path: Path) -> None:
     started = tmp_path / "started"
     cell = f"import os, time\nopen({str(started)!r}, 'w').write(str(os.getpid()))\ntime.sleep(100)"
     notebook = write_notebook(tmp_path / "n.ipynb", cell)
-    code = "import sys; from pathlib import Path; from ipclab.report.execute import *; "
+    code = "import sys; from pathlib import Path; from ipclab.lab.execute import *; "
     code += "execute_all([Job(Path(sys.argv[1]), {}, Path(sys.argv[2]))], 1)"
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(notebook), str(tmp_path / "out")],

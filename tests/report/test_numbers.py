@@ -2,7 +2,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.facts.fact import Fact
-from ipclab.report.numbers import Formatter
+from ipclab.lab.numbers import Formatter
 
 _ = "\u00a0"
 

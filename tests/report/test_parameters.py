@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from ipclab.errors import UsageError
-from ipclab.report import parameters
+from ipclab.lab import parameters
 from tests.report.conftest import write_notebook
 
 SOURCE = """sizes: list[int] = [84, 13_824]  # bytes

@@ -2,8 +2,8 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.facts.fact import Fact
-from ipclab.report import prose
-from ipclab.report.numbers import Formatter
+from ipclab.lab import prose
+from ipclab.lab.numbers import Formatter
 
 SOURCE = """# 1. Title
 

@@ -12,9 +12,9 @@ from nbformat import v4
 
 from ipclab.errors import LabError
 from ipclab.report import document, typst
-from ipclab.report.compiler import compile_pdf
+from ipclab.render.compiler import compile_pdf
 from ipclab.report.render import Format, render
-from ipclab.report.words import Sources
+from ipclab.render.words import Sources
 from tests.report.conftest import LANGUAGES
 
 TITLES = {"ko": "쓰기 한 번의 비용", "zh": "一次写入的代价", "en": "What a write costs"}

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.report import words
-from ipclab.report.catalogue import Catalogue, catalogue_path
+from ipclab.render import words
+from ipclab.lab.catalogue import Catalogue, catalogue_path
 from tests.report.conftest import KO, write_notebook
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 
-from ipclab.points import Level, Point
+from ipclab.store.point import Level, Point
 from ipclab.studies.file_io import KIB, MIB, OP, US
 from ipclab.studies.file_io.roles import MOST_THREADS, mix, threads
 from ipclab.studies.file_io.sets import Draw, FileSet, identical

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ipclab.errors import LabError
-from ipclab.runs.files import dump_json, write_whole
-from ipclab.scratch import open_scratch
+from ipclab.store.files import dump_json, write_whole
+from ipclab.spawn.scratch import open_scratch
 from ipclab.studies.file_io.sets import FileSet
 
 TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
@@ -62,7 +62,7 @@ def nearest(folder: Path) -> Path:
 
 
 def no_room(each: FileSet, scratch: Path) -> str | None:
-    """Return why the disk below `scratch` cannot hold the set, with the mend; None when it can or already does."""
+    """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or already does."""
     have, need = free_bytes(scratch), each.on_disk + SLACK
     if have >= need or _same(_folder(scratch / f"ipclab-scratch-{TAG}", each), each):
         return None
@@ -82,8 +82,8 @@ def made(scratch: Path, sets: Iterable[FileSet], engine: Engine, say: Callable[[
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(lock)
-        mend = "wait for it, or name another place: --scratch DIR"
-        raise LabError(f"{home} is in use", "another process reads files there", mend) from error
+        fix = "wait for it, or name another place: --scratch DIR"
+        raise LabError(f"{home} is in use", "another process reads files there", fix) from error
     try:
         found = Made()
         for each in sets:

@@ -15,19 +15,20 @@ import numpy as np
 from ipclab.errors import UsageError
 from ipclab.machine.cgroup import cpu_quota
 from ipclab.machine.source import AbsentError, Source
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import Profile
-from ipclab.proof import PayloadError
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import Profile
+from ipclab.spawn.proof import PayloadError
 from ipclab.studies.file_io import BACKENDS, HERE
 from ipclab.studies.file_io.engine import deadline_ns
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, file_sets
 from ipclab.studies.file_io.making import about, made, nearest, no_room
 from ipclab.studies.file_io.roles import counts, parse
 from ipclab.studies.file_io.sets import FileSet, Whole
-from ipclab.studies.interface import Bench, Launch, Site, Sweep
-from ipclab.workers.launcher import Role
-from ipclab.workers.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Bench, Site, Sweep
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.worker import Outcome
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import Any
 
-from ipclab.workers.zygote import die_with_parent
+from ipclab.spawn.zygote import die_with_parent
 
 NOT_STARTED = 127  # as a shell says it
 

@@ -11,10 +11,11 @@ from statistics import fmean
 import numpy as np
 
 from ipclab.errors import LabError, UsageError
-from ipclab.placement import Placement
-from ipclab.points import Level, Point
-from ipclab.profiles import Profile
-from ipclab.studies.interface import Bench, Launch, Site, Sweep
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Level, Point
+from ipclab.studies.profile import Profile
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Bench, Site, Sweep
 from ipclab.studies.multiplexer import (
     ADAPTIVE,
     BOTH,
@@ -38,9 +39,9 @@ from ipclab.studies.multiplexer import (
     toolchain,
 )
 from ipclab.studies.multiplexer.process import ProcessError, Starter
-from ipclab.words import nearest
-from ipclab.workers.launcher import Role
-from ipclab.workers.worker import Outcome
+from ipclab.errors import nearest
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.worker import Outcome
 
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk")
 PER = 1000  # operations that one sample stands for
@@ -128,8 +129,8 @@ class MultiplexerStudy:
         """Return the points of all arms, interleaved by arm and size; raises `UsageError` for an unknown node."""
         for name in sweep.backends or ():
             if name not in self.backends():
-                mend = f"did you mean {nearest(name, self.backends())!r}? it has {', '.join(self.backends())}"
-                raise UsageError(f"study multiplexer has no backend {name!r}", "", mend)
+                fix = f"did you mean {nearest(name, self.backends())!r}? it has {', '.join(self.backends())}"
+                raise UsageError(f"study multiplexer has no backend {name!r}", "", fix)
         return [point for arm in ARMS for point in arm() if sweep.wants(point.backend)]
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
@@ -201,10 +202,10 @@ def launch(starter: Starter, binary: Path, role: Role, environment: dict[str, st
         command.append(f"-test.timeout={seconds:g}s")
         return starter.run(command, role.cpus, env, seconds + 1)
     except ProcessError as error:
-        mend = f"see it alone, in ipclab/multiplexer: IPCLAB_CELL={arguments['cell']} go test -run '^$' -bench Cell ."
+        fix = f"see it alone, in native/multiplexer: IPCLAB_CELL={arguments['cell']} go test -run '^$' -bench Cell ."
         if "Permission denied" in error.said:
-            mend = "set TMPDIR to a folder whose files may be executed"
-        raise LabError(f"the Go benchmark {error.what}", output.reason(error.said), mend) from error
+            fix = "set TMPDIR to a folder whose files may be executed"
+        raise LabError(f"the Go benchmark {error.what}", output.reason(error.said), fix) from error
 
 
 def outcome(said: str, name: str, op: str) -> Outcome:

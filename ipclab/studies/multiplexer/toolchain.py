@@ -117,7 +117,7 @@ def build(toolchain: Toolchain, source: Path, folder: Path, seconds: float = COM
     """
     binary = folder / "multiplexer.test"
     command = [str(toolchain.command), "test", "-c", "-trimpath", "-o", str(binary), "."]
-    mend = "see 'go vet' in the module's folder"
+    fix = "see 'go vet' in the module's folder"
     try:
         done = subprocess.Popen(
             command,
@@ -130,7 +130,7 @@ def build(toolchain: Toolchain, source: Path, folder: Path, seconds: float = COM
             start_new_session=True,
         )
     except OSError as error:
-        raise LabError("cannot compile the Go benchmarks", str(error), mend) from error
+        raise LabError("cannot compile the Go benchmarks", str(error), fix) from error
     try:
         said, _ = done.communicate(timeout=seconds)
     except BaseException as error:
@@ -140,7 +140,7 @@ def build(toolchain: Toolchain, source: Path, folder: Path, seconds: float = COM
             raise LabError("cannot compile the Go benchmarks", why, "measure again on an idle machine") from error
         raise
     if done.returncode or not binary.is_file():
-        raise LabError("cannot compile the Go benchmarks", next(_complaints(said), "no message"), mend)
+        raise LabError("cannot compile the Go benchmarks", next(_complaints(said), "no message"), fix)
     return binary
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.studies.payload.published import FOLDER, room
-from ipclab.workers.loops import count_faults, record, repeats
-from ipclab.workers.worker import Worker
+from ipclab.spawn.loops import count_faults, record, repeats
+from ipclab.spawn.worker import Worker
 
 WRITE_PHASES = ("open", "serialise", "copy", "fsync", "close")
 READ_PHASES = ("open", "copy", "deserialise", "close")

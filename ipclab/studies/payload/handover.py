@@ -7,10 +7,10 @@ import numpy as np
 import posix_ipc
 
 from ipclab.backends.interface import Segment
-from ipclab.backends.registry import backend as find
-from ipclab.proof import digest, payload
-from ipclab.workers.loops import keep
-from ipclab.workers.worker import Worker, zeros
+from ipclab.backends.installed import backend as find
+from ipclab.spawn.proof import digest, payload
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Worker, zeros
 
 WAIT_SECONDS = 10.0
 PROOF_MESSAGES = 5

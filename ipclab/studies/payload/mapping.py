@@ -10,8 +10,8 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.studies.payload.published import FOLDER, room
-from ipclab.workers.loops import Step, count_faults, record, repeats
-from ipclab.workers.worker import Worker
+from ipclab.spawn.loops import Step, count_faults, record, repeats
+from ipclab.spawn.worker import Worker
 
 MAPPINGS = ("truncated", "reopened", "kept")
 WRITE_PHASES = ("open", "ftruncate", "map", "serialise", "copy", "flush", "unmap", "close")

@@ -9,8 +9,8 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.workers.loops import count_faults, record
-from ipclab.workers.worker import Worker
+from ipclab.spawn.loops import count_faults, record
+from ipclab.spawn.worker import Worker
 
 ITERATIONS = 100
 FOLDER = Path("/dev/shm")

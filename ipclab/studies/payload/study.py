@@ -5,16 +5,17 @@ from itertools import product
 
 import numpy as np
 
-from ipclab.backends import registry
+from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
-from ipclab.placement import Placement
-from ipclab.points import Point
-from ipclab.profiles import Profile
-from ipclab.proof import PayloadError, check, digest
-from ipclab.studies.interface import Launch, OnForkServer, Samples, Sweep
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Point
+from ipclab.studies.profile import Profile
+from ipclab.spawn.proof import PayloadError, check, digest
+from ipclab.store.launch import Launch, Samples
+from ipclab.studies.interface import OnForkServer, Sweep
 from ipclab.studies.payload import FLOAT, HERE, LISTING, MOVED, SIZES, TCP_VARIANTS, handover, mapping, tcp
-from ipclab.workers.launcher import Role
-from ipclab.workers.worker import Outcome
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.worker import Outcome
 
 
 class PayloadStudy(OnForkServer):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.proof import digest
-from ipclab.workers.worker import Worker, zeros
+from ipclab.spawn.proof import digest
+from ipclab.spawn.worker import Worker, zeros
 
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}

@@ -7,17 +7,18 @@ from itertools import product
 
 import numpy as np
 
-from ipclab.backends import registry
+from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
-from ipclab.placement import Placement
-from ipclab.points import Level, Point
-from ipclab.profiles import Profile
-from ipclab.proof import check, digest, payload
-from ipclab.studies.interface import Launch, OnForkServer, Sweep
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Level, Point
+from ipclab.studies.profile import Profile
+from ipclab.spawn.proof import check, digest, payload
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import OnForkServer, Sweep
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
-from ipclab.workers.launcher import Role
-from ipclab.workers.worker import Outcome
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.worker import Outcome
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm

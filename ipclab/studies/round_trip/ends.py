@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from ipclab.backends.interface import Channel, Data, Place
-from ipclab.backends.registry import backend as find
+from ipclab.backends.installed import backend as find
 from ipclab.backends.waiting import Peer
-from ipclab.proof import digest, payload
-from ipclab.workers.loops import keep
-from ipclab.workers.worker import Worker, zeros
+from ipclab.spawn.proof import digest, payload
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Worker, zeros
 
 WAIT_NS = 10_000_000_000  # as published
 PUBLISHED_WARM_UP = 100

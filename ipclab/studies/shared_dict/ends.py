@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from importlib.metadata import entry_points
 
 from ipclab.backends.interface import Store, StorePlace
-from ipclab.backends.registry import GROUP
+from ipclab.backends.installed import GROUP
 from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
 from ipclab.studies.shared_dict.scenarios import READERS, WRITERS
-from ipclab.workers.ranks_worker import RankWorker
+from ipclab.spawn.mpi_worker import RankWorker
 
 
 def store_of(backend: str) -> type[Store]:

@@ -9,10 +9,10 @@ from typing import NoReturn
 import numpy as np
 
 from ipclab.backends.interface import Store
-from ipclab.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
-from ipclab.proof import PayloadError, digest
-from ipclab.workers.loops import keep
-from ipclab.workers.ranks_worker import RankWorker
+from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
+from ipclab.spawn.proof import PayloadError, digest
+from ipclab.spawn.loops import keep
+from ipclab.spawn.mpi_worker import RankWorker
 
 WAIT_NS = 10_000_000_000
 

@@ -7,21 +7,22 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ipclab.backends import registry
+from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
-from ipclab.codecs import CODECS, encoded_bytes
+from ipclab.backends.codecs import CODECS, encoded_bytes
 from ipclab.errors import UsageError
-from ipclab.placement import Placement
-from ipclab.points import Level, Point
-from ipclab.profiles import Profile
-from ipclab.studies.interface import Bench, Launch, OnForkServer, Site, Sweep
+from ipclab.machine.placement import Placement
+from ipclab.store.point import Level, Point
+from ipclab.studies.profile import Profile
+from ipclab.store.launch import Launch
+from ipclab.studies.interface import Bench, OnForkServer, Site, Sweep
 from ipclab.studies.shared_dict.joined import joined
 from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS
-from ipclab.workers import mpi
-from ipclab.workers.launcher import Role
-from ipclab.workers.ranks import RankBench
-from ipclab.workers.ranks_outer import OuterBench, world
-from ipclab.workers.worker import Outcome
+from ipclab.spawn import mpi
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi_outer import OuterBench, world
+from ipclab.spawn.worker import Outcome
 
 HERE = "ipclab.studies.shared_dict.ends"
 PUBLISHED = ("lmdb", "shared-memory", "zmq-push")

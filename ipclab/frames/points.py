@@ -1,0 +1,135 @@
+"""The tidy frame of a study: one row for each point, op and metric, one column for each factor."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.stats.drift import drift
+from ipclab.stats.intervals import Estimate, Samples, inverse, quantile_estimate, statistic_estimate
+from ipclab.stats.modes import modes
+from ipclab.store.samples import Measured
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
+TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
+COUNTER_UNITS = {
+    **{"cpu_ns": "ns", "queued_share": "share", "bytes_allocated": "B", "bytes_per_file": "B"},
+    **{"receiver_bytes_allocated": "B", "fairness": "1"},
+    **dict.fromkeys(("execution_share", "io_wait_share", "work_wait_share", "preempted_share"), "share"),
+}
+FACT_UNITS = {"_ns": "ns", "_per_second": "1/s", "_share": "share", "bytes": "B"}  # by a part of the name
+VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
+KEY = ("study", "point", "backend", "size_bytes", "placement")
+Row = dict[str, Any]
+Seed = Callable[[str], int]
+
+
+def point_rows(measured: Measured) -> Iterator[Row]:
+    """Yield the rows of one point: its levels, then the columns `VALUES`."""
+    point = measured.point
+    head = {"study": point.study, "point": point.id, **point.key()}
+    for op, metric, unit, found, flags in _metrics(measured):
+        values = (op, metric, unit, found.value, found.low, found.high, found.launches, found.samples, ";".join(flags))
+        yield {**head, **dict(zip(VALUES, values, strict=True))}
+
+
+def launch_rows(measured: Measured) -> Iterator[Row]:
+    """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample, counters, conditions."""
+    point = measured.point
+    head = {"study": point.study, "point": point.id, **point.key()}
+    for number, launch in enumerate(measured.launches):
+        about = {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
+        about["relation"] = str(launch.facts.get("relation", ""))
+        for op in launch.samples:
+            times = launch.times(op)
+            found = {"p50": np.median(times), "mean": times.mean(), "min": times.min(), "max": times.max()}
+            for metric, value in found.items():
+                yield {**head, **about, "op": op, "metric": metric, "unit": "ns", "value": float(value)}
+        for op, counted in launch.counters.items():
+            for name, number_of in counted.items():
+                unit = COUNTER_UNITS.get(name, "count")
+                yield {**head, **about, "op": op, "metric": name, "unit": unit, "value": float(number_of)}
+
+
+def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+    """Return rows as a frame: key columns, further factors by name, then `columns`; whole numbers stay whole."""
+    made = pd.DataFrame(rows)
+    factors = sorted(set(made.columns) - set(KEY) - set(columns))
+    made = made.reindex(columns=[*KEY, *factors, *columns])
+    for name in (*factors, "size_bytes"):
+        if made[name].dropna().map(lambda level: isinstance(level, int | np.integer)).all() and made[name].notna().any():
+            made[name] = made[name].astype("Int64" if made[name].isna().any() else "int64")
+    return made
+
+
+def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
+    ops, flags = measured.op_names(), _flags(measured)
+    first = measured.launches[0]
+    for op in (*ops, *(op for op in first.counters if op not in ops)):
+        seed = _seed(measured, op)
+        if op in ops:
+            yield from _times(measured, op, seed)
+        samples = sum(len(launch.samples.get(op, ())) for launch in measured.launches)
+        for name in first.counters.get(op, {}):
+            values = [launch.counters[op][name] for launch in measured.launches]
+            unit = COUNTER_UNITS.get(name, "count")
+            yield op, name, unit, statistic_estimate(values, samples, seed(name)), flags
+    for name, known in first.facts.items():  # numbers that the workers noted with each launch, such as its total time
+        if isinstance(known, int | float):
+            unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
+            values = [float(launch.facts[name]) for launch in measured.launches]  # type: ignore[arg-type]
+            found = statistic_estimate(values, len(values), _seed(measured, "launch")(name))
+            yield "launch", name, unit, found, flags
+
+
+def _seed(measured: Measured, op: str) -> Seed:
+    text = f"{measured.point.id} {op}"
+    return lambda metric: int.from_bytes(hashlib.sha256(f"{text} {metric}".encode()).digest()[:8])
+
+
+def _times(measured: Measured, op: str, seed: Seed) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
+    point, flags = measured.point, _flags(measured)
+    launches = [np.sort(launch.times(op)) for launch in measured.launches]
+    for metric, q in QUANTILES.items():
+        few = ("few-samples",) if min(len(x) for x in launches) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
+        found = quantile_estimate(launches, q, seed(metric))
+        yield op, metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
+        if metric == "p50" and "." not in op and point.size_bytes and found.low > 0:
+            yield op, "bandwidth", "B/s", inverse(found, point.size_bytes * 1e9), flags
+    for metric, found in _moments(launches, seed):
+        yield op, metric, "ns", found, flags
+
+
+def _moments(launches: Sequence[Samples], seed: Seed) -> list[tuple[str, Estimate]]:
+    count = sum(len(values) for values in launches)
+    largest = float(max(values[-1] for values in launches))
+    smallest = float(min(values[0] for values in launches))
+    return [
+        ("min", Estimate(smallest, smallest, smallest, len(launches), count, np.array([smallest]))),
+        ("max", Estimate(largest, largest, largest, len(launches), count, np.array([largest]))),
+        ("mean", statistic_estimate([float(values.mean()) for values in launches], count, seed("mean"))),
+        ("sd", statistic_estimate([float(values.std()) for values in launches], count, seed("sd"))),
+    ]
+
+
+def _shape(measured: Measured, op: str) -> tuple[str, ...]:
+    """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
+    samples = [launch.times(op) for launch in measured.launches]
+    moved = drift([float(np.median(values)) for values in samples])
+    together = np.concatenate(samples)
+    found = len(modes(together)) if together.min() > 0 else 1
+    drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
+    return (*drifted, *((f"modes:{found}",) if found > 1 else ()))
+
+
+def _flags(measured: Measured) -> tuple[str, ...]:
+    disturbed = [launch for launch in measured.launches if launch.flags]
+    names = sorted({flag for launch in disturbed for flag in launch.flags})
+    share = f"disturbed:{len(disturbed)}/{len(measured.launches)}"
+    failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
+    crowded = measured.launches[0].facts.get("ranks_per_cpu", 0)
+    oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
+    return (measured.stop, *oversubscribed, *((share, *names) if disturbed else ()), *failed)

@@ -1,0 +1,75 @@
+"""The words of one language: gettext catalogues read as they are, English being the source."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout
+
+SOURCE = "en"
+LANGUAGES = ("ko", "zh", "en")
+
+
+def N_(text: str) -> str:  # noqa: N802 - gettext's own name
+    """Return `text`; marks it as a msgid that is translated where it is shown."""
+    return text
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Translations of one language, `words` from msgid to msgstr; English needs none."""
+
+    lang: str
+    words: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, lang: str, locale: Path | None = None) -> "Catalogue":
+        """Read `<locale>/<lang>/LC_MESSAGES/ipclab.po`.
+
+        Raises UsageError for an unknown language, LabError for a catalogue that is absent or no .po file.
+        """
+        folder = locale or checkout().locale
+        if lang == SOURCE:
+            return cls(lang)
+        path = catalogue_path(lang, folder)
+        if lang not in LANGUAGES:
+            raise UsageError(f"no language {lang!r}", f"there are {', '.join(LANGUAGES)}")
+        if not path.exists():
+            raise LabError(f"no {lang} catalogue", f"{path} is absent", "run python -m ipclab.render.words update")
+        return cls(lang, _read(path, path.stat().st_mtime_ns))
+
+    def translate(self, msgid: str) -> str:
+        """Return the translation of `msgid`, or `msgid` itself where there is none."""
+        return self.words.get(msgid) or msgid
+
+    def missing(self, msgids: Iterable[str]) -> list[str]:
+        """Return those of `msgids` that have no translation."""
+        return [] if self.lang == SOURCE else [msgid for msgid in msgids if not self.words.get(msgid)]
+
+    def require(self, msgids: Iterable[str]) -> None:
+        """Raise LabError unless every one of `msgids` is translated."""
+        if absent := self.missing(msgids):
+            raise LabError(
+                f"the {self.lang} catalogue is not complete",
+                f"{len(absent)} untranslated, the first is {absent[0][:60]!r}",
+                f"translate them in {catalogue_path(self.lang, Path('ipclab/locale'))}",
+            )
+
+
+def catalogue_path(lang: str, locale: Path) -> Path:
+    """Return where the .po file of `lang` lies below `locale`."""
+    return locale / lang / "LC_MESSAGES" / "ipclab.po"
+
+
+@cache
+def _read(path: Path, _mtime_ns: int) -> dict[str, str]:
+    from babel.messages.pofile import PoFileError, read_po
+
+    try:
+        with path.open("rb") as file:
+            catalog = read_po(file, abort_invalid=True)
+    except (PoFileError, ValueError) as error:
+        raise LabError(f"cannot read {path}", str(error), "fix the .po file") from error
+    return {str(m.id): str(m.string) for m in catalog if m.id and m.string and not m.fuzzy}

@@ -1,0 +1,128 @@
+"""Numbers as a reader of one language expects them: facts to text. Pure."""
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from math import floor, isfinite, log10
+
+from ipclab.errors import LabError
+from ipclab.facts.fact import Fact
+from ipclab.lab.catalogue import N_
+
+NBSP = "\u00a0"
+_DIGITS = 3
+_TIME = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+_BINARY = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+_RATE = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
+_SHARE = {"pct": 0.01}
+_RATIO = {"x": 1.0}
+_SCALES = {"ns": _TIME, "B": _BYTES | _BINARY, "B/s": _RATE, "share": _SHARE, "1": _RATIO | _SHARE}
+_SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
+_FLAGS = {"interval", "marked", "int", "scaled", "bare", "n"}
+_MARKS = {
+    "published": N_("{text} (published)"),
+    "estimate": N_("{text} (estimate)"),
+    "computed": N_("{text} (computed)"),
+}
+_ABSENT = N_("not measured")
+
+
+class Formatter:
+    """Facts to text in one language; `translate` gives the few words that are needed."""
+
+    def __init__(self, lang: str, translate: Callable[[str], str] = str) -> None:
+        """Keep the language code (ko, zh, en)."""
+        self.lang, self.translate = lang, translate
+
+    def format(self, fact: Fact, spec: str = "") -> str:
+        """Return the fact as text. `spec` is a list of words, separated by commas:
+
+        a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct x`; without one, times and rates
+        choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval` (adds `[low–high]`),
+        `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when it was not measured).
+        Raises LabError for a word that does not fit the fact.
+        """
+        words = {word.strip() for word in spec.split(",") if word.strip()}
+        unit = self._unit(fact, words)
+        text = self._text(fact, words, unit)
+        if "n" in words and fact.n:
+            text = f"{text} (n{NBSP}={NBSP}{fact.n})"
+        if "marked" in words and fact.kind in _MARKS:
+            text = self.translate(_MARKS[fact.kind]).replace("{text}", text)
+        return text
+
+    def number(self, value: float, decimals: int | None = None) -> str:
+        """Return a number with the language's separators: 3 significant digits, or `decimals` places."""
+        from babel.numbers import format_decimal
+
+        if not isfinite(value):
+            return "∞" if value > 0 else "-∞" if value < 0 else self.translate(_ABSENT)
+        places = _decimals(value) if decimals is None else decimals
+        pattern = "#,##0" + ("." + "0" * places if places else "")
+        exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        text = str(format_decimal(exact, pattern, locale=self.lang))
+        return text if any(digit in text for digit in "123456789") else text.lstrip("-")
+
+    def date(self, iso: str) -> str:
+        """Return an ISO 8601 date or time as a long date."""
+        from babel.dates import format_date
+
+        try:
+            return str(format_date(datetime.fromisoformat(iso).date(), "long", locale=self.lang))
+        except ValueError as error:
+            raise LabError(f"{iso!r} is no date", str(error)) from error
+
+    def _text(self, fact: Fact, words: set[str], unit: str) -> str:
+        value = fact.value
+        if value is None or isinstance(value, bool):
+            return self.translate(_ABSENT) if value is None else str(value)
+        if isinstance(value, str):
+            return self.date(value) if fact.unit == "date" else self.translate(value)
+        scale = _SCALES.get(fact.unit, {}).get(unit, 1.0)
+        places = 0 if "int" in words or _is_exact(fact, unit) else _decimals(value / scale)
+        text = self.number(value / scale if scale != 1.0 else value, places)
+        if "bare" not in words:
+            text += _symbol(unit)
+        if "interval" in words and fact.low is not None and fact.high is not None:
+            ends = (self.number(end / scale, places) for end in (fact.low, fact.high))
+            text += f" [{'–'.join(ends)}]"
+        return text
+
+    def _unit(self, fact: Fact, words: set[str]) -> str:
+        scales = _SCALES.get(fact.unit, {})
+        asked = words - _FLAGS
+        if len(asked) > 1 or not asked <= scales.keys():
+            known = ", ".join(sorted(_FLAGS | scales.keys()))
+            raise LabError(f"fact {fact.name!r}", f"no format {','.join(sorted(asked))!r}", f"it has {known}")
+        if asked:
+            return asked.pop()
+        if fact.unit in ("ns", "B/s") or (fact.unit == "B" and "scaled" in words):
+            steps = {name: step for name, step in scales.items() if name not in _BINARY}
+            return _fitting(fact.value, steps)
+        return "pct" if fact.unit == "share" else fact.unit
+
+
+def _fitting(value: float | str | None, steps: dict[str, float]) -> str:
+    """Return the largest unit in which the value, rounded to 3 digits, is at least 1."""
+    size = 0.0 if value is None or isinstance(value, str) else abs(float(f"{value:.{_DIGITS - 1}e}"))
+    return max((name for name in steps if size >= steps[name]), key=steps.__getitem__, default=next(iter(steps)))
+
+
+def _decimals(value: float) -> int:
+    """Return the decimal places that show 3 significant digits."""
+    if value == 0 or not isfinite(value):
+        return 0
+    rounded = float(f"{value:.{_DIGITS - 1}e}")
+    return max(0, _DIGITS - 1 - floor(log10(abs(rounded))))
+
+
+def _is_exact(fact: Fact, unit: str) -> bool:
+    """Whole numbers of bytes, nanoseconds, things are shown as they are."""
+    return float(fact.value or 0).is_integer() and unit in ("B", "ns", "count", fact.unit)
+
+
+def _symbol(unit: str) -> str:
+    if unit in ("1", "count", "text", "date", ""):
+        return ""
+    return _SYMBOL.get(unit, f"{NBSP}{unit}")

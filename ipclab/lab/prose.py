@@ -1,0 +1,113 @@
+"""Prose: Markdown split into translatable blocks, its placeholders filled with facts, and joined again."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
+
+from markdown_it.token import Token
+
+from ipclab.errors import LabError
+from ipclab.facts.fact import Fact
+from ipclab.lab.markdown import join_lines, parse
+from ipclab.errors import nearest
+
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*)(?::([^{}]*))?\}")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that facts bring too
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
+
+
+class Formats(Protocol):
+    """What `fill` needs of a formatter."""
+
+    def format(self, fact: Fact, spec: str = "") -> str:
+        """Return the fact as plain text."""
+        ...
+
+
+def split(source: str) -> list[str]:
+    """Return the msgids of Markdown text in order: one line each, white space folded, no code blocks."""
+    found: list[str] = []
+
+    def keep(text: str) -> str:
+        found.append(text)
+        return text
+
+    rewrite(source, keep)
+    return found
+
+
+def rewrite(source: str, change: Callable[[str], str]) -> str:
+    """Return Markdown text with `change` applied to each paragraph, heading, list item, cell and footnote."""
+    lines: list[str | None] = list(source.splitlines())
+    for first, count, text in _edits(parse(source), source.splitlines(), change):
+        lines[first : first + count] = [text] + [None] * (count - 1)
+    return "\n".join(line for line in lines if line is not None)
+
+
+def placeholders(text: str) -> set[tuple[str, str]]:
+    """Return the (name, spec) pairs that `text` asks for."""
+    return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
+
+
+def fill(text: str, facts: Mapping[str, Fact | str], formatter: Formats) -> str:
+    """Return Markdown text with `{name}` and `{name:spec}` replaced by facts; `{{` and `}}` are braces.
+
+    Values are escaped, so that a fact never becomes markup. Raises LabError for an unknown name.
+    """
+    parts: list[str] = []
+    last = 0
+    for code in _CODE.finditer(text):
+        parts.append(_fill(text[last : code.start()], facts, formatter, _escaped))
+        parts.append(_fill(code[0], facts, formatter, lambda value: value.replace("`", "'")))
+        last = code.end()
+    return "".join([*parts, _fill(text[last:], facts, formatter, _escaped)])
+
+
+def fill_plain(text: str, facts: Mapping[str, Fact | str], formatter: Formats) -> str:
+    """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is escaped."""
+    return _fill(text, facts, formatter, str)
+
+
+def render(source: str, translate: Callable[[str], str], fill_in: Callable[[str], str]) -> str:
+    """Return the Markdown of one prose cell: each block translated, then filled."""
+    return rewrite(source, lambda msgid: _FULL_STOP.sub("", fill_in(join_lines(translate(msgid)))))
+
+
+def _fill(text: str, facts: Mapping[str, Fact | str], formatter: Formats, escape: Callable[[str], str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        name, spec = match[1], match[2] or ""
+        if name is None:
+            return match[0][0]
+        if name not in facts:
+            near = f"the nearest name is {nearest(name, facts)!r}"
+            raise LabError(f"no fact is named {name!r}", f"the prose asks for {match[0]}", near)
+        fact = facts[name]
+        return escape(fact if isinstance(fact, str) else formatter.format(fact, spec))
+
+    return PLACEHOLDER.sub(value, text)
+
+
+def _escaped(value: str) -> str:
+    return _SPECIAL.sub(r"\\\1", value)
+
+
+def _edits(tokens: list[Token], lines: list[str], change: Callable[[str], str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (first line, number of lines, new line); a table row is one line with several texts."""
+    row: list[str] | None = None
+    place = 0
+    for token in tokens:
+        if token.type == "tr_open":
+            row = []
+        elif token.type == "tr_close" and row is not None:
+            prefix = re.match(r"[\s>]*", lines[place])
+            yield place, 1, f"{prefix[0] if prefix else ''}| {' | '.join(row)} |"
+            row = None
+        elif token.type == "inline" and token.map:
+            place = token.map[0]
+            text = change(join_lines(token.content)) if token.content.strip() else ""
+            if row is not None:
+                row.append(re.sub(r"(?<!\\)\|", r"\\|", text))
+            elif text:
+                head, *more = token.content.split("\n")
+                yield place, 1 + len(more), lines[place][: lines[place].rfind(head)] + text

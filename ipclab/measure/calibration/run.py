@@ -1,0 +1,124 @@
+"""One calibration: its launches, its file."""
+
+import datetime as dt
+import json
+import secrets
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ipclab.measure.calibration.battery import ARMS, ROUNDS, Medians, Tally, false_alarms, orders, tally
+from ipclab.measure.calibration.echo import SAMPLES, SIZE
+from ipclab.calibration.facts import FILE, PLACEMENTS
+from ipclab.errors import LabError, UsageError
+from ipclab.machine import Source, Topology, collect
+from ipclab.paths import Paths
+from ipclab.machine.placement import Placement, placements
+from ipclab.measure.progress import Progress
+from ipclab.store.files import dump_json, write_whole
+from ipclab.spawn.launcher import Launcher, Role
+
+SCHEMA = 1
+HERE = "ipclab.measure.calibration.echo"
+LAUNCH_SECONDS = 10.0
+FIRST_LAUNCHES = 15  # they give the round trip of which a share is planted, and the time of a launch
+ROUND_TRIPS = 400  # short launches have unsteadier medians
+OVERRUN = 1.25
+SEED_BITS = 31
+
+Launch = Callable[[int], float]
+
+
+def calibrate(paths: Paths, seconds: float, seed: int | None, progress: Progress) -> dict[str, Any]:
+    """Measure for about `seconds`, write `calibration.json` beside the machine's runs and return its content.
+
+    Raises `UsageError` when the time is too short for one trial in each placement.
+    """
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    placed = placements(Topology.read(Source()))
+    chosen = [placed[name] for name in PLACEMENTS if name in placed]
+    machine = collect(Source(), root=paths.root).digest
+    found: dict[str, dict[str, Any]] = {}
+    with Launcher(paths.ledger) as launcher:
+        for placement in chosen:
+            found[placement.name] = measure(launching(launcher, placement), seconds / len(chosen), seed, progress)
+            found[placement.name] |= {"relation": placement.relation, "cpus": [min(placement.role(k)) for k in (0, 1)]}
+    tallies = [Tally(**each["tally"]) for each in found.values()]
+    content = {
+        "schema": SCHEMA,
+        "machine": machine,
+        "made": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "seed": seed,
+        "seconds": seconds,
+        "size_bytes": SIZE,
+        "planted": dict(ARMS),
+        "false_alarms": false_alarms(tallies),
+        "placements": found,
+    }
+    write_whole(file(paths, machine), dump_json(content))
+    return content
+
+
+def file(paths: Paths, machine: str) -> Path:
+    """Return where the calibration of `machine` (a digest) lies."""
+    return paths.runs / machine / FILE
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """Return the calibration in file `path`, None when there is none; raises `LabError` for a file that is not one."""
+    if not path.is_file():
+        return None
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        known = content["schema"] == SCHEMA
+    except (ValueError, KeyError, TypeError) as error:
+        raise LabError(f"{path} cannot be read", str(error), "calibrate again: ipclab calibrate") from error
+    if not known:
+        raise LabError(f"{path} has schema {content['schema']}", f"this ipclab knows {SCHEMA}", "calibrate again")
+    return content
+
+
+def launching(launcher: Launcher, placement: Placement) -> Launch:
+    """Return what makes one launch with a planted delay in ns, and returns the median of its round trips in ns."""
+
+    def launch(spin_ns: int) -> float:
+        roles = [
+            Role("server", f"{HERE}:serve", {"count": ROUND_TRIPS, "spin_ns": spin_ns}, placement.role(0)),
+            Role("client", f"{HERE}:ask", {"count": ROUND_TRIPS}, placement.role(1)),
+        ]
+        return float(statistics.median(launcher.launch(roles, LAUNCH_SECONDS)["client"].samples[SAMPLES]))
+
+    return launch
+
+
+def measure(
+    launch: Launch, seconds: float, seed: int, progress: Progress, clock: Callable[[], float] = time.monotonic
+) -> dict[str, Any]:
+    """Make as many rounds of launches as fit into `seconds` and return them with what follows from them.
+
+    `launch` gets a delay in ns. Raises `UsageError` when not even one trial fits.
+    """
+    start = clock()
+    base = statistics.median(launch(0) for _ in range(FIRST_LAUNCHES))
+    each = (clock() - start) / FIRST_LAUNCHES
+    rounds = int((seconds - (clock() - start)) / (each * len(ARMS))) // ROUNDS * ROUNDS
+    if rounds < ROUNDS:
+        least = each * (FIRST_LAUNCHES + len(ARMS) * ROUNDS)
+        raise UsageError(f"{seconds:.0f} s are too short", "", f"one placement needs at least {least:.0f} s here")
+    medians: Medians = {arm: [] for arm in ARMS}
+    ordered = []
+    progress.start("calibrate", rounds * len(ARMS))
+    try:
+        for order in orders(rounds, seed):
+            if clock() - start > OVERRUN * seconds:
+                break  # the machine became slower: whole trials of what there is
+            for arm in order:
+                medians[arm].append(launch(round(ARMS[arm] * base)))
+                progress.step()
+            ordered.append(order)
+    finally:
+        progress.end()
+    result = tally(medians)
+    return {"base_ns": base, "tally": result.stored(), "medians_ns": medians, "orders": ordered}

@@ -1,0 +1,186 @@
+"""An executed notebook as a document: prose, tables and figures in order, ready for any format."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from markdown_it.token import Token
+
+from ipclab.errors import LabError
+from ipclab.report import figure, markdown, table
+from ipclab.lab.catalogue import N_, Catalogue
+
+KEEP_IN_LAB = "lab"
+MARKDOWN = "text/markdown"
+_TABLE, _FIGURE = N_("Table {number}."), N_("Figure {number}.")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Markdown tokens without footnote definitions; each footnote reference has `meta["number"]`."""
+
+    tokens: list[Token]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with its label, such as "Table 1"."""
+
+    table: table.Table
+    label: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """An SVG with its words and its label, such as "Figure 1"."""
+
+    svg: str
+    alt: str
+    caption: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Text as it was printed."""
+
+    text: str
+
+
+Block = Prose | Sheet | Drawing | Plain
+
+
+@dataclass
+class Document:
+    """What a report shows. `date` is ISO 8601; `notes[n - 1]` is the inline token of footnote n."""
+
+    lang: str
+    title: str
+    date: str
+    run: str
+    attachments: dict[str, Path]
+    translate: Callable[[str], str]
+    blocks: list[Block] = field(default_factory=list)
+    notes: list[Token] = field(default_factory=list)
+
+    def headings(self) -> Iterator[tuple[int, str, str]]:
+        """Yield (level from 1, id, text) of each heading in order."""
+        for block in self.blocks:
+            if isinstance(block, Prose):
+                for token, inline in zip(block.tokens, block.tokens[1:], strict=False):
+                    if token.type == "heading_open":
+                        yield int(token.tag[1]), str(token.attrGet("id")), plain(inline)
+
+
+def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
+    """Return the document of an executed notebook.
+
+    `notebook.metadata.ipclab` may hold lang, title, date, run, attachments (name to path, relative to `folder`).
+    The first level-1 heading is the title when it comes first. Code inputs, streams, widgets and cells tagged
+    `lab` are left out. Raises LabError for what a report cannot show.
+    """
+    facts = notebook["metadata"].get("ipclab", {})
+    lang = facts.get("lang", "en")
+    files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
+    document = Document(
+        lang,
+        facts.get("title", ""),
+        facts.get("date", ""),
+        facts.get("run", ""),
+        files,
+        Catalogue.load(lang, locale).translate,
+    )
+    for cell in notebook["cells"]:
+        if KEEP_IN_LAB not in cell["metadata"].get("tags", []):
+            document.blocks += [block for block in _blocks(cell, document) if block]
+    _take_title(document)
+    _settle_headings(document)
+    return document
+
+
+def plain(inline: Token) -> str:
+    """Return the text of an inline token without markup."""
+    breaks = {"softbreak": "\n", "hardbreak": "\n"}
+    return markdown.join_lines(
+        "".join(breaks.get(t.type, t.content) for t in inline.children or [] if t.type != "footnote_reference")
+    )
+
+
+def _blocks(cell: Any, document: Document) -> Iterator[Block | None]:
+    if cell["cell_type"] == "markdown":
+        yield _prose(cell["source"], document)
+    for output in cell.get("outputs", []):
+        if output["output_type"] == "error":
+            raise LabError("a cell of the notebook failed", f"{output['ename']}: {output['evalue']}", "run it again")
+        if output["output_type"] != "stream":
+            yield _shown(output["data"], output["metadata"], document)
+
+
+def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
+    """Return the block of one display; widgets and empty displays have none."""
+    count = {kind: sum(isinstance(b, kind) for b in document.blocks) + 1 for kind in (Sheet, Drawing)}
+    if table.MIME in data:
+        label = document.translate(_TABLE).replace("{number}", str(count[Sheet]))
+        return Sheet(table.Table.from_json(data[table.MIME]), label)
+    if figure.MIME in data:
+        words = metadata.get(figure.MIME, {})
+        if not words.get("alt"):
+            raise LabError("a figure has no alt text", "its display has no metadata", "show a Figure")
+        label = document.translate(_FIGURE).replace("{number}", str(count[Drawing]))
+        return Drawing(data[figure.MIME], words["alt"], words.get("caption", ""), label)
+    if MARKDOWN in data:
+        return _prose(data[MARKDOWN], document)
+    if any("widget" in kind for kind in data) or "text/plain" not in data:
+        return None
+    return Plain(data["text/plain"])
+
+
+def _prose(source: str, document: Document) -> Prose:
+    tokens = markdown.parse(source)
+    definitions, kept = {}, []
+    for index, token in enumerate(tokens):
+        if token.type == "footnote_open":
+            definitions[token.meta["label"]] = tokens[index + 1]
+        elif token.type != "footnote_close" and (index == 0 or tokens[index - 1].type != "footnote_open"):
+            kept.append(token)
+    for child in [c for token in kept for c in token.children or []]:
+        if child.type == "image":
+            raise LabError("a picture is linked in prose", str(child.attrGet("src")), "show a Figure")
+        if child.type == "footnote_reference":
+            label = child.meta["label"]
+            if label not in definitions:
+                raise LabError(f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell")
+            document.notes.append(definitions[label])
+            child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
+    return Prose(kept)
+
+
+def _take_title(document: Document) -> None:
+    first = document.blocks[0] if document.blocks else None
+    if isinstance(first, Prose) and first.tokens and first.tokens[0].tag == "h1":
+        document.title = document.title or plain(first.tokens[1])
+        document.blocks[0] = Prose(first.tokens[3:])
+    if not document.title:
+        raise LabError("the report has no title", "the notebook does not begin with one", "add '# Title'")
+
+
+def _settle_headings(document: Document) -> None:
+    """Give headings ids, and levels that start at 1 and skip none."""
+    opened = [t for b in document.blocks if isinstance(b, Prose) for t in b.tokens if t.type == "heading_open"]
+    texts = [text for _, _, text in document.headings()]
+    shift = min((int(t.tag[1]) for t in opened), default=1) - 1
+    level, seen = 0, set[str]()
+    for token, text in zip(opened, texts, strict=True):
+        level = min(int(token.tag[1]) - shift, level + 1)
+        token.tag = f"h{level}"
+        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
+        name = next(n for n in (f"{slug}-{i}" if i else slug for i in range(len(opened))) if n not in seen)
+        seen.add(name)
+        token.attrSet("id", f"s-{name}")
+    for block in document.blocks:
+        if isinstance(block, Prose):
+            for before, token in zip(block.tokens, block.tokens[2:], strict=False):
+                if token.type == "heading_close":
+                    token.tag = before.tag

@@ -1,0 +1,191 @@
+"""The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
+
+`python -m ipclab.render.words update` rewrites the catalogues, `... gate` prints what is wrong with them.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ipclab.errors import LabError
+from ipclab.paths import checkout
+from ipclab.lab import prose
+from ipclab.lab.catalogue import LANGUAGES, SOURCE, Catalogue, catalogue_path
+
+MAGIC = "%%prose"
+# Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
+_NAMES = r"""POSIX\.1 | (?:float|u?int)(?:8|16|32|64) | v\d+\.\d+ | UTF-8 | SHA-\d+ | IPv[46] | x86-64 | L[123]
+    | p(?:50|90|99(?:\.9)?) | C11 | C\+\+\d\d | Python\ 3 | MPI-\d | PDF/[A-Z]+-\d[a-z]? | ISO\ \d{4,5}
+    | pickle-[05] | iceoryx2 | lz4 | O\(1\) | (?:10|2)\^\d+"""
+# A heading may begin with its number: "2.1. Method".
+ALLOWED = re.compile(rf"(?<![A-Za-z0-9])(?:{_NAMES})(?![A-Za-z0-9]) | ^\d+(?:\.\d+)*\.\s", re.VERBOSE)
+_FINAL = r"[*_`)\]”’」]*"
+# A particle that follows from how the last sound is read; `을(를)`, `(으)로` name both forms.
+_PARTICLE = re.compile(
+    rf"\}}{_FINAL}(은|는|이|가|을|를|와|과|으?로|으?로부터|이?다|이?며|이?고|이?라|이었다|였다|이?나|아|야)"
+    r"(?![가-힣(])"
+)
+_HALF_WIDTH = re.compile(r"[\u3400-\u9fff}](?:[,;:?!(]|\.(?=\s|$))")
+_LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where words come from: the package's Python files and the notebooks; `locale` holds the catalogues."""
+
+    package: Path
+    notebooks: Path
+    locale: Path
+
+    @classmethod
+    def of_checkout(cls) -> "Sources":
+        """Return the folders of this checkout."""
+        paths = checkout()
+        return cls(paths.package, paths.notebooks, paths.locale)
+
+    def files(self) -> list[Path]:
+        """Return all files that words are taken from, in a fixed order."""
+        return [*sorted(self.package.rglob("*.py")), *sorted(self.notebooks.glob("*.ipynb"))]
+
+
+def extract_notebook(
+    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Yield (cell number, None, msgid, []) of each block in the `%%prose` cells: a Babel extractor."""
+    for number, text in blocks(file):
+        if needs_words(text):
+            yield number, None, text, []
+
+
+def blocks(file: IO[bytes]) -> Iterator[tuple[int, str]]:
+    """Yield (cell number, block) of all `%%prose` cells of a notebook."""
+    import json
+
+    for number, cell in enumerate(json.load(file)["cells"]):
+        magic, _, text = "".join(cell["source"]).partition("\n")
+        if cell["cell_type"] == "code" and magic.strip() == MAGIC:
+            yield from ((number, block) for block in prose.split(text))
+
+
+def needs_words(text: str) -> bool:
+    """Tell whether a block has a letter outside its placeholders."""
+    return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
+
+
+def msgids(sources: Sources) -> dict[str, str]:
+    """Return every msgid with the file name of its first occurrence, in the order of occurrence."""
+    from babel.messages.extract import extract
+
+    found: dict[str, str] = {}
+    for path in sources.files():
+        method: Any = extract_notebook if path.suffix == ".ipynb" else "python"
+        with path.open("rb") as file:
+            for _, message, *_rest in extract(method, file, {"_": None, "N_": None}):
+                found.setdefault(str(message), path.name)
+    if sources.package == checkout().package:
+        found |= {label: "machine" for label in _shown_labels() if label not in found}
+    return found
+
+
+def _shown_labels() -> list[str]:
+    """Return the labels of the machine's facts that reports show: the registry holds them as plain text."""
+    from ipclab.machine import label
+    from ipclab.compare.difference import AFFECTS
+    from ipclab.tables.environment import SHOWN
+
+    return [label(name) for name in dict.fromkeys([*SHOWN, *(name for names in AFFECTS.values() for name in names)])]
+
+
+def update(sources: Sources | None = None) -> dict[str, int]:
+    """Rewrite the catalogues with today's msgids, keeping translations; return the untranslated per language.
+
+    Entries stand in the order of occurrence without line numbers or dates, so that a diff shows words only.
+    """
+    sources = sources or Sources.of_checkout()
+    wanted = msgids(sources)
+    missing = {}
+    for lang in LANGUAGES:
+        if lang == SOURCE:
+            continue
+        path = catalogue_path(lang, sources.locale)
+        old = Catalogue.load(lang, sources.locale).words if path.exists() else {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        partial.write_text(_po(lang, wanted, old), encoding="utf-8")
+        partial.replace(path)
+        missing[lang] = len(wanted.keys() - old.keys())
+    return missing
+
+
+def gate(sources: Sources | None = None) -> list[str]:
+    """Return what is wrong with words and catalogues, one line each; nothing when they may be published."""
+    sources = sources or Sources.of_checkout()
+    wanted = msgids(sources)
+    problems = []
+    for path in sorted(sources.notebooks.glob("*.ipynb")):
+        with path.open("rb") as file:
+            wordless = [text for _, text in blocks(file) if not needs_words(text)]
+        problems += [f"{path.name}: {p}" for text in wordless for p in digits(text)]
+    problems += [f"{name}: {p}" for msgid, name in wanted.items() for p in digits(msgid)]
+    for lang in LANGUAGES:
+        if lang == SOURCE:
+            continue
+        words = Catalogue.load(lang, sources.locale).words
+        problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
+        problems += [f"{lang}: obsolete: {msgid[:60]!r}" for msgid in words if msgid not in wanted]
+        problems += [f"{lang}: {p}" for msgid, msgstr in words.items() for p in faults(lang, msgid, msgstr)]
+    return problems
+
+
+def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
+    """Return what is wrong with one translation."""
+    found = digits(msgstr)
+    if prose.placeholders(msgid) != prose.placeholders(msgstr):
+        found.append(f"other placeholders than the English: {msgstr[:60]!r}")
+    if lang == "ko" and (bad := _PARTICLE.search(msgstr)):
+        found.append(f"particle {bad[1]!r} depends on how the number is read: {msgstr[:60]!r}")
+    if lang == "zh" and (bad := _HALF_WIDTH.search(_LINK_TARGET.sub("]", msgstr))):
+        found.append(f"half-width {bad[0]!r}: {msgstr[:60]!r}")
+    return found
+
+
+def digits(text: str) -> list[str]:
+    """Return a problem when `text` has a digit outside placeholders, link targets and allowed names."""
+    rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", _LINK_TARGET.sub("]", text)))
+    found = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
+    return [f"a digit is typed into prose, {found[0]!r} in {text[:60]!r}"] if found else []
+
+
+def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
+    from babel.messages.pofile import normalize
+
+    header = f"Language: {lang}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
+    entries = [f"msgid {normalize('')}\nmsgstr {normalize(header)}\n"]
+    for msgid, name in wanted.items():
+        pair = f"msgid {normalize(msgid, width=100)}\nmsgstr {normalize(old.get(msgid, ''), width=100)}\n"
+        entries.append(f"#: {name}\n{pair}")
+    return "\n".join(entries)
+
+
+def main() -> int:
+    """Run `update` or `gate`; 0 when nothing is missing or wrong."""
+    if sys.argv[1:] == ["update"]:
+        lines = [f"{lang}: {count} untranslated" for lang, count in update().items()]
+        failed = False
+    elif sys.argv[1:] == ["gate"]:
+        lines = gate()
+        failed = bool(lines)
+    else:
+        lines, failed = ["usage: python -m ipclab.render.words update|gate"], True
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return int(failed)
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main())
+    except LabError as error:
+        raise SystemExit(str(error)) from error

@@ -1,0 +1,146 @@
+"""A quantity: a value with its interval and unit, and the only arithmetic of intervals here.
+
+Sums and differences combine the distances to the interval's ends, products and ratios do so on the logarithmic scale:
+the method of variance estimates recovery (Zou and Donner, Statist. Med. 27, 2008, 1693-1702). It needs the ends alone,
+respects their asymmetry, and takes the operands for independent.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import exp, hypot, inf, isfinite, log
+from typing import Any, Union
+
+Number = Union[int, float, "Quantity"]
+PLAIN = ("1", "share", "count", "")
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One value with where it comes from; a value of None was not measured, and neither is what follows from it.
+
+    `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other symbol; `low` and
+    `high` are the interval in the same unit (None: exact); `n` says of how many; `kind` is measured, published,
+    estimate or computed. Arithmetic takes quantities of one unit or plain numbers and raises `ValueError` otherwise.
+    """
+
+    value: Any
+    unit: str = "1"
+    low: float | None = None
+    high: float | None = None
+    n: str = ""
+    kind: str = "measured"
+
+    def __bool__(self) -> bool:
+        """Tell whether there is a value."""
+        return self.value is not None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Return the interval, which is the value itself where it is exact."""
+        value = float(self.value)
+        return value if self.low is None else self.low, value if self.high is None else self.high
+
+    def __add__(self, other: Number) -> "Quantity":
+        """Return the sum."""
+        return _linear(self, of(other), 1)
+
+    def __sub__(self, other: Number) -> "Quantity":
+        """Return the difference."""
+        return _linear(self, of(other), -1)
+
+    def __mul__(self, other: Number) -> "Quantity":
+        """Return the product."""
+        return _product(self, of(other), 1)
+
+    def __truediv__(self, other: Number) -> "Quantity":
+        """Return the ratio; over an interval that contains zero nothing is known of it."""
+        return _product(self, of(other), -1)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Number) -> "Quantity":
+        """Return the difference."""
+        return of(other) - self
+
+    def __rtruediv__(self, other: Number) -> "Quantity":
+        """Return the ratio."""
+        return of(other) / self
+
+    def as_unit(self, unit: str) -> "Quantity":
+        """Return the same numbers in another unit, such as a ratio as a share."""
+        return replace(self, unit=unit)
+
+
+def of(value: Number) -> Quantity:
+    """Return a number as an exact quantity, a quantity as it is."""
+    return value if isinstance(value, Quantity) else Quantity(value, kind="computed")
+
+
+def missing(unit: str = "1") -> Quantity:
+    """Return what was not measured."""
+    return Quantity(None, unit)
+
+
+def total(parts: Iterable[Quantity]) -> Quantity:
+    """Return the sum of quantities; raises `ValueError` without any."""
+    first, *rest = parts
+    for part in rest:
+        first = first + part
+    return first
+
+
+def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
+    unit = _common(one, other)
+    if not (one and other):
+        return missing(unit)
+    (a, b), (c, d) = one.ends, other.ends if sign > 0 else other.ends[::-1]
+    value = one.value + sign * other.value
+    down, up = hypot(one.value - a, other.value - c), hypot(b - one.value, d - other.value)
+    return _made(value, unit, value - down, value + up, one, other)
+
+
+def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
+    unit = _product_unit(one, other, power)
+    if not (one and other):
+        return missing(unit)
+    (a, b), (c, d) = one.ends, other.ends
+    if power < 0 and c <= 0 <= d:
+        return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
+    value = one.value * other.value if power > 0 else one.value / other.value
+    if min(a, c) <= 0 or not all(map(isfinite, (a, b, c, d))):
+        return _made(value, unit, *_corners((a, b), (c, d), power), one, other)
+    x, y = log(one.value), log(other.value)
+    e, f = (log(c), log(d)) if power > 0 else (log(d), log(c))
+    down, up = hypot(x - log(a), y - e), hypot(log(b) - x, f - y)
+    return _made(value, unit, value * exp(-down), value * exp(up), one, other)
+
+
+def _corners(one: tuple[float, float], other: tuple[float, float], power: int) -> tuple[float, float]:
+    """Return the widest interval that the ends allow, where one may be zero or negative."""
+    found = [a * b if power > 0 else a / b for a in one for b in other]
+    return min(found), max(found)
+
+
+def _made(value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity) -> Quantity:
+    exact = one.low is None and other.low is None and isfinite(low)
+    kind = "computed" if exact else "measured"
+    named = min((each.n for each in (one, other) if each.n), key=lambda n: int(n.split()[0]), default="")
+    return Quantity(value, unit, None if exact else low, None if exact else high, named, kind)
+
+
+def _common(one: Quantity, other: Quantity) -> str:
+    if one.unit == other.unit or (one.unit in PLAIN and other.unit in PLAIN):
+        return one.unit
+    raise ValueError(f"{one.unit} and {other.unit} cannot be added")
+
+
+def _product_unit(one: Quantity, other: Quantity, power: int) -> str:
+    if other.unit in PLAIN:
+        return one.unit
+    if power < 0 and one.unit == other.unit:
+        return "1"
+    if power > 0 and one.unit in PLAIN:
+        return other.unit
+    raise ValueError(f"{one.unit} and {other.unit} cannot be combined")

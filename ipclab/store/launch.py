@@ -1,0 +1,34 @@
+"""A launch: one fresh start of a point's processes, with its samples, counters and conditions."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
+Times = np.ndarray[tuple[int], np.dtype[np.float64]]  # of one operation, where a sample stands for several
+
+
+@dataclass
+class Launch:
+    """The samples of one launch of one point.
+
+    `samples`: op -> int64 ns in the order taken. `counters`: op -> counter -> number per operation. `order` is the
+    launch's place among all launches of the run, `started_ns` its start on the run's clock. `per`: op -> how many
+    operations one sample stands for (1 where not given, the same in all launches of a point): an operation that takes
+    less than a clock can tell is timed in batches.
+    """
+
+    samples: dict[str, Samples]
+    counters: dict[str, dict[str, float]]
+    order: int = 0
+    started_ns: int = 0
+    elapsed_ns: int = 0
+    flags: list[str] = field(default_factory=list)
+    cpus: dict[str, list[int]] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
+    per: dict[str, int] = field(default_factory=dict)
+
+    def times(self, op: str) -> Samples | Times:
+        """Return the ns of one operation for each sample of `op`."""
+        batch = self.per.get(op, 1)
+        return self.samples[op] if batch == 1 else self.samples[op] / batch

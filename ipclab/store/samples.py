@@ -1,0 +1,92 @@
+"""One point's raw samples as a Parquet file: columns launch, op, ns; all else in the schema's metadata."""
+
+import io
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ipclab.errors import LabError
+from ipclab.store.point import Point
+from ipclab.store.migration import POINT_STEPS, SCHEMA, migrated
+from ipclab.store.launch import Launch
+
+METADATA = b"ipclab"
+
+
+@dataclass
+class Measured:
+    """A finished point: its levels, its launches, why it was ended."""
+
+    point: Point
+    launches: list[Launch]
+    stop: str
+    failures: list[str] = field(default_factory=list)
+
+    def op_names(self) -> list[str]:
+        """Return the ops in the order in which the first launch took them."""
+        return list(self.launches[0].samples)
+
+
+def encode(measured: Measured) -> bytes:
+    """Return the Parquet file of a finished point; equal points give equal bytes."""
+    ops = measured.op_names()
+    launch, op, ns = [], [], []
+    for number, each in enumerate(measured.launches):
+        for name, values in each.samples.items():
+            launch.append(np.full(len(values), number, np.int32))
+            op.append(np.full(len(values), ops.index(name), np.int8))
+            ns.append(values)
+    columns = {
+        "launch": pa.array(np.concatenate(launch)),
+        "op": pa.DictionaryArray.from_arrays(pa.array(np.concatenate(op)), pa.array(ops)),
+        "ns": pa.array(np.concatenate(ns)),
+    }
+    about = {
+        "schema": SCHEMA,
+        "point": asdict(measured.point),
+        "stop": measured.stop,
+        "failures": measured.failures,
+        "launches": [_about(launch) for launch in measured.launches],
+    }
+    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(about, sort_keys=True)})
+    sink = io.BytesIO()
+    encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
+    pq.write_table(table, sink, compression="zstd", use_dictionary=["op"], column_encoding=encodings)
+    return sink.getvalue()
+
+
+def _about(launch: Launch) -> dict[str, Any]:
+    names = ("counters", "order", "started_ns", "elapsed_ns", "flags", "cpus", "facts", "per")
+    return {name: getattr(launch, name) for name in names}
+
+
+def decode(path: Path) -> Measured:
+    """Read a point's file; raises `LabError` when it is not one."""
+    try:
+        table = pq.read_table(path)
+        about = json.loads(table.schema.metadata[METADATA])
+        about = migrated(about, POINT_STEPS)
+        point = Point(**{**about["point"], "primary": tuple(about["point"]["primary"])})
+        launches = _launches(table, about["launches"])
+    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise LabError(f"{path} is not a point's file", str(error), "measure the point again") from error
+    return Measured(point, launches, about["stop"], about["failures"])
+
+
+def _launches(table: pa.Table, about: list[dict[str, Any]]) -> list[Launch]:
+    number = table["launch"].to_numpy()
+    column = table["op"].combine_chunks()
+    codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
+    ns = table["ns"].to_numpy()
+    launches = []
+    for i, facts in enumerate(about):
+        first, last = np.searchsorted(number, [i, i + 1])
+        mine, values = codes[first:last], ns[first:last]
+        found = {name: values if len(names) == 1 else values[mine == code] for code, name in enumerate(names)}
+        launches.append(Launch(found, **facts))
+    return launches

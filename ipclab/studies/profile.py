@@ -1,0 +1,52 @@
+"""How much is measured: from seconds for a test to the published iteration counts and more."""
+
+from dataclasses import dataclass
+
+from ipclab.errors import UsageError
+from ipclab.errors import nearest
+
+MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The effort of one sweep.
+
+    A point gets at least `least_launches` and at most `most_launches`; it ends when the 95 % interval of each primary
+    op is narrower than `target` (full width over the median). A launch samples for about `budget_ns`, at least
+    `least_samples` and at most `most_samples` times. `launch_seconds` is the deadline of one launch.
+    """
+
+    name: str
+    least_launches: int
+    most_launches: int
+    target: float
+    budget_ns: int
+    least_samples: int
+    most_samples: int
+    placements: tuple[str, ...]
+    launch_seconds: float = 30.0
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """Return the arguments that every sampling worker takes."""
+        return {"budget_ns": self.budget_ns, "least": self.least_samples, "most": self.most_samples}
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("smoke", 2, 2, 0.0, 1 * MS, 3, 20, ("same", "cross", "free")),
+        Profile("quick", 5, 7, 0.10, 12 * MS, 3, 1_000, ("same", "cross", "free")),
+        Profile("standard", 10, 30, 0.05, 60 * MS, 20, 5_000, ("same", "cross", "free"), 60.0),
+        Profile("full", 20, 60, 0.03, 250 * MS, 100, 50_000, ("same", "cross", "free"), 120.0),
+    )
+}
+
+
+def profile(name: str) -> Profile:
+    """Return the profile called `name`; raises `UsageError` with the nearest name when there is none."""
+    if name not in PROFILES:
+        fix = f"did you mean {nearest(name, PROFILES)!r}? there are {', '.join(PROFILES)}"
+        raise UsageError(f"unknown profile {name!r}", "", fix)
+    return PROFILES[name]
