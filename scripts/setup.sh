@@ -57,7 +57,7 @@ fi
     die "ipclab itself could not be installed"
 
 if [ "$wanted_native" = "no cargo" ]; then
-    say "no cargo: hardware limits and what else needs native code are not testable here (mend: install Rust, then make setup)"
+    say "no cargo: hardware limits and what else needs native code are not testable here (fix: install Rust, then make setup)"
 else
     say "building the native package"
     log=$(mktemp)
@@ -66,7 +66,7 @@ else
     else
         tail -n 3 "$log" >&2
         rm -f "$log"
-        say "the native package could not be built: what needs it is not testable here (mend: update Rust, then make setup)"
+        say "the native package could not be built: what needs it is not testable here (fix: update Rust, then make setup)"
         wanted_native="build failed"
     fi
 fi

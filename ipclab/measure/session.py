@@ -1,4 +1,4 @@
-"""One call that measures: finds or makes the run, measures what is missing, derives facts and tables."""
+"""One call that measures: finds or makes the run, measures what is missing."""
 
 import datetime as dt
 import hashlib
@@ -13,7 +13,6 @@ from typing import Any
 from ipclab.spawn import ledger
 from ipclab.backends.installed import backend
 from ipclab.errors import LabError, UsageError
-from ipclab.facts.derive import write_derived
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.paths import Paths
 from ipclab.machine.placement import Placement, missing, placements
@@ -138,7 +137,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         if not run.finished:
             if not request.keep_scratch:
                 remove_scratch(scratch)
-            _finish(run, paths)
+            _finish(run)
     return run
 
 
@@ -274,8 +273,7 @@ def _queued(outcomes: dict[str, Outcome]) -> float:
     return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
 
 
-def _finish(run: RunFolder, paths: Paths) -> None:
+def _finish(run: RunFolder) -> None:
     run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
-    write_derived(run, paths)
     run.about["finished"] = _now()
     run.save()

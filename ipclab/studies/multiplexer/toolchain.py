@@ -37,7 +37,7 @@ class Toolchain:
 
 def module() -> Path:
     """Return the folder of the Go module."""
-    return checkout().package / "multiplexer"
+    return checkout().root / "native" / "multiplexer"
 
 
 def needed(folder: Path) -> Version | None:
