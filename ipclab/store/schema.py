@@ -1,0 +1,123 @@
+"""The border: what a `run.json` and a point's metadata must be, checked once before anything uses them.
+
+Content from a disk or a bundle is not trusted. What passes here has today's schema and these types; fields that are not
+named are kept as they are. What studies noted, and a machine's facts, are any JSON.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ipclab.errors import LabError
+from ipclab.store.migration import POINT_STEPS, RUN_STEPS, Step, migrated
+
+PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
+FOLDERS = ("points", "machine", "raw", "tables")  # `tables` and facts.json: what runs of schema 1 and 2 may hold
+Count = Annotated[int, Meta(ge=0)]
+Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
+FileName = Annotated[str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")]
+Time = Annotated[datetime, Meta(tz=True)]
+
+
+class Parameters(Struct):
+    """What makes two runs continue each other."""
+
+    profile: str
+    studies: list[str]
+    sizes: list[int] | None
+    backends: list[str] | None
+
+
+class Machine(Struct):
+    """The facts of the machine, and why some of them are missing."""
+
+    digest: MachineName
+    facts: dict[str, Any]
+    reasons: dict[str, str]
+
+
+class Session(Struct):
+    """One session of measuring, with the conditions at its start and end."""
+
+    begun: Time
+    conditions: dict[str, float | None]
+    ended: Time | None = None
+    conditions_end: dict[str, float | None] = {}
+
+
+class About(Struct):
+    """A `run.json`. `points`: id -> why it cannot be measured here; `failures`: id -> why it was given up."""
+
+    begun: str
+    finished: str | None
+    seed: int
+    parameters: Parameters
+    machine: Machine
+    sessions: list[Session]
+    files: dict[FileName, Digest]
+    failures: dict[str, str]
+    points: dict[str, str]
+    notes: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        """Refuse what only one of two readers of dates takes, such as a small z."""
+        for time in (self.begun, self.finished):
+            datetime.fromisoformat(time or self.begun)
+
+
+class PointLevels(Struct):
+    """A point as its file names it."""
+
+    study: str
+    backend: str
+    size_bytes: Count
+    placement: str
+    levels: dict[str, str | int]
+    block: str
+    primary: list[str]
+
+
+class LaunchAbout(Struct):
+    """All of a launch but its samples."""
+
+    counters: dict[str, dict[str, float]]
+    order: int
+    started_ns: int
+    elapsed_ns: int
+    flags: list[str]
+    cpus: dict[str, list[Count]]
+    facts: dict[str, Any]
+    per: dict[str, Annotated[int, Meta(ge=1)]]
+
+
+class PointAbout(Struct):
+    """The metadata of a point's file."""
+
+    point: PointLevels
+    stop: str
+    failures: list[str]
+    launches: Annotated[list[LaunchAbout], Meta(min_length=1)]
+
+
+def run_about(text: bytes, named: str) -> dict[str, Any]:
+    """Return the content of a `run.json` as today's schema has it; raises `LabError`, which calls it `named`."""
+    return _checked(text, named, RUN_STEPS, About)
+
+
+def point_about(text: bytes, named: str) -> dict[str, Any]:
+    """Return the metadata of a point's file as today's schema has it; raises `LabError`, which calls it `named`."""
+    return _checked(text, named, POINT_STEPS, PointAbout)
+
+
+def _checked(text: bytes, named: str, steps: Mapping[int, Step], kind: type[Struct]) -> dict[str, Any]:
+    try:
+        about = migrated(msgspec.json.decode(text, type=dict[str, Any]), steps)
+        msgspec.convert(about, kind)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise LabError(f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew") from error
+    return about
