@@ -28,6 +28,11 @@ class Paths:
         return self.data / "imported"
 
     @property
+    def opened(self) -> Path:
+        """The committed runs, taken out of their bundles on first use; one folder a machine."""
+        return self.data / "opened"
+
+    @property
     def ledger(self) -> Path:
         """What measuring sessions own outside the checkout."""
         return self.data / "runs" / ".ledger"
@@ -44,13 +49,13 @@ class Paths:
 
     @property
     def reference(self) -> Path:
-        """The committed run."""
-        return self.root / "data" / "reference"
+        """The committed run, a bundle."""
+        return self.root / "data" / "reference.ipclab"
 
     @property
     def compared(self) -> Path:
-        """A committed run of another machine, for the comparison in a fresh clone."""
-        return self.root / "data" / "compared"
+        """A committed run of another machine, for the comparison in a fresh clone; a bundle."""
+        return self.root / "data" / "compared.ipclab"
 
     @property
     def notebooks(self) -> Path:

@@ -12,13 +12,15 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
-from ipclab.store.migration import POINT_STEPS, RUN_STEPS, Step, migrated
+from ipclab.store.files import unsealed
+from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SEALED, Step, migrated
 
 PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 FOLDERS = ("points", "machine", "raw", "tables")  # `tables` and facts.json: what runs of schema 1 and 2 may hold
 Count = Annotated[int, Meta(ge=0)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
+StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
 FileName = Annotated[str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")]
 Time = Annotated[datetime, Meta(tz=True)]
 
@@ -30,6 +32,7 @@ class Parameters(Struct):
     studies: list[str]
     sizes: list[int] | None
     backends: list[str] | None
+    levels: dict[str, list[int | str]]
 
 
 class Machine(Struct):
@@ -72,7 +75,7 @@ class About(Struct):
 class PointLevels(Struct):
     """A point as its file names it."""
 
-    study: str
+    study: StudyName
     backend: str
     size_bytes: Count
     placement: str
@@ -115,7 +118,10 @@ def point_about(text: bytes, named: str) -> dict[str, Any]:
 
 def _checked(text: bytes, named: str, steps: Mapping[int, Step], kind: type[Struct]) -> dict[str, Any]:
     try:
-        about = migrated(msgspec.json.decode(text, type=dict[str, Any]), steps)
+        about = msgspec.json.decode(text, type=dict[str, Any])
+        if steps is RUN_STEPS and about["schema"] >= SEALED:
+            about = unsealed(about)
+        about = migrated(about, steps)
         msgspec.convert(about, kind)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)

@@ -71,9 +71,8 @@ def read(path: Path) -> Iterator[Member]:
     try:
         with path.open("rb") as file, pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream:
             yield from _members(stream)
-    except (OSError, EOFError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise HostileError(f"{path.name} is no complete archive ({reason})") from error
+    except (OSError, pa.ArrowException) as error:
+        raise _incomplete(str(error)) from error
 
 
 def _members(stream: Any) -> Iterator[Member]:
@@ -102,10 +101,18 @@ def _content(stream: Any, size: int) -> Iterator[bytes]:
 
 
 def _exactly(stream: Any, size: int) -> bytes:
+    """Return the next `size` bytes; raises `HostileError` here, since a member's chunks are read outside of `read`."""
     found = bytearray()
     while len(found) < size:
-        more = stream.read(size - len(found))
+        try:
+            more = stream.read(size - len(found))
+        except (OSError, pa.ArrowException) as error:
+            raise _incomplete(str(error)) from error
         if not more:
-            raise EOFError("it ends too early")
+            raise _incomplete("it ends too early")
         found += more
     return bytes(found)
+
+
+def _incomplete(reason: str) -> HostileError:
+    return HostileError(f"it is no complete archive ({reason.partition(chr(10))[0] or 'it cannot be read'})")

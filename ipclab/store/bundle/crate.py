@@ -4,7 +4,7 @@ Written by hand: it is one JSON file, and `rocrate` stamps times and random name
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ipclab.store.bundle.contents import CRATE, Entry
@@ -18,14 +18,16 @@ SOFTWARE, MACHINE, MEASURING, AUTHORS = "#ipclab", "#machine", "#measuring", "#a
 SHOWN = ("cpu_model", "cores", "threads", "memory_installed", "kernel_release", "architecture", "virtualisation")
 ABOUT = {
     "run.json": "What was measured, on what, and the digest of every file",
-    "facts.json": "Named facts, derived from the samples",
     "calibration.json": "How far comparisons on this machine can be trusted",
+    "points": "Raw samples of one point",
+    "machine": "What the machine said of itself",
+    "raw": "Kept as a study made it",
 }
 
 
-def crate(run: str, about: Mapping[str, Any], files: Mapping[str, Entry]) -> bytes:
+def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
     """Return `ro-crate-metadata.json` of the run called `run`; the same bytes for the same run."""
-    parts = [_file(name, entry) for name, entry in sorted(files.items())]
+    parts = [_file(entry) for entry in sorted(files, key=lambda entry: entry.name)]
     head = {"@id": CRATE, "@type": "CreativeWork", "conformsTo": {"@id": CONFORMS}, "about": {"@id": "./"}}
     graph = [head, _root(run, about, parts), *_context(about), *parts]
     return dump_json({"@context": CONTEXT, "@graph": graph})
@@ -81,10 +83,9 @@ def _context(about: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _file(name: str, entry: Entry) -> dict[str, Any]:
+def _file(entry: Entry) -> dict[str, Any]:
+    name = entry.name
     suffix = name[name.rfind(".") :] if "." in name.rpartition("/")[2] else ""
-    text = ABOUT.get(name) or {"points": "Raw samples of one point", "machine": "What the machine said of itself"}.get(
-        name.partition("/")[0], "Derived from the samples, or kept as a study made it"
-    )
-    told = {"@id": name, "@type": "File", "name": name, "description": text, "contentSize": str(entry.size)}
-    return {**told, "encodingFormat": FORMATS.get(suffix, "text/plain"), "sha256": entry.digest}
+    told = {"@id": name, "@type": "File", "name": name, "description": ABOUT[name.partition("/")[0]]}
+    kind = FORMATS.get(suffix, "text/plain")
+    return {**told, "contentSize": str(entry.size), "encodingFormat": kind, "sha256": entry.sha256}

@@ -1,45 +1,42 @@
-"""Writing a bundle: every file of a finished run, its digests checked."""
+"""Writing a bundle: every file of a finished run that was measured, its digest checked, and nothing derived."""
 
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
+from ipclab.errors import LabError, UsageError
 from ipclab.store.bundle.archive import write
 from ipclab.store.bundle.contents import CALIBRATION, CRATE, INDEX_OF_BUNDLE, Contents, Entry
 from ipclab.store.bundle.crate import crate
-from ipclab.calibration.facts import FILE
-from ipclab.errors import LabError, UsageError
 from ipclab.store.files import PART, dump_json, sha256
 from ipclab.store.run import INDEX, RunFolder
 
+MEASURED = ("points/", "machine/", "raw/")
+DERIVED = ("derived_by", "impossible")  # what earlier versions noted in a run of what they had derived
 
-def pack(run: RunFolder, file: Path) -> Contents:
+
+def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     """Write `run` as one compressed file, whole or not at all; equal runs give equal bytes. Return what it holds.
 
-    Raises `UsageError` for a run that is not finished or a file that is there, and `LabError` when a file of the run is
-    not what was measured or the bundle cannot be written.
+    Raises `UsageError` for a run that is not finished or, unless `replace`, a file that is there, and `LabError` when a
+    file of the run is not what was measured or the bundle cannot be written.
     """
     if not run.finished:
         raise UsageError(f"{run.id} is not finished", "", f"finish it: make measure RUN={run.path}")
-    if file.exists():
+    if file.exists() and not replace:
         raise UsageError(f"{file} is there already", "", "name another file, or remove it")
     sources = _sources(run)
-    files = {name: Entry(path.stat().st_size, sha256(path)) for name, path in sources.items()}
-    for name, digest in run.about["files"].items():
-        if files[name].digest != digest:
-            raise LabError(
-                f"{run.path / name} is not what was measured", "it was altered", "restore it, or measure anew"
-            )
-    described = crate(run.id, run.about, files)
-    files[CRATE] = Entry(len(described), hashlib.sha256(described).hexdigest())
-    contents = Contents(run.id, run.about["machine"]["digest"], files)
-    members: list[tuple[str, bytes | Path]] = [(INDEX_OF_BUNDLE, dump_json(contents.as_json()))]
-    members += [(name, described if name == CRATE else sources[name]) for name in files]
+    entries = [_entry(name, content) for name, content in sources.items()]
+    sources[CRATE] = crate(run.id, run.about, entries)
+    entries.append(_entry(CRATE, sources[CRATE]))
+    contents = Contents(run=run.id, machine=run.about["machine"]["digest"], files=entries)
+    members = {INDEX_OF_BUNDLE: contents.as_json(), **sources}
     part = file.with_name(f"{file.name}.{os.getpid()}{PART}")
     try:
         with part.open("xb") as out:
-            write(out, [(f"{run.id}/{name}", content) for name, content in members])
-        part.rename(file)
+            write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
+        part.replace(file)
     except OSError as error:
         raise LabError(f"cannot write {file}", error.strerror or str(error), "choose a folder with room") from error
     finally:
@@ -47,12 +44,29 @@ def pack(run: RunFolder, file: Path) -> Contents:
     return contents
 
 
-def _sources(run: RunFolder) -> dict[str, Path]:
+def run_index(about: dict[str, Any]) -> bytes:
+    """Return the `run.json` of a bundled run: what `about` says of what was measured."""
+    files = {name: digest for name, digest in about["files"].items() if name.startswith(MEASURED)}
+    return dump_json({**{key: about[key] for key in about if key not in DERIVED}, "files": files})
+
+
+def _sources(run: RunFolder) -> dict[str, bytes | Path]:
     """Return every file of a run by its name in the bundle, the run's index first."""
-    found = {INDEX: run.path / INDEX}
-    for name in sorted(run.about["files"]):
-        found[name] = run.path / name
-        if not found[name].is_file():
-            raise LabError(f"{found[name]} is missing", "", "restore it, or measure the run anew")
-    calibration = run.path.parent / FILE
+    found: dict[str, bytes | Path] = {INDEX: run_index(run.about)}
+    for name, digest in sorted(run.about["files"].items()):
+        path = run.path / name
+        if not name.startswith(MEASURED):
+            continue
+        if not path.is_file() or sha256(path) != digest:
+            raise LabError(
+                f"{path} is not what was measured", "it is missing or altered", "restore it, or measure anew"
+            )
+        found[name] = path
+    calibration = run.path.parent / CALIBRATION
     return found | ({CALIBRATION: calibration} if calibration.is_file() else {})
+
+
+def _entry(name: str, content: bytes | Path) -> Entry:
+    if isinstance(content, Path):
+        return Entry(name, content.stat().st_size, sha256(content))
+    return Entry(name, len(content), hashlib.sha256(content).hexdigest())
