@@ -4,45 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ipclab import machine
 from ipclab.machine import Value
-from ipclab.lab.catalogue import N_
 
-# What each fact affects. Facts that merely vary (load, free room, counters) and limits far above use are left out.
-AFFECTS: dict[str, tuple[str, ...]] = {
-    N_("all code: the processor and its clock"): (
-        *("cpu_vendor", "cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_features"),
-        *("architecture", "sockets", "cores", "threads", "threads_per_core", "smt_control"),
-        *("frequency_min", "frequency_max", "frequency_driver", "frequency_governor", "energy_preference", "boost"),
-    ),
-    N_("copying: caches, memory and pages"): (
-        *("cache_l1d", "cache_l1i", "cache_l2", "cache_l3", "cache_line", "memory_installed", "numa_nodes"),
-        *("node_sharing", "cache_sharing", "page_size", "thp_enabled", "thp_shmem", "numa_balancing", "fault_around"),
-    ),
-    N_("waking another process: idling, scheduling, host"): (
-        *("core_sharing", "idle_driver", "idle_governor", "idle_states", "halt_polling_guest", "halt_polling_host"),
-        *("virtualisation", "maker", "product", "preemption", "timer_frequency", "tickless", "autogroup"),
-        *("scheduler_extension", "kernel_options", "cpus_isolated", "cpus_tickless", "cpus_allowed"),
-    ),
-    N_("entering the kernel: its release, mitigations, clock"): (
-        *("kernel_release", "mitigations", "cpu_microcode", "clocksource", "clock_resolution"),
-    ),
-    N_("sockets and pipes: their buffers"): (
-        *("socket_receive_default", "socket_receive_max", "socket_send_default", "socket_send_max"),
-        *("tcp_receive", "tcp_send", "tcp_congestion", "tcp_autocorking", "busy_polling", "loopback_mtu"),
-        *("unix_queue", "pipe_size_max"),
-    ),
-    N_("files: file systems and disks"): (
-        *("shm_filesystem", "scratch_filesystem", "scratch_options", "scratch_disk"),
-        *("scratch_scheduler", "dirty_ratio", "swap_total", "io_uring"),
-    ),
-    N_("what this process may use"): (
-        *("container", "cpu_quota", "memory_limit", "open_files_soft", "locked_memory", "realtime_priority"),
-    ),
-    N_("software: system, interpreter, packages"): (
-        *("os_name", "libc", "python", "python_implementation", "python_profiled", "python_linked", "python_gil"),
-        *("numpy", "pyzmq", "lmdb", "posix_ipc", "pyarrow", "go", "mpi", "lock_digest", "ipclab", "git_commit"),
-    ),
-}
+AFFECTS = machine.affects()
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,20 @@
-"""All facts of one machine: collect them, name the machine by a digest, list them for a table."""
+"""All facts of one machine: collect them, name the machine by a digest, list those that a report shows."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ipclab.errors import UsageError
-from ipclab.machine import cpu, kernel, limits, load, memory, network, software, storage, virtual
-from ipclab.machine.registry import FactSpec, Value
+from ipclab.machine.facts import FACTS, TOPICS, Value
 from ipclab.machine.source import Source
 from ipclab.paths import Paths
 
-GROUPS = tuple(module.GROUP for module in (cpu, memory, kernel, virtual, storage, network, limits, load, software))
-FACTS: tuple[FactSpec, ...] = tuple(spec for group in GROUPS for spec in group.specs)
 DIGEST_LENGTH = 12
+# Why a fact has no value, as a report says it (msgids).
+REASONS = {"absent": "not offered by this machine", "denied": "may not be read", "unlimited": "no limit"}
 
 
 @dataclass(frozen=True)
@@ -28,18 +27,15 @@ class Machine:
     digest: str
 
 
-@dataclass(frozen=True)
-class Row:
-    """One fact as a table shows it; `group` and `label` are msgids, `reason` is "" when there is a value."""
+class Row(NamedTuple):
+    """One fact as a report lists it; `group`, `label` and `reason` are msgids, `reason` is "" when there is a value."""
 
     group: str
-    name: str
     label: str
     value: Value
     unit: str
-    format: str
-    identifies: bool
     reason: str
+    identifies: bool
 
 
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
@@ -48,48 +44,37 @@ def collect(source: Source | None = None, *, root: Path | None = None) -> Machin
     What cannot be read is None with its reason, never an exception.
     """
     fresh = (source or Source()).fresh(Paths(root) if root else None)
-    facts: dict[str, Value] = {}
-    reasons: dict[str, str] = {}
-    for spec in FACTS:
-        facts[spec.name], reason = spec.take(fresh)
-        if reason:
-            reasons[spec.name] = reason
+    taken = {fact.name: fact.take(fresh) for fact in FACTS}
+    facts = {name: value for name, (value, _) in taken.items()}
+    reasons = {name: reason for name, (_, reason) in taken.items() if reason}
     return Machine(facts, reasons, dict(sorted(fresh.raw.items())), digest_of(facts))
 
 
 def digest_of(facts: Mapping[str, Value]) -> str:
     """Return the first 12 hex digits of the SHA-256 of the identifying facts' canonical JSON."""
-    stable = {spec.name: facts.get(spec.name) for spec in FACTS if spec.identifies}
+    stable = {fact.name: facts.get(fact.name) for fact in FACTS if fact.identifies}
     text = json.dumps(stable, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
-def describe(machine: Machine) -> list[Row]:
-    """Return a row for each fact, in the order of the registry."""
-    labels = {group.name: group.label for group in GROUPS}
-    return [
-        Row(
-            labels[spec.group],
-            spec.name,
-            spec.label,
-            machine.facts.get(spec.name),
-            spec.unit,
-            spec.format,
-            spec.identifies,
-            machine.reasons.get(spec.name, ""),
-        )
-        for spec in FACTS
-    ]
+def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[Row]:
+    """Return the rows of a report's table of the machine, from what a run stored of it."""
+    rows = []
+    for fact in (fact for fact in FACTS if fact.shown):
+        value = facts.get(fact.name)
+        reason = REASONS.get(reasons.get(fact.name, ""), REASONS["absent"]) if value is None else ""
+        rows.append(Row(fact.group, fact.label, value, fact.unit, reason, fact.identifies))
+    return rows
 
 
-@cache
-def _labels() -> dict[str, str]:
-    return {spec.name: spec.label for spec in FACTS}
+def affects() -> dict[str, tuple[str, ...]]:
+    """Return what differences between machines affect (msgids) -> the names of the facts that matter for it."""
+    return {topic: tuple(fact.name for fact in FACTS if fact.affects == topic) for topic in TOPICS}
 
 
 def label(name: str) -> str:
     """Return the English label of a fact; UsageError for an unknown name."""
-    try:
-        return _labels()[name]
-    except KeyError as error:
-        raise UsageError(f"no fact is named {name!r}", fix="see ipclab.machine.FACTS") from error
+    found = next((fact.label for fact in FACTS if fact.name == name), None)
+    if found is None:
+        raise UsageError(f"no fact is named {name!r}", fix="see ipclab.machine.FACTS")
+    return found

@@ -1,15 +1,16 @@
 """Facts about file systems: shared memory's and the one that holds the data folder."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ipclab.machine.registry import Group
 from ipclab.machine.source import AbsentError, Source
 
-GROUP = Group("storage", "Storage")
 SHM = "/dev/shm"
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "lustre", "gpfs", "beegfs", "ceph", "9p", "virtiofs", "glusterfs"}
 MEMORY = {"tmpfs", "ramfs"}
+PLAIN = {"rw", "ro", "noatime", "relatime", "strictatime", "lazytime", "sync", "discard", "noexec", "nobarrier", "dax"}
+KEYED = ("size=", "huge=", "data=", "compress", "mpol=", "commit=", "nr_inodes=")
 VIRTUAL_MODELS = ("qemu", "vbox", "virtual", "vmware", "msft", "persistentdisk", "elastic block")
 
 
@@ -44,60 +45,48 @@ def mount_of(source: Source, path: str) -> Mount:
     return best
 
 
-def _scratch(source: Source) -> str:
+def shm(source: Source) -> str:
+    """Return the folder of shared memory."""
+    return SHM
+
+
+def scratch(source: Source) -> str:
     """Return the data folder, or its nearest parent that is there already."""
     folder = source.paths.data.resolve()
     return str(next(place for place in (folder, *folder.parents) if place.exists()))
 
 
-def _options(mount: Mount) -> list[str]:
+def mount(where: Callable[[Source], str]) -> Callable[[Source], Mount]:
+    """Return what finds the mount of a folder."""
+    return lambda source: mount_of(source, where(source))
+
+
+def space(where: Callable[[Source], str]) -> Callable[[Source], tuple[int, int]]:
+    """Return what asks for size and free bytes of a folder's file system."""
+    return lambda source: source.system.space(where(source))
+
+
+def filesystem(found: Mount) -> str:
+    """Return the kind of a mount's file system."""
+    return found.filesystem
+
+
+def mount_options(found: Mount) -> list[str]:
     """Return the options that say how files behave; others may carry addresses, users and their folders."""
-    told = dict.fromkeys(mount.options.split(","))
-    plain = (
-        "rw",
-        "ro",
-        "noatime",
-        "relatime",
-        "strictatime",
-        "lazytime",
-        "sync",
-        "discard",
-        "noexec",
-        "nobarrier",
-        "dax",
-    )
-    keyed = ("size=", "huge=", "data=", "compress", "mpol=", "commit=", "nr_inodes=")
-    return [word for word in told if word in plain or word.startswith(keyed)]
+    return [word for word in dict.fromkeys(found.options.split(",")) if word in PLAIN or word.startswith(KEYED)]
 
 
-def _space(source: Source, path: str) -> tuple[int, int]:
-    return source.once(f"space {path}", lambda: source.system.space(path))
+def disk(source: Source) -> str:
+    """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
+    found = mount_of(source, scratch(source))
+    if found.filesystem in MEMORY | NETWORK:
+        return "memory" if found.filesystem in MEMORY else "network"
+    return _kind(source, _device(source, found))
 
 
-GROUP.add("shm_size", "Shared memory file system", int, lambda s: _space(s, SHM)[0], unit="bytes")
-GROUP.add("shm_free", "Shared memory file system, free", int, lambda s: _space(s, SHM)[1], unit="bytes")
-GROUP.add("shm_filesystem", "Shared memory file system type", str, lambda s: mount_of(s, SHM).filesystem)
-GROUP.add("shm_options", "Shared memory mount options", list, lambda s: _options(mount_of(s, SHM)))
-GROUP.add("scratch_size", "Data folder's file system", int, lambda s: _space(s, _scratch(s))[0], unit="bytes")
-GROUP.add("scratch_free", "Data folder's file system, free", int, lambda s: _space(s, _scratch(s))[1], unit="bytes")
-GROUP.add("scratch_filesystem", "Data folder's file system type", str, lambda s: mount_of(s, _scratch(s)).filesystem)
-GROUP.add("scratch_options", "Data folder's mount options", list, lambda s: _options(mount_of(s, _scratch(s))))
-
-
-@GROUP.fact("Kind of disk under the data folder", str)
-def _scratch_disk(source: Source) -> str:
-    """Return `nvme`, `solid-state`, `rotating`, `virtual`, `card`, `memory` or `network`."""
-    mount = mount_of(source, _scratch(source))
-    if mount.filesystem in MEMORY:
-        return "memory"
-    if mount.filesystem in NETWORK:
-        return "network"
-    return _kind(source, _device(source, mount))
-
-
-@GROUP.fact("Disk scheduler under the data folder", str)
-def _scratch_scheduler(source: Source) -> str:
-    device = _device(source, mount_of(source, _scratch(source)))
+def scheduler(source: Source) -> str:
+    """Return how the disk under the data folder orders requests."""
+    device = _device(source, mount_of(source, scratch(source)))
     words = source.text(f"{device}/queue/scheduler").split()
     return next((word.strip("[]") for word in words if word.startswith("[")), "none")
 

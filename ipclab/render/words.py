@@ -91,12 +91,12 @@ def msgids(sources: Sources) -> dict[str, str]:
 
 
 def _shown_labels() -> list[str]:
-    """Return the labels of the machine's facts that reports show: the registry holds them as plain text."""
-    from ipclab.machine import label
-    from ipclab.compare.difference import AFFECTS
-    from ipclab.tables.environment import SHOWN
+    """Return what the table of the machine's facts holds as plain text: groups, labels, reasons, what they affect."""
+    from ipclab.machine import FACTS, REASONS, TOPICS
 
-    return [label(name) for name in dict.fromkeys([*SHOWN, *(name for names in AFFECTS.values() for name in names)])]
+    said = [fact for fact in FACTS if fact.shown or fact.affects]
+    groups = [fact.group for fact in FACTS if fact.shown]
+    return list(dict.fromkeys([*TOPICS, *REASONS.values(), *groups, *(fact.label for fact in said)]))
 
 
 def update(sources: Sources | None = None) -> dict[str, int]:

@@ -14,6 +14,7 @@ from ipclab.facts.fact import Fact
 from ipclab.machine import Machine, Source, collect
 from ipclab.paths import Paths
 from ipclab.store import run as folder
+from ipclab.store.bundle.opened import opened
 from ipclab.store.run import RunFolder
 
 
@@ -56,8 +57,9 @@ def _run(paths: Paths, machine: str) -> tuple[RunFolder | None, str]:
     mine = folder.newest(paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine)
     if mine:
         return mine, f"run {mine.id}"
-    reference = folder.newest(paths.reference.parent, lambda run: run.path.parent == paths.reference.resolve())
-    return reference, "the reference run, another machine" if reference else "no run"
+    if not paths.reference.is_file():
+        return None, "no run"
+    return opened(paths, paths.reference), "the reference run, another machine"
 
 
 def _facts(run: RunFolder | None) -> Mapping[str, Fact]:
