@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.facts.derive import derived, read_derived, read_launches
 from ipclab.machine import FACTS, collect
 from ipclab.machine.record import digest_of
-from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from ipclab.store.samples import decode, encode
 from tests.commands import ROOT
 
-OLD = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"
+FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"
+SECOND = ROOT / "tests/data/schema-2/20261121T100000Z-a00002"
 
 
 def content(top: Path) -> dict[str, bytes]:
@@ -32,30 +31,30 @@ def test_there_is_a_step_and_a_stored_run_for_every_old_schema() -> None:
 
 
 def test_a_run_of_the_first_schema_is_read_as_todays() -> None:
-    before = content(OLD)
+    before = content(FIRST)
     assert "notes" not in json.loads(before["run.json"]) and "points" not in json.loads(before["run.json"])
-    run = folder.read(OLD)
+    run = folder.read(FIRST)
     assert (run.about["schema"], run.about["notes"], run.about["points"]) == (SCHEMA, {}, {})
     measured = [decode(path) for path in run.point_files()]
     assert [point.point.backend for point in measured] == ["posix-shm", "shm-mmap"]
     assert {tuple(launch.per) for point in measured for launch in point.launches} == {()}
     assert [len(point.launches[0].times("handover")) for point in measured] == [20, 20]
-    assert content(OLD) == before  # nothing is rewritten
+    assert content(FIRST) == before  # nothing is rewritten
 
 
-def test_its_facts_are_derived_beside_it(paths: Paths) -> None:
-    before = content(OLD)
-    where = derived(folder.read(OLD), paths)
-    facts, rows, _ = read_derived(where)
-    assert facts["run.profile"].value == "smoke"
-    assert {row.point.backend for row in rows.all("handover")} == {"posix-shm", "shm-mmap"}
-    launches = read_launches(where)
-    assert [(each.op, each.relation, len(each.values)) for each in launches] == [("handover", "l3", 3)] * 2
-    assert content(OLD) == before
+def test_a_run_of_the_second_schema_has_no_levels_and_no_digest_of_its_own() -> None:
+    before = content(SECOND)
+    raw = json.loads(before["run.json"])
+    assert "digest" not in raw and "impossible" in raw
+    run = folder.read(SECOND)
+    assert run.about["parameters"]["levels"] == {}
+    assert not {"impossible", "derived_by", "digest"} & set(run.about)
+    assert [decode(path).point.backend for path in run.point_files()] == ["file"]
+    assert content(SECOND) == before
 
 
 def test_what_is_written_now_has_todays_schema(tmp_path: Path) -> None:
-    shutil.copytree(OLD, tmp_path / "run")
+    shutil.copytree(FIRST, tmp_path / "run")
     run = folder.read(tmp_path / "run")
     first = next(run.point_files())
     old = decode(first)

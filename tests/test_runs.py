@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +17,24 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.store.point import Point
 from ipclab.store import run as folder
-from ipclab.store.files import dump_json, sha256, write_whole
+from ipclab.store.files import dump_json, sealed, sha256, write_whole
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
 from tests.commands import ROOT
 from tests.made import make_launch
 
 NOW = dt.datetime(2026, 11, 21, 3, 4, 5, tzinfo=dt.UTC)
+PARAMETERS = {"profile": "smoke", "studies": ["payload"], "sizes": None, "backends": None, "levels": {}}
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
-    return folder.create(tmp_path, "abc", {"seed": 1}, NOW)
+    return made(tmp_path)
+
+
+def made(runs: Path, machine: str = "abc", seed: int = 1, now: dt.datetime = NOW) -> RunFolder:
+    about = {"seed": seed, "parameters": PARAMETERS, "machine": {"digest": machine, "facts": {}, "reasons": {}}}
+    return folder.create(runs, machine, about, now)
 
 
 def warnings(run: RunFolder, point: Point) -> tuple[bool, list[str]]:
@@ -63,14 +70,14 @@ def test_an_altered_file_is_found_and_measured_again(run: RunFolder, point: Poin
     there, said = warnings(run, point)
     assert not there
     assert said == [f"{run.file(point)} is not what was measured (truncated or altered): it is measured again"]
-    with pytest.raises(LabError, match=r"is not what was measured.*make measure RUN="):
+    with pytest.raises(LabError, match=r"is not what was measured.*; restore it, or measure it again: make measure RUN="):
         list(folder.read(run.path).point_files())
     run.add(point, b"samples")
     assert warnings(run, point) == (True, [])
 
 
 def test_a_stale_file_of_another_run_does_not_count(run: RunFolder, point: Point, tmp_path: Path) -> None:
-    other = folder.create(tmp_path, "abc", {"seed": 2}, NOW)
+    other = made(tmp_path, seed=2)
     other.add(point, b"older samples")
     run.add(point, b"samples")
     (other.path / other.file(point)).replace(run.path / run.file(point))
@@ -139,7 +146,7 @@ def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
     lock = run.lock()
     with pytest.raises(LabError, match="is being measured by another process"):
         folder.read(run.path).lock()
-    code = "import sys; from pathlib import Path; from ipclab.runs import folder; folder.read(Path(sys.argv[1])).lock()"
+    code = "import sys; from pathlib import Path; from ipclab.store import run as folder; folder.read(Path(sys.argv[1])).lock()"
     command = [sys.executable, "-c", code, str(run.path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
@@ -152,7 +159,7 @@ def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
     ("text", "error", "told"),
     [
         (None, UsageError, "is no run: it has no run.json; give a folder below"),
-        ('{"schema": 3, "files": {}}', LabError, "has schema 3: this ipclab knows 2; use a newer ipclab"),
+        ('{"schema": 4, "files": {}}', LabError, "run.json cannot be read"),
         ('{"schema": 1', LabError, "run.json cannot be read"),
         ('{"schema": 1}', LabError, "run.json cannot be read"),
         ("[]", LabError, "run.json cannot be read"),
@@ -168,9 +175,58 @@ def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None, error: type
     assert type(caught.value) is error
 
 
+def test_a_run_knows_its_own_content(run: RunFolder, point: Point) -> None:
+    run.add(point, b"samples")
+    index, text = run.path / "run.json", (run.path / "run.json").read_text()
+    assert folder.read(run.path).about == run.about
+    index.write_text(json.dumps(json.loads(text)))  # the same content, written otherwise
+    assert folder.read(run.path).about == run.about
+    for old, new in (('"seed": 1', '"seed": 2'), ("payload/", "payl0ad/"), (' "digest": "', ' "digest": "0')):
+        assert old in text
+        index.write_text(text.replace(old, new, 1))
+        with pytest.raises(LabError, match=r"run\.json cannot be read: it was altered: its digest") as caught:
+            folder.read(run.path)
+        assert "restore it" in caught.value.fix
+
+
+def test_a_run_with_failed_points_is_finished_and_not_complete(run: RunFolder, point: Point) -> None:
+    assert (run.finished, run.complete) == (False, False)
+    run.fail(point, "worker died")
+    run.about["finished"] = NOW.isoformat()
+    run.save()
+    assert (run.finished, run.complete) == (True, False)
+    run.add(point, b"samples")
+    assert (run.finished, run.complete) == (True, True)
+
+
+WRONG = (None, True, -1, 1.5, "x", [], {}, [1], {"x": 1}, "2026-11-21")
+
+
+@pytest.mark.parametrize("digested", [False, True], ids=["schema 2", "schema 3"])
+def test_no_mutation_of_the_index_is_more_than_one_line(run: RunFolder, digested: bool) -> None:
+    """Every field, of every wrong type, with and without a digest that fits: read, or refused in one line."""
+    run.about["sessions"] = [{"begun": NOW.isoformat(), "conditions": {"load_1": 0.5}}]
+    refused = 0
+    for field, value in product([*run.about, "parameters.profile", "machine.facts", "machine.digest"], WRONG):
+        about = json.loads(json.dumps(run.about))
+        *outer, name = field.split(".")
+        (about[outer[0]] if outer else about)[name] = value
+        if not digested and field != "schema":
+            about |= {"schema": 2}
+        (run.path / "run.json").write_bytes(sealed(about) if digested else dump_json(about))
+        try:
+            read = folder.read(run.path)
+            assert read.date and read.finished in (True, False) and list(read.point_files()) == []
+        except LabError as error:
+            refused += 1
+            assert "\n" not in str(error) and "run.json cannot be read" in str(error)
+        assert folder.newest(run.path.parent.parent, lambda run: run.finished) is None or value == "2026-11-21"
+    assert refused > 90
+
+
 def test_the_newest_run_that_can_be_read_is_found(tmp_path: Path) -> None:
-    runs = [folder.create(tmp_path, name, {"seed": i}, NOW + dt.timedelta(days=i)) for i, name in enumerate("bca")]
-    newer = folder.create(tmp_path, "a", {}, NOW + dt.timedelta(days=9))
+    runs = [made(tmp_path, name, i, NOW + dt.timedelta(days=i)) for i, name in enumerate("bca")]
+    newer = made(tmp_path, "a", now=NOW + dt.timedelta(days=9))
     (newer.path / "run.json").write_text('{"schema": 99, "files": {}}')
     found = [folder.newest(tmp_path, wanted) for wanted in (lambda _: True, lambda run: run.about["seed"] < 2)]
     assert [run.id for run in found if run] == [runs[2].id, runs[1].id]

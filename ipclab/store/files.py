@@ -45,3 +45,17 @@ def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None
 def dump_json(value: Any) -> bytes:
     """Return `value` as JSON that is the same for equal values."""
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def sealed(about: dict[str, Any]) -> bytes:
+    """Return `about` as JSON whose first field `digest` is the SHA-256 of `dump_json` of all others."""
+    content = dump_json(about)
+    return b'{\n "digest": "%s",%s' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
+
+
+def unsealed(about: dict[str, Any]) -> dict[str, Any]:
+    """Return what `sealed` wrote, without its digest; raises `ValueError` when that is not the content's."""
+    content = {name: value for name, value in about.items() if name != "digest"}
+    if about.get("digest") != hashlib.sha256(dump_json(content)).hexdigest():
+        raise ValueError("it was altered: its digest is not that of its content")
+    return content

@@ -21,9 +21,20 @@ def _point_from_1(about: About) -> About:
     return {**about, "launches": [{**launch, "per": launch.get("per", {})} for launch in about["launches"]]}
 
 
-RUN_STEPS: Mapping[int, Step] = {1: _run_from_1}
-POINT_STEPS: Mapping[int, Step] = {1: _point_from_1}
-SCHEMA = 2
+def _run_from_2(about: About) -> About:
+    """Schema 3 says which levels were asked for, and nothing that is derived; its content has a digest of its own."""
+    kept = {name: value for name, value in about.items() if name not in ("impossible", "derived_by")}
+    return {"notes": {}, **kept, "parameters": {**about["parameters"], "levels": {}}}
+
+
+def _same(about: About) -> About:
+    return about
+
+
+RUN_STEPS: Mapping[int, Step] = {1: _run_from_1, 2: _run_from_2}
+POINT_STEPS: Mapping[int, Step] = {1: _point_from_1, 2: _same}
+SCHEMA = 3
+SEALED = 3  # the first schema whose run.json has a digest of its own
 
 
 def migrated(about: About, steps: Mapping[int, Step]) -> About:

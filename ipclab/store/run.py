@@ -3,7 +3,6 @@
 import datetime as dt
 import fcntl
 import hashlib
-import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -13,8 +12,9 @@ from typing import Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.store.point import Point
-from ipclab.store.files import PART, dump_json, sha256, write_whole
-from ipclab.store.migration import RUN_STEPS, SCHEMA, migrated
+from ipclab.store.files import PART, sealed, sha256, write_whole
+from ipclab.store.migration import SCHEMA
+from ipclab.store.schema import run_about
 
 INDEX = "run.json"
 Warn = Callable[[str], None]
@@ -40,11 +40,16 @@ class RunFolder:
     @property
     def finished(self) -> bool:
         """Tell whether every point was measured or given up with a reason."""
-        return bool(self.about.get("finished"))
+        return bool(self.about["finished"])
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether the run is finished and no point of it failed; the same command measures what did."""
+        return self.finished and not self.about["failures"]
 
     def save(self) -> None:
-        """Write `run.json` whole."""
-        write_whole(self.path / INDEX, dump_json(self.about))
+        """Write `run.json` whole, with a digest of its own."""
+        write_whole(self.path / INDEX, sealed(self.about))
 
     def file(self, point: Point) -> str:
         """Return the name of a point's file inside the run."""
@@ -78,7 +83,7 @@ class RunFolder:
 
     def note(self, name: str, value: Any) -> None:
         """Put an entry of a study into `run.json`, below `notes`."""
-        self.about.setdefault("notes", {})[name] = value
+        self.about["notes"][name] = value
         self.save()
 
     def has(self, point: Point, warn: Warn) -> bool:
@@ -102,7 +107,7 @@ class RunFolder:
             if not name.startswith("points/"):
                 continue
             if not path.is_file() or sha256(path) != digest:
-                fix = f"measure it again: make measure RUN={self.path}"
+                fix = f"restore it, or measure it again: make measure RUN={self.path}"
                 raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
             yield path
 
@@ -129,7 +134,7 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
     """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
     path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
-    run = RunFolder(path, {**head, "files": {}, "failures": {}, **about})
+    run = RunFolder(path, {**head, "files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": [], **about})
     run.save()
     return run
 
@@ -143,15 +148,10 @@ def read(path: Path) -> RunFolder:
     if not file.is_file():
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs or data/reference")
     try:
-        about = json.loads(file.read_text())
-        if about["schema"] > SCHEMA:
-            raise LabError(f"{path} has schema {about['schema']}", f"this ipclab knows {SCHEMA}", "use a newer ipclab")
-        about = migrated(about, RUN_STEPS)
-        if not isinstance(about["files"], dict):
-            raise TypeError("its files are no table")
-    except (ValueError, KeyError, TypeError) as error:
-        raise LabError(f"{file} cannot be read", str(error), "restore it, or measure a new run") from error
-    return RunFolder(path.resolve(), about)
+        text = file.read_bytes()
+    except OSError as error:
+        raise LabError(f"{file} cannot be read", error.strerror or "", "make it readable, or measure anew") from error
+    return RunFolder(path.resolve(), run_about(text, str(file)))
 
 
 def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
 from ipclab.store.point import Point
-from ipclab.store.migration import POINT_STEPS, SCHEMA, migrated
+from ipclab.store.migration import SCHEMA
+from ipclab.store.schema import point_about
 from ipclab.store.launch import Launch
 
 METADATA = b"ipclab"
@@ -69,11 +70,10 @@ def decode(path: Path) -> Measured:
     """Read a point's file; raises `LabError` when it is not one."""
     try:
         table = pq.read_table(path)
-        about = json.loads(table.schema.metadata[METADATA])
-        about = migrated(about, POINT_STEPS)
+        about = point_about(table.schema.metadata[METADATA], str(path))
         point = Point(**{**about["point"], "primary": tuple(about["point"]["primary"])})
         launches = _launches(table, about["launches"])
-    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
         raise LabError(f"{path} is not a point's file", str(error), "measure the point again") from error
     return Measured(point, launches, about["stop"], about["failures"])
 
