@@ -66,8 +66,8 @@ lock: setup ## pin the newest packages that pyproject.toml allows
 	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
 
-reference: setup ## derive the committed run's facts again after a change of code
-	@$(BIN)/python scripts/reference.py
+reference: setup ## make the newest finished run, or RUN, the committed one
+	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace
 
 words: setup ## bring the translation catalogues up to date
 	@$(BIN)/python -m ipclab.render.words update

@@ -159,12 +159,17 @@ def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, 
 @commands.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path))
-def bundle(run: Path, file: Path) -> None:
-    """Write a finished RUN, raw samples included, as one FILE to carry to another machine or to archive."""
-    from ipclab.store.bundle.pack import pack
+@click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
+def bundle(run: Path, file: Path, replace: bool) -> None:
+    """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
     from ipclab.store import run as folder
+    from ipclab.store.bundle.pack import pack
 
-    held = pack(folder.read(_existing(run)), file)
+    newest = str(run) == "newest"
+    chosen = folder.newest(checkout().runs, lambda run: run.complete) if newest else folder.read(_existing(run))
+    if chosen is None:
+        raise UsageError("there is no complete run", "", "measure one: make measure")
+    held = pack(chosen, file, replace)
     click.echo(f"{_shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
 
 
@@ -241,8 +246,9 @@ def backends() -> None:
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
     from ipclab.spawn.ledger import clean as clean_ledger
+    from ipclab.store.bundle.place import clean as clean_placed
 
-    removed = clean_ledger(checkout().ledger)
+    removed = [*clean_ledger(checkout().ledger), *clean_placed(checkout())]
     for name in removed:
         click.echo(f"removed {name}")
     click.echo("nothing was left behind" if not removed else f"{len(removed)} things removed")

@@ -19,6 +19,7 @@ from ipclab.lab import style
 from ipclab.notebook import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.lab.catalogue import LANGUAGES
+from ipclab.store.bundle.opened import opened
 from ipclab.store.files import write_whole
 from ipclab.stats.intervals import Samples
 
@@ -33,7 +34,7 @@ def runs(paths: Paths) -> list[Path]:
     names = sorted(
         (file.parent for file in found if (file.parent / "facts.json").is_file()), key=lambda path: path.name
     )
-    committed = [file.parent for top in (paths.reference, paths.compared) for file in sorted(top.glob("*/run.json"))]
+    committed = [opened(paths, bundle).path for bundle in (paths.reference, paths.compared) if bundle.is_file()]
     return [*reversed(names), *committed]
 
 
