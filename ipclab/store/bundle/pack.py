@@ -9,11 +9,10 @@ from ipclab.errors import LabError, UsageError
 from ipclab.store.bundle.archive import write
 from ipclab.store.bundle.contents import CALIBRATION, CRATE, INDEX_OF_BUNDLE, Contents, Entry
 from ipclab.store.bundle.crate import crate
-from ipclab.store.files import PART, dump_json, sha256
+from ipclab.store.files import PART, sealed, sha256
 from ipclab.store.run import INDEX, RunFolder
 
-MEASURED = ("points/", "machine/", "raw/")
-DERIVED = ("derived_by", "impossible")  # what earlier versions noted in a run of what they had derived
+MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 
 
 def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
@@ -47,7 +46,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
 def run_index(about: dict[str, Any]) -> bytes:
     """Return the `run.json` of a bundled run: what `about` says of what was measured."""
     files = {name: digest for name, digest in about["files"].items() if name.startswith(MEASURED)}
-    return dump_json({**{key: about[key] for key in about if key not in DERIVED}, "files": files})
+    return sealed({**about, "files": files})
 
 
 def _sources(run: RunFolder) -> dict[str, bytes | Path]:
