@@ -186,7 +186,8 @@ class Backend:
 
     `waits`: how its channel can wait (`waiting.ROUNDS`), the usual way first. `receives`: how its channel hands a
     message over: `bytes` (a new object), `into` (the caller's buffer), `view` (in place). A mechanism has a `segment`,
-    a `channel`, a `store`, or several of them.
+    a `channel`, a `store`, or several of them. `limit` names the native echo that does the same system work, `look` is
+    its colour and matplotlib marker in every figure (given by their order where empty).
     """
 
     name: str
@@ -196,3 +197,5 @@ class Backend:
     waits: tuple[str, ...] = (BLOCK,)
     receives: tuple[str, ...] = ("bytes",)
     missing: Callable[[], str | None] = always_there
+    limit: str = ""
+    look: tuple[str, str] = ("", "")
