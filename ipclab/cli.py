@@ -1,5 +1,6 @@
 """The command line: thin commands, each importing what it needs, so that the light ones start at once."""
 
+import math
 import os
 import signal
 import sys
@@ -24,6 +25,15 @@ class Separated(click.ParamType[tuple[str, ...]]):
         """Return the words of `value`."""
         words = value.split(",") if isinstance(value, str) else value
         return tuple(str(word).strip() for word in words if str(word).strip())  # type: ignore[attr-defined]
+
+
+class Seconds(click.FloatRange):
+    """A time in seconds: `nan` lies in no range, and `inf` is too long for any."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; refuse what is not finite."""
+        number = float(super().convert(value, param, ctx))
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a number of seconds", param, ctx)
 
 
 run_option = click.option("--run", "run", type=click.Path(path_type=Path), help="Folder of a run.")
@@ -184,15 +194,17 @@ def import_(file: Path) -> None:
 
 @commands.command()
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.1, max=60), default=5, show_default=True, help="How long to watch."
+    "--seconds", type=Seconds(min=0.1, max=60), default=5, show_default=True, help="How long to watch."
 )
 def doctor(seconds: float) -> None:
-    """Say whether this machine is fit to measure: noise, settings, limits, software, and what mends each."""
+    """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
+    from ipclab.machine import Source
     from ipclab.machine.doctor.findings import RESERVATION
     from ipclab.machine.doctor.visit import judge, lines, visit
-    from ipclab.machine import Source
+    from ipclab.measure.session import SHARED_MEMORY_SLACK, Request
 
-    found = visit(checkout(), Source(), seconds)
+    largest = max(each.shared_memory(point) for each, points in Request().points() for point in points)
+    found = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
     for line in lines(found):
         click.echo(line)
     judge(found, RESERVATION)
@@ -267,12 +279,12 @@ def _die_with_make() -> None:
 
 
 @commands.command()
-@click.option("--seconds", type=click.FloatRange(min=1), default=60, show_default=True, help="About how long.")
+@click.option("--seconds", type=Seconds(min=1), default=60, show_default=True, help="About how long.")
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 def calibrate(seconds: float, seed: int | None) -> None:
     """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
+    from ipclab.measure.calibration.result import file
     from ipclab.measure.calibration.run import calibrate as calibrate_here
-    from ipclab.measure.calibration.run import file
     from ipclab.measure.progress import Bar
 
     found = calibrate_here(checkout(), seconds, seed, Bar())

@@ -5,18 +5,30 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from ipclab.measure.calibration import echo
-from ipclab.measure.calibration.battery import ARMS, FIRST, ROUNDS, SECOND, Tally, false_alarms, orders, smallest, tally, trials
-from ipclab.calibration.facts import facts
-from ipclab.measure.calibration.run import file, launching, measure, read
 from ipclab.errors import LabError, UsageError
-from ipclab.paths import Paths
 from ipclab.machine.placement import Placement
+from ipclab.measure.calibration import echo
+from ipclab.measure.calibration.battery import (
+    ARMS,
+    FIRST,
+    ROUNDS,
+    SECOND,
+    false_alarms,
+    orders,
+    smallest,
+    tally,
+    trials,
+)
+from ipclab.measure.calibration.result import Tally, file, read, rows
+from ipclab.measure.calibration.run import launching, measure
 from ipclab.measure.progress import Silent
+from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
+from ipclab.store.bundle.opened import opened
 
 BASE = 12_000
 
@@ -96,32 +108,49 @@ def test_too_short_a_time_is_wrong_use() -> None:
         measure(machine.launch, 0.5, 1, Silent(), machine.clock)
 
 
-def test_facts_are_there_with_and_without_a_calibration() -> None:
-    without = {fact.name: fact.value for fact in facts(None)}
-    assert set(without.values()) == {None}
-    assert set(without) == {
-        *("calibration.false_alarms.share", "calibration.false_alarms.upper", "calibration.comparisons"),
-        *("calibration.smallest.same", "calibration.smallest.cross"),
-    }
-    found = Tally(40, 280, 2, {"0.10": 40}, 0.10)
-    placed = {"same": {"tally": found.stored()}}
-    content = {"made": "2026-11-21", "false_alarms": false_alarms([found]), "placements": placed}
-    values = {fact.name: fact.value for fact in facts(json.loads(json.dumps(content)))}
-    assert values["calibration.smallest.same"] == 0.10 and values["calibration.smallest.cross"] is None
-    assert values["calibration.false_alarms.share"] == pytest.approx(2 / 280)
-    assert values["calibration.false_alarms.upper"] == pytest.approx(0.02556, abs=1e-4)
+def test_the_rows_say_what_the_file_holds() -> None:
+    same, cross = Tally(40, 240, 2, {"0.10": 40, "0.20": 40}, 0.10), Tally(20, 40, 0, {"0.10": 3, "0.20": 20}, 0.20)
+    placed = {"same": {"tally": msgspec.to_builtins(same)}, "cross": {"tally": msgspec.to_builtins(cross)}}
+    content = {"false_alarms": msgspec.to_builtins(false_alarms([same, cross])), "placements": placed}
+    table = {row["placement"]: row for row in rows(content)}
+    assert list(table) == ["cross", "same", "all"]
+    assert (table["same"]["smallest"], table["cross"]["smallest"], table["all"]["smallest"]) == (0.10, 0.20, 0.20)
+    assert (table["cross"]["found_0.10"], table["cross"]["trials"], table["all"]["trials"]) == (3, 20, 60)
+    assert table["all"]["share"] == pytest.approx(2 / 280)
+    assert table["all"]["upper"] == pytest.approx(0.02556, abs=1e-4)
+    placed["cross"]["tally"]["smallest"] = None
+    assert rows(content)[-1]["smallest"] is None
+    assert rows({}) == []
 
 
-def test_a_file_that_is_none_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IPCLAB_DATA", str(tmp_path))
-    paths = Paths(tmp_path)
-    assert read(file(paths, "abc")) is None
+def test_a_file_that_is_none_is_said_to_be(paths: Paths) -> None:
     target = file(paths, "abc")
+    assert read(target) == {}
     target.parent.mkdir(parents=True)
-    for text in ("{", "[]", '{"schema": 99}'):
-        target.write_text(text)
-        with pytest.raises(LabError, match="calibrat"):
-            read(file(paths, "abc"))
+    kept = {"schema": 1, "machine": "abc", "made": "2026-11-21", "false_alarms": {}, "placements": {}}
+    alarms = {"comparisons": 1, "flagged": 0, "share": 0.0, "upper": 0.9}
+    broken: list[object] = [
+        {},
+        [],
+        {"schema": 99},
+        kept,
+        {**kept, "false_alarms": alarms, "schema": 2},
+        {**kept, "made": 7},
+    ]
+    for content in broken:
+        target.write_text(json.dumps(content))
+        with pytest.raises(LabError, match="cannot be read") as caught:
+            read(target)
+        assert "\n" not in str(caught.value)
+    target.write_text(json.dumps({**kept, "false_alarms": alarms}))
+    assert read(target)["false_alarms"] == alarms
+
+
+def test_the_committed_calibrations_are_read(paths: Paths) -> None:
+    for bundle, flagged in ((paths.reference, 1), (paths.compared, 0)):
+        found = read(opened(paths, bundle).path.parent / "calibration.json")
+        assert found["false_alarms"]["flagged"] == flagged
+        assert [row["placement"] for row in rows(found)] == ["cross", "same", "all"]
 
 
 @pytest.fixture

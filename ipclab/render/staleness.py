@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ipclab.calibration.facts import FILE as CALIBRATION
+from ipclab.store.bundle.contents import CALIBRATION
 from ipclab.paths import Paths
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder

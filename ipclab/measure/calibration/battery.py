@@ -7,8 +7,8 @@ out a drift that goes one way.
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 
+from ipclab.measure.calibration.result import Alarms, Tally
 from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare
 from ipclab.stats.rates import rate_interval
 
@@ -20,21 +20,6 @@ FEW = 3  # one in so many launches against the others: unequal numbers
 FOUND = 0.95
 
 Medians = dict[str, list[float]]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What the trials of one placement gave: `found` counts trials by planted share."""
-
-    trials: int
-    comparisons: int
-    false_alarms: int
-    found: dict[str, int]
-    smallest: float | None
-
-    def stored(self) -> dict[str, object]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 def orders(rounds: int, seed: int) -> Iterator[list[str]]:
@@ -90,9 +75,9 @@ def smallest(found: Mapping[str, int], number: int) -> float | None:
     return result
 
 
-def false_alarms(tallies: Sequence[Tally]) -> dict[str, float | int | None]:
-    """Return the false alarms over all placements: their number, share, and the 95 % upper bound of the share."""
+def false_alarms(tallies: Sequence[Tally]) -> Alarms:
+    """Return the false alarms over all placements."""
     comparisons, flagged = sum(each.comparisons for each in tallies), sum(each.false_alarms for each in tallies)
-    share = flagged / comparisons if comparisons else None
-    upper = rate_interval(flagged, comparisons)[1] if comparisons else None
-    return {"comparisons": comparisons, "flagged": flagged, "share": share, "upper": upper}
+    if not comparisons:
+        return Alarms(0, 0, None, None)
+    return Alarms(comparisons, flagged, flagged / comparisons, rate_interval(flagged, comparisons)[1])

@@ -1,26 +1,26 @@
-"""One calibration: its launches, its file."""
+"""One calibration: its launches."""
 
 import datetime as dt
-import json
 import secrets
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from ipclab.measure.calibration.battery import ARMS, ROUNDS, Medians, Tally, false_alarms, orders, tally
-from ipclab.measure.calibration.echo import SAMPLES, SIZE
-from ipclab.calibration.facts import FILE, PLACEMENTS
-from ipclab.errors import LabError, UsageError
-from ipclab.machine import Source, Topology, collect
-from ipclab.paths import Paths
-from ipclab.machine.placement import Placement, placements
-from ipclab.measure.progress import Progress
-from ipclab.store.files import dump_json, write_whole
-from ipclab.spawn.launcher import Launcher, Role
+import msgspec
 
-SCHEMA = 1
+from ipclab.errors import UsageError
+from ipclab.machine import Source, Topology, collect
+from ipclab.machine.placement import Placement, placements
+from ipclab.measure.calibration.battery import ARMS, ROUNDS, Medians, false_alarms, orders, tally
+from ipclab.measure.calibration.echo import SAMPLES, SIZE
+from ipclab.measure.calibration.result import SCHEMA, Tally, file
+from ipclab.measure.progress import Progress
+from ipclab.paths import Paths
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.store.files import dump_json, write_whole
+
+PLACEMENTS = ("same", "cross")
 HERE = "ipclab.measure.calibration.echo"
 LAUNCH_SECONDS = 10.0
 FIRST_LAUNCHES = 15  # they give the round trip of which a share is planted, and the time of a launch
@@ -54,29 +54,10 @@ def calibrate(paths: Paths, seconds: float, seed: int | None, progress: Progress
         "seconds": seconds,
         "size_bytes": SIZE,
         "planted": dict(ARMS),
-        "false_alarms": false_alarms(tallies),
+        "false_alarms": msgspec.to_builtins(false_alarms(tallies)),
         "placements": found,
     }
     write_whole(file(paths, machine), dump_json(content))
-    return content
-
-
-def file(paths: Paths, machine: str) -> Path:
-    """Return where the calibration of `machine` (a digest) lies."""
-    return paths.runs / machine / FILE
-
-
-def read(path: Path) -> dict[str, Any] | None:
-    """Return the calibration in file `path`, None when there is none; raises `LabError` for a file that is not one."""
-    if not path.is_file():
-        return None
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        known = content["schema"] == SCHEMA
-    except (ValueError, KeyError, TypeError) as error:
-        raise LabError(f"{path} cannot be read", str(error), "calibrate again: ipclab calibrate") from error
-    if not known:
-        raise LabError(f"{path} has schema {content['schema']}", f"this ipclab knows {SCHEMA}", "calibrate again")
     return content
 
 
@@ -120,5 +101,9 @@ def measure(
             ordered.append(order)
     finally:
         progress.end()
-    result = tally(medians)
-    return {"base_ns": base, "tally": result.stored(), "medians_ns": medians, "orders": ordered}
+    return {
+        "base_ns": base,
+        "tally": msgspec.to_builtins(tally(medians)),
+        "medians_ns": medians,
+        "orders": ordered,
+    }
