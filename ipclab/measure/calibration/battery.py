@@ -78,6 +78,5 @@ def smallest(found: Mapping[str, int], number: int) -> float | None:
 def false_alarms(tallies: Sequence[Tally]) -> Alarms:
     """Return the false alarms over all placements."""
     comparisons, flagged = sum(each.comparisons for each in tallies), sum(each.false_alarms for each in tallies)
-    if not comparisons:
-        return Alarms(0, 0, None, None)
-    return Alarms(comparisons, flagged, flagged / comparisons, rate_interval(flagged, comparisons)[1])
+    upper = rate_interval(flagged, comparisons)[1]
+    return {"comparisons": comparisons, "flagged": flagged, "share": flagged / comparisons, "upper": upper}

@@ -1,10 +1,10 @@
 """A calibration as it is kept, beside the runs of its machine, and as the rows of a table."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.paths import Paths
@@ -12,26 +12,25 @@ from ipclab.stats.rates import rate_interval
 from ipclab.store.bundle.contents import CALIBRATION
 
 SCHEMA = 1
-ALL = "all"
 
 
 class Tally(Struct, frozen=True):
     """What the trials of one placement gave: `found` counts trials by planted share."""
 
     trials: int
-    comparisons: int
+    comparisons: Annotated[int, Meta(ge=1)]
     false_alarms: int
     found: dict[str, int]
     smallest: float | None
 
 
-class Alarms(Struct):
+class Alarms(TypedDict):
     """False alarms over all placements: their number, share, and the 95 % upper bound of the share."""
 
     comparisons: int
     flagged: int
-    share: float | None
-    upper: float | None
+    share: float
+    upper: float
 
 
 class Placed(Struct):
@@ -73,29 +72,18 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each placement of a calibration and one for `all`; none when it is empty.
+    """Return a row for each placement of a calibration, none when it is empty.
 
-    `share` of the `comparisons` of identical code were called different, at most `upper` with 95 % confidence;
-    `smallest` is the least planted slow-down found in at least 95 % of the `trials`, None where none was, and in the
-    row for all the largest of these.
+    Of the `comparisons` of identical code, `false_alarms` were called different: a share of at most `upper` with 95 %
+    confidence. `smallest` is the least planted slow-down that at least 95 % of the `trials` found, None where none was.
 
     >>> rows({})
     []
     """
-    if not found:
-        return []
-    table = [_row(name, **placed["tally"]) for name, placed in sorted(found["placements"].items())]
-    least = [row["smallest"] for row in table]
-    smallest = None if None in least else max(least, default=None)
-    flagged, comparisons = found["false_alarms"]["flagged"], found["false_alarms"]["comparisons"]
-    return [*table, _row(ALL, sum(row["trials"] for row in table), comparisons, flagged, {}, smallest)]
-
-
-def _row(
-    placement: str, trials: int, comparisons: int, false_alarms: int, found: dict[str, int], smallest: float | None
-) -> dict[str, Any]:
-    share = false_alarms / comparisons if comparisons else None
-    upper = rate_interval(false_alarms, comparisons)[1] if comparisons else None
-    counts = {f"found_{arm}": count for arm, count in found.items()}
-    alarms = {"comparisons": comparisons, "false_alarms": false_alarms, "share": share, "upper": upper}
-    return {"placement": placement, **alarms, "trials": trials, "smallest": smallest, **counts}
+    table = []
+    for name, placed in sorted(found.get("placements", {}).items()):
+        told = dict(placed["tally"])
+        counts = {f"found_{share}": count for share, count in told.pop("found").items()}
+        upper = rate_interval(told["false_alarms"], told["comparisons"])[1]
+        table.append({"placement": name, **told, "upper": upper, **counts})
+    return table

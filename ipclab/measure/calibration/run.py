@@ -54,7 +54,7 @@ def calibrate(paths: Paths, seconds: float, seed: int | None, progress: Progress
         "seconds": seconds,
         "size_bytes": SIZE,
         "planted": dict(ARMS),
-        "false_alarms": msgspec.to_builtins(false_alarms(tallies)),
+        "false_alarms": false_alarms(tallies),
         "placements": found,
     }
     write_whole(file(paths, machine), dump_json(content))
@@ -101,9 +101,5 @@ def measure(
             ordered.append(order)
     finally:
         progress.end()
-    return {
-        "base_ns": base,
-        "tally": msgspec.to_builtins(tally(medians)),
-        "medians_ns": medians,
-        "orders": ordered,
-    }
+    found = msgspec.to_builtins(tally(medians))
+    return {"base_ns": base, "tally": found, "medians_ns": medians, "orders": ordered}
