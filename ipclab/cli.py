@@ -32,7 +32,7 @@ class Seconds(click.FloatRange):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; refuse what is not finite."""
-        number = float(super().convert(value, param, ctx))
+        number = float(super().convert(value, param, ctx))  # type: ignore[arg-type]
         return number if math.isfinite(number) else self.fail(f"{value!r} is not a number of seconds", param, ctx)
 
 

@@ -67,6 +67,10 @@ class System:
             raise AbsentError from error
         return numbers.f_blocks * numbers.f_frsize, numbers.f_bavail * numbers.f_frsize
 
+    def writable(self, folder: str) -> bool:
+        """Tell whether files can be made in `folder`; nobody can on a read-only file system."""
+        return os.access(folder, os.W_OK | os.X_OK)
+
     def package(self, name: str) -> str:
         """Return the installed version of a distribution; raise `AbsentError`."""
         try:
@@ -74,7 +78,7 @@ class System:
         except importlib.metadata.PackageNotFoundError as error:
             raise AbsentError from error
 
-    def run(self, *command: str, cwd: Path | None = None) -> str:
+    def run(self, *command: str, cwd: Path | None = None, seconds: float = COMMAND_SECONDS) -> str:
         """Return the output of a tool from beside the interpreter or the PATH; raise `AbsentError`."""
         program = which(command[0], path=str(Path(sys.executable).parent)) or which(command[0])
         if program is None:
@@ -91,7 +95,7 @@ class System:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.DEVNULL,
-                    timeout=COMMAND_SECONDS,
+                    timeout=seconds,
                     check=True,
                 )
             except subprocess.TimeoutExpired as error:

@@ -1,19 +1,20 @@
-"""What each observation means: fit, a note, or a reservation with its effect, where that is known from, the fix."""
+"""What each observation means: when it is wrong; what is then said stands in `findings.toml`."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from ipclab.machine.doctor.noise import Noise
-from ipclab.facts.fact import Fact
 from ipclab.machine import Value
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE
+from ipclab.machine.doctor.noise import Noise
 
 FIT, NOTE, RESERVATION = "fit", "note", "reservation"
-INTERRUPT_NS = 2_000
-INTERRUPT_SHARE = 0.01
-MIB, GIB = 1 << 20, 1 << 30
+INTERRUPT_US, INTERRUPT_SHARE = 2.0, 0.01
+US, MIB, GIB = 1_000, 1 << 20, 1 << 30
 LEAST_FILES, LEAST_LOCKED, LEAST_MEMORY, LEAST_ROOM = 1_024, 8 * MIB, 2 * GIB, GIB
-THRESHOLDS = "ipclab/machine/conditions.py"
 
 
 @dataclass(frozen=True)
@@ -32,209 +33,108 @@ class Finding:
 class Observed:
     """What a finding may look at.
 
-    `facts` are the machine's (`ipclab.machine.FACTS`), `present` tells which parts of the software are there,
-    `need` is the shared memory (bytes) of the largest point, and `measured` the facts of a run on this machine, or of
-    the reference run when there is none (`measured_on` says which).
+    `facts` are the machine's, `present` tells which parts of the software are there, `need` is the shared memory
+    (bytes) of the largest point, `shm_fault` why /dev/shm cannot be used, `alone` whether MPI's daemon can have a
+    network of its own (None: unknown), and `times` (ns) are limits measured in a run, which `measured_on` names.
     """
 
     facts: Mapping[str, Value]
     noise: Noise
     present: Mapping[str, bool]
-    need: int
-    measured: Mapping[str, Fact]
-    measured_on: str
+    need: int = 0
+    shm_fault: str = ""
+    alone: bool | None = None
+    times: Mapping[str, float] = field(default_factory=dict)
+    measured_on: str = "no run"
 
 
-Check = Callable[[Observed], Iterator[Finding]]
+Judge = Callable[[Observed], object]
 
 
-def examine(seen: Observed) -> list[Finding]:
-    """Return every finding, in a fixed order; what the machine does not tell gives none."""
-    return [finding for check in CHECKS for finding in check(seen)]
+def _fact(name: str, wrong: Callable[[Any], object]) -> Judge:
+    """Return what judges a fact, where there is one."""
+    return lambda seen: None if seen.facts.get(name) is None else wrong(seen.facts[name])
 
 
-def _steal(seen: Observed) -> Iterator[Finding]:
-    share = seen.noise.steal
-    if share is not None:
-        effect = f"launches in which the host takes more than {STEAL_SHARE:.0%} are flagged and repeated"
-        fix = "measure when the host is quiet, or ask for CPUs of your own"
-        yield _judge("steal", share > STEAL_SHARE, f"{share:.1%} of the CPUs' time", effect, THRESHOLDS, fix)
+def _noise(name: str, most: float) -> Judge:
+    """Return what judges a kind of noise, where it is told."""
+    return lambda seen: None if getattr(seen.noise, name) is None else getattr(seen.noise, name) > most
 
 
-def _queue(seen: Observed) -> Iterator[Finding]:
-    queue, busy = seen.noise.queue, seen.noise.busy
-    if queue is None:
-        return
-    used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
-    effect = (
-        f"a worker that waits for a CPU more than {QUEUE_SHARE:.0%} of its time is flagged; a busy CPU also stays "
-        "awake: pipe round trips took 5.2 us on a busy machine and 41 us on a quiet one"
-    )
-    told = f"{queue:.2f} other tasks a CPU{used}"
-    source = f"{THRESHOLDS}; docs/machines.md"
-    yield _judge("run queue", queue > QUEUE_SHARE, told, effect, source, "end what else runs: top -o %CPU")
+def _lacks(name: str) -> Judge:
+    return lambda seen: not seen.present[name] if name in seen.present else None
 
 
-def _interrupts(seen: Observed) -> Iterator[Finding]:
-    rate = seen.noise.interrupts
-    if rate is not None:
-        share = rate * INTERRUPT_NS / 1e9
-        effect = f"at about {INTERRUPT_NS / 1000:g} us each they take {share:.1%} of a CPU"
-        fix = "see who makes them (cat /proc/interrupts) and move them: echo CPU > /proc/irq/N/smp_affinity_list"
-        yield _judge("interrupts", share > INTERRUPT_SHARE, f"{rate:,.0f} a second and CPU", effect, "estimate", fix)
+def _halts(seen: Observed) -> object:
+    kind = seen.facts.get("virtualisation")
+    return None if kind is None else kind != "none" and seen.facts.get("idle_governor") != "haltpoll"
 
 
-def _governor(seen: Observed) -> Iterator[Finding]:
-    governor = seen.facts.get("frequency_governor")
-    low, high = (seen.facts.get(f"frequency_{end}") for end in ("min", "max"))
-    if governor is not None:
-        times = f"{high / low:.1f} times" if isinstance(low, int) and isinstance(high, int) and low else "several times"
-        effect = f"the clock may be {times} slower when a launch begins"
-        fix = "cpupower frequency-set -g performance"
-        yield _judge("governor", governor != "performance", str(governor), effect, "frequency_min, frequency_max", fix)
+def _other_clock(seen: Observed) -> object:
+    known = seen.facts.get("clocksources")
+    return _fact("clocksource", lambda name: name != "tsc" and isinstance(known, list) and "tsc" in known)(seen)
 
 
-def _turbo(seen: Observed) -> Iterator[Finding]:
-    boost = seen.facts.get("boost")
-    if boost is not None:
-        effect = "the clock then depends on heat and on what other cores do, by some ten per cent"
-        fix = "echo 0 > /sys/devices/system/cpu/cpufreq/boost (intel_pstate: echo 1 > .../intel_pstate/no_turbo)"
-        yield _judge("turbo", bool(boost), "on" if boost else "off", effect, "estimate", fix, NOTE)
+def _cramped(seen: Observed) -> object:
+    return bool(seen.shm_fault) or _fact("shm_free", lambda free: free < seen.need)(seen)
 
 
-def _smt(seen: Observed) -> Iterator[Finding]:
-    threads = seen.facts.get("threads_per_core")
-    if isinstance(threads, int):
-        effect = "siblings share a core; points on two CPUs use two cores, points on siblings are named cross-smt"
-        fix = "echo off > /sys/devices/system/cpu/smt/control"
-        yield _judge("SMT", threads > 1, f"{threads} threads a core", effect, "ipclab/machine/topology.py", fix, NOTE)
-
-
-def _cpus(seen: Observed) -> Iterator[Finding]:
-    allowed = str(seen.facts.get("cpus_allowed") or "")
-    if allowed:
-        effect = "what needs two CPUs is not testable here"
-        fix = "give two or more: taskset, docker run --cpuset-cpus, AllowedCPUs="
-        yield _judge("CPUs", allowed.isdigit(), allowed, effect, "ipclab/placement.py", fix)
-
-
-def _waking(seen: Observed) -> Iterator[Finding]:
-    kind, governor = seen.facts.get("virtualisation"), seen.facts.get("idle_governor")
-    if kind is None:
-        return
-    same, cross = (_micros(seen, f"limit.futex-wake.{place}") for place in ("same", "cross"))
-    effect = (
-        f"an idle virtual CPU halts, and the host decides when it runs: a wake takes {same} on one CPU, {cross} on two"
-    )
-    fix = "in the guest: modprobe cpuidle_haltpoll; on the host: qemu -overcommit cpu-pm=on"
-    wrong = kind != "none" and governor != "haltpoll"
-    yield _judge("virtual machine", wrong, str(kind), effect, f"limit.futex-wake of {seen.measured_on}", fix)
-
-
-def _micros(seen: Observed, name: str) -> str:
-    fact = seen.measured.get(name)
-    return f"{fact.value / 1000:.1f} us" if fact and isinstance(fact.value, int | float) else "an unknown time"
-
-
-def _clock(seen: Observed) -> Iterator[Finding]:
-    source, known = seen.facts.get("clocksource"), seen.facts.get("clocksources")
-    if source is not None:
-        effect = (
-            f"reading another clock may enter the kernel: {_nanos(seen, 'syscall')} instead of {_nanos(seen, 'clock')}"
-        )
-        fix = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"
-        wrong = source != "tsc" and isinstance(known, list) and "tsc" in known
-        yield _judge("clock", wrong, str(source), effect, f"limit.syscall, limit.clock of {seen.measured_on}", fix)
-
-
-def _nanos(seen: Observed, name: str) -> str:
-    fact = seen.measured.get(f"limit.{name}")
-    return f"{fact.value:.0f} ns" if fact and isinstance(fact.value, int | float) else "an unknown time"
-
-
-def _quota(seen: Observed) -> Iterator[Finding]:
-    quota, throttled = seen.facts.get("cpu_quota"), seen.noise.throttled or 0.0
-    told = "none" if quota is None else f"{quota:g} CPUs, held back {throttled:.1%} of the time"
-    effect = "once the quota is used, every process of the group stands still for the rest of its period (100 ms)"
-    fix = "docker run without --cpus; systemctl set-property UNIT CPUQuota="
-    yield _judge("CPU quota", quota is not None, told, effect, "Linux: cgroup v2, cpu.max", fix)
-
-
-def _memory(seen: Observed) -> Iterator[Finding]:
-    limit = seen.facts.get("memory_limit")
-    small = isinstance(limit, int) and limit < LEAST_MEMORY
-    told = f"{limit / GIB:.1f} GiB" if isinstance(limit, int) else "none"
-    effect = "below 2 GiB the largest payloads and the reports may be killed"
-    yield _judge("memory limit", small, told, effect, "benchmarks/samples.py", "docker run --memory=4g; MemoryMax=")
-
-
-def _shared(seen: Observed) -> Iterator[Finding]:
-    free = seen.facts.get("shm_free")
-    if isinstance(free, int):
-        told = f"{free / MIB:,.0f} MiB free, {seen.need / MIB:,.1f} needed"
-        fix = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
-        yield _judge("/dev/shm", free < seen.need, told, "nothing is measured", "ipclab/measuring.py", fix)
-
-
-def _room(seen: Observed) -> Iterator[Finding]:
-    free = seen.facts.get("scratch_free")
-    if isinstance(free, int):
-        effect = "files on disk and raw samples may not fit"
-        fix = "free some, or move the data: IPCLAB_DATA=/other/folder"
-        told = f"{free / GIB:,.1f} GiB free"
-        yield _judge("data folder", free < LEAST_ROOM, told, effect, "ipclab/studies", fix)
-
-
-def _limits(seen: Observed) -> Iterator[Finding]:
-    files, locked = seen.facts.get("open_files_soft"), seen.facts.get("locked_memory")
-    if isinstance(files, int):
-        effect = "many readers or streams at once run out of descriptors: those points fail"
-        yield _judge("open files", files < LEAST_FILES, f"{files:,}", effect, "getrlimit(2)", "ulimit -n 4096")
-    if isinstance(locked, int):
-        effect = "io_uring on older kernels and locked buffers are refused"
-        told = f"{locked / MIB:,.1f} MiB"
-        yield _judge("locked memory", locked < LEAST_LOCKED, told, effect, "getrlimit(2)", "ulimit -l unlimited", NOTE)
-
-
-def _container(seen: Observed) -> Iterator[Finding]:
-    kind = seen.facts.get("container")
-    if kind is not None:
-        effect = "none on time by itself; its limits stand above, and it may forbid io_uring and the counters"
-        fix = "docker run --security-opt seccomp=unconfined, or measure outside"
-        yield _judge("container", kind != "none", str(kind), effect, "container", fix, NOTE)
-
-
-def _ring(seen: Observed) -> Iterator[Finding]:
-    allowed = seen.facts.get("io_uring")
-    if allowed is not None:
-        effect = "reading files by io_uring is not testable here"
-        told = "allowed" if allowed else "forbidden"
-        yield _judge("io_uring", not allowed, told, effect, "io_uring", "sysctl kernel.io_uring_disabled=0")
-
-
-SOFTWARE = {
-    "native": (
-        "the hardware's limits and the native mechanisms are not testable here",
-        "install Rust, then: make setup",
-    ),
-    "MPI": ("arms between nodes are not testable here", "make setup"),
-    "Go": ("the stream multiplexer is not testable here", "make setup"),
-    "fonts": ("figures in Korean and Chinese cannot be drawn, so no report is made", "make setup"),
+# Whether it is wrong; None where the machine does not tell: then there is no finding.
+JUDGES: dict[str, Judge] = {
+    "steal": _noise("steal", STEAL_SHARE),
+    "run queue": _noise("queue", QUEUE_SHARE),
+    "interrupts": _noise("interrupts", INTERRUPT_SHARE * 1e6 / INTERRUPT_US),
+    "governor": _fact("frequency_governor", lambda name: name != "performance"),
+    "turbo": _fact("boost", bool),
+    "SMT": _fact("threads_per_core", lambda threads: threads > 1),
+    "CPUs": _fact("cpus_allowed", str.isdigit),
+    "virtual machine": _halts,
+    "clock": _other_clock,
+    "CPU quota": lambda seen: seen.facts.get("cpu_quota") is not None,
+    "memory limit": lambda seen: bool(_fact("memory_limit", lambda most: most < LEAST_MEMORY)(seen)),
+    "/dev/shm": _cramped,
+    "data folder": _fact("scratch_free", lambda free: free < LEAST_ROOM),
+    "open files": _fact("open_files_soft", lambda most: most < LEAST_FILES),
+    "locked memory": _fact("locked_memory", lambda most: most < LEAST_LOCKED),
+    "container": _fact("container", lambda kind: kind != "none"),
+    "io_uring": _fact("io_uring", lambda allowed: not allowed),
+    "MPI network": lambda seen: None if seen.alone is None or not seen.present.get("MPI") else not seen.alone,
+    **{name: _lacks(name) for name in ("native", "MPI", "Go", "fonts")},
 }
 
 
-def _software(seen: Observed) -> Iterator[Finding]:
-    for name, (effect, fix) in SOFTWARE.items():
-        if name in seen.present:
-            there = seen.present[name]
-            yield _judge(name, not there, "ready" if there else "absent", effect, "ipclab backends", fix)
+def examine(seen: Observed) -> list[Finding]:
+    """Return every finding, in the order of `findings.toml`; what the machine does not tell gives none."""
+    texts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    words, found = _words(seen), []
+    for name, text in texts.items():
+        wrong = JUDGES[name](seen)
+        if wrong is not None:
+            said = {key: text[key].format(**words) for key in ("effect", "source", "fix") if wrong}
+            state = text.get("severity", RESERVATION) if wrong else FIT
+            found.append(Finding(name, state, text["seen"].format(**words), **said))
+    return found
 
 
-def _judge(name: str, wrong: bool, seen: str, effect: str, source: str, fix: str, state: str = RESERVATION) -> Finding:
-    return Finding(name, state, seen, effect, source, fix) if wrong else Finding(name, FIT, seen)
-
-
-CHECKS: tuple[Check, ...] = (
-    *(_steal, _queue, _interrupts, _governor, _turbo, _smt, _cpus, _waking, _clock),
-    *(_quota, _memory, _shared, _room, _limits, _container, _ring, _software),
-)
+def _words(seen: Observed) -> dict[str, Any]:
+    """Return what the texts may name."""
+    facts, noise = defaultdict[str, Any](lambda: None, seen.facts), seen.noise
+    low, high, quota, limit = (facts[f] for f in ("frequency_min", "frequency_max", "cpu_quota", "memory_limit"))
+    took = {name: f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns" for name, ns in seen.times.items()}
+    return {
+        **{"STEAL_SHARE": STEAL_SHARE, "QUEUE_SHARE": QUEUE_SHARE, "INTERRUPT_US": INTERRUPT_US},
+        **{"facts": facts, "noise": noise, "measured_on": seen.measured_on, "need": seen.need / MIB},
+        "took": defaultdict(lambda: "an unknown time", took),
+        "present": {name: "ready" if there else "absent" for name, there in seen.present.items()},
+        "used": "" if noise.busy is None else f", {noise.busy:.0%} of the CPUs' time used",
+        "interrupted": (noise.interrupts or 0) * INTERRUPT_US / 1e6,
+        "slower": f"{high / low:.1f} times" if low and high else "several times",
+        "boost": "on" if facts["boost"] else "off",
+        "quota": "none" if quota is None else f"{quota:g} CPUs, held back {noise.throttled or 0:.1%} of the time",
+        "memory": "none" if limit is None else f"{limit / GIB:.1f} GiB",
+        "shm": seen.shm_fault or f"{(facts['shm_free'] or 0) / MIB:,.0f} MiB free",
+        "room": (facts["scratch_free"] or 0) / GIB,
+        "locked": (facts["locked_memory"] or 0) / MIB,
+        "io_uring": "allowed" if facts["io_uring"] else "forbidden",
+        "network": "of its own" if seen.alone else "the host's",
+    }

@@ -1,6 +1,6 @@
 """A few seconds of doing nothing, watched: what else runs on this machine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ipclab.machine import AbsentError, Source, conditions
@@ -39,31 +39,22 @@ def watch(
     read: Callable[[], Numbers], clock: Callable[[], int], sleep: Callable[[float], None], seconds: float = SECONDS
 ) -> Noise:
     """Return the noise of about `seconds`; `clock` gives ns, and all three are passed in so that tests need no time."""
-    began, first = clock(), read()
-    last, waiting = first, list(_waiting(first))
+    began, seen = clock(), [read()]
     for _ in range(STEPS):
         sleep(seconds / STEPS)
-        last = read()
-        waiting += _waiting(last)
+        seen.append(read())
+    first, last, elapsed = seen[0], seen[-1], max(1, clock() - began)
     cpus = float(last.get("cpus") or 1)
-    elapsed = max(1, clock() - began)
-    queue = sum(waiting) / len(waiting) / cpus if waiting else None
+    waiting = [max(0.0, running - 1) for each in seen if (running := each.get("running")) is not None]
 
-    def share(key: str, by: float = cpus) -> float | None:
-        grown = _grown(first, last, key)
-        return None if grown is None else grown / (elapsed * by)
+    def grown(key: str, by: float) -> float | None:
+        a, b = first.get(key), last.get(key)
+        return None if a is None or b is None else float(b - a) / by
 
-    interrupts = _grown(first, last, "interrupts")
-    rate = None if interrupts is None else interrupts / (elapsed / 1e9) / cpus
-    return Noise(share("steal_ns"), queue, share("busy_ns"), rate, share("throttled_ns", 1.0))
-
-
-def _waiting(seen: Numbers) -> Iterator[float]:
-    """Yield how many tasks run or wait beside the one that reads."""
-    if (running := seen.get("running")) is not None:
-        yield max(0.0, running - 1)
-
-
-def _grown(first: Numbers, last: Numbers, key: str) -> float | None:
-    a, b = first.get(key), last.get(key)
-    return None if a is None or b is None else float(b - a)
+    return Noise(
+        steal=grown("steal_ns", elapsed * cpus),
+        queue=sum(waiting) / len(waiting) / cpus if waiting else None,  # beside the task that reads
+        busy=grown("busy_ns", elapsed * cpus),
+        interrupts=grown("interrupts", elapsed / 1e9 * cpus),
+        throttled=grown("throttled_ns", elapsed),
+    )

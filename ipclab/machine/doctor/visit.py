@@ -1,40 +1,47 @@
 """One visit of the doctor: observes this machine and says what it found."""
 
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from shutil import which
 
-from ipclab.machine.doctor.findings import FIT, Finding, Observed, examine
-from ipclab.machine.doctor.noise import SECONDS, Noise, reading, watch
+import numpy as np
+
 from ipclab.errors import LabError
-from ipclab.facts.derive import FACTS
-from ipclab.facts.fact import Fact
-from ipclab.machine import Machine, Source, collect
+from ipclab.machine import AbsentError, Machine, Source, collect
+from ipclab.machine.doctor.findings import FIT, Finding, Observed, examine
+from ipclab.machine.doctor.noise import SECONDS, reading, watch
+from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.opened import opened
+from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
+from ipclab.store.samples import decode
+
+TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
+PROBE_SECONDS = 5.0
 
 
 def visit(
     paths: Paths,
     source: Source,
+    need: int,
     seconds: float = SECONDS,
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Finding]:
-    """Return what is found on this machine (or behind `source`) in about `seconds`."""
+    """Return what is found on this machine (or behind `source`) in about `seconds`.
+
+    `need` is the shared memory (bytes) of the largest point. Limits are those of a run on this machine, or of the
+    reference run when there is none.
+    """
     noise = watch(lambda: reading(source), clock, sleep, seconds)
     machine = collect(source, root=paths.root)
-    return examine(observed(paths, machine, noise))
-
-
-def observed(paths: Paths, machine: Machine, noise: Noise) -> Observed:
-    """Return what the findings look at: the machine's facts, the software here, and a run's measured limits."""
     run, on = _run(paths, machine.digest)
-    return Observed(machine.facts, noise, _present(machine), _need(), _facts(run), on)
+    times = {f"{name} {place}": ns for name, place in TIMES if run and (ns := _time(run, name, place)) is not None}
+    alone = _may_be_alone(source)
+    return examine(Observed(machine.facts, noise, _present(machine), need, _shm_fault(source), alone, times, on))
 
 
 def _present(machine: Machine) -> dict[str, bool]:
@@ -46,11 +53,23 @@ def _present(machine: Machine) -> dict[str, bool]:
     }
 
 
-def _need() -> int:
-    from ipclab.measure.session import SHARED_MEMORY_SLACK, Request
+def _shm_fault(source: Source) -> str:
+    if not source.exists(SHM):
+        return "there is none"
+    return "" if source.system.writable(SHM) else "it cannot be written"
 
-    points = Request().points()
-    return SHARED_MEMORY_SLACK + max(each.shared_memory(point) for each, found in points for point in found)
+
+def _may_be_alone(source: Source) -> bool | None:
+    """Tell whether a process can have a network of its own: as root, or in a user namespace; None when unknown."""
+    refused = False
+    for flags in ("-n", "-Urn"):
+        try:
+            source.system.run("unshare", flags, "true", seconds=PROBE_SECONDS)
+        except AbsentError as absent:
+            refused |= absent.reason == "failed"
+        else:
+            return True
+    return False if refused else None
 
 
 def _run(paths: Paths, machine: str) -> tuple[RunFolder | None, str]:
@@ -62,12 +81,13 @@ def _run(paths: Paths, machine: str) -> tuple[RunFolder | None, str]:
     return opened(paths, paths.reference), "the reference run, another machine"
 
 
-def _facts(run: RunFolder | None) -> Mapping[str, Fact]:
-    file = run.path / FACTS if run else None
-    if file is None or not file.is_file():
-        return {}
-    told = json.loads(file.read_text(encoding="utf-8"))
-    return {name: Fact(**fact) for name, fact in told.items() if name.startswith("limit.")}
+def _time(run: RunFolder, limit: str, placement: str) -> float | None:
+    """Return the median over launches of a limit's median time in ns; None when the run does not have it."""
+    point = Point("limits", limit, 0, placement)
+    if not run.has(point, lambda _: None):
+        return None
+    measured = decode(run.path / run.file(point))
+    return float(np.median([np.median(launch.times(measured.op_names()[0])) for launch in measured.launches]))
 
 
 def lines(found: Sequence[Finding]) -> Iterator[str]:
