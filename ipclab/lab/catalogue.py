@@ -10,6 +10,7 @@ from ipclab.paths import checkout
 
 SOURCE = "en"
 LANGUAGES = ("ko", "zh", "en")
+PACKAGE = "ipclab"
 
 
 def N_(text: str) -> str:  # noqa: N802 - gettext's own name
@@ -26,19 +27,19 @@ class Catalogue:
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> "Catalogue":
-        """Read `<locale>/<lang>/LC_MESSAGES/ipclab.po`.
+        """Read the catalogues of `lang`: one of the package, and one of each notebook, whose words come first.
 
-        Raises UsageError for an unknown language, LabError for a catalogue that is absent or no .po file.
+        Raises UsageError for an unknown language, LabError for catalogues that are absent or no .po files.
         """
-        folder = locale or checkout().locale
         if lang == SOURCE:
             return cls(lang)
-        path = catalogue_path(lang, folder)
         if lang not in LANGUAGES:
             raise UsageError(f"no language {lang!r}", f"there are {', '.join(LANGUAGES)}")
-        if not path.exists():
-            raise LabError(f"no {lang} catalogue", f"{path} is absent", "run python -m ipclab.render.words update")
-        return cls(lang, _read(path, path.stat().st_mtime_ns))
+        folder = catalogue_path(lang, locale or checkout().locale).parent
+        files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
+        if not files:
+            raise LabError(f"no {lang} catalogue", f"{folder} has none", "run python -m ipclab.render.words update")
+        return cls(lang, {msgid: word for file in files for msgid, word in _read(file, file.stat().st_mtime_ns).items()})
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none."""
@@ -58,9 +59,9 @@ class Catalogue:
             )
 
 
-def catalogue_path(lang: str, locale: Path) -> Path:
-    """Return where the .po file of `lang` lies below `locale`."""
-    return locale / lang / "LC_MESSAGES" / "ipclab.po"
+def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:
+    """Return where the .po file of `lang` for the package, or for the notebook `domain`, lies below `locale`."""
+    return locale / lang / "LC_MESSAGES" / f"{domain}.po"
 
 
 @cache

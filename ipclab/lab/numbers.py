@@ -1,4 +1,4 @@
-"""Numbers as a reader of one language expects them: facts to text. Pure."""
+"""Numbers as a reader of one language expects them: quantities to text. Pure."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -6,8 +6,8 @@ from decimal import Decimal
 from math import floor, isfinite, log10
 
 from ipclab.errors import LabError
-from ipclab.facts.fact import Fact
 from ipclab.lab.catalogue import N_
+from ipclab.stats.quantity import Quantity
 
 NBSP = "\u00a0"
 _DIGITS = 3
@@ -29,27 +29,27 @@ _ABSENT = N_("not measured")
 
 
 class Formatter:
-    """Facts to text in one language; `translate` gives the few words that are needed."""
+    """Quantities to text in one language; `translate` gives the few words that are needed."""
 
     def __init__(self, lang: str, translate: Callable[[str], str] = str) -> None:
         """Keep the language code (ko, zh, en)."""
         self.lang, self.translate = lang, translate
 
-    def format(self, fact: Fact, spec: str = "") -> str:
-        """Return the fact as text. `spec` is a list of words, separated by commas:
+    def format(self, found: Quantity, spec: str = "") -> str:
+        """Return a quantity as text. `spec` is a list of words, separated by commas:
 
         a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct x`; without one, times and rates
         choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval` (adds `[low–high]`),
         `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when it was not measured).
-        Raises LabError for a word that does not fit the fact.
+        Raises LabError for a word that does not fit the found.
         """
         words = {word.strip() for word in spec.split(",") if word.strip()}
-        unit = self._unit(fact, words)
-        text = self._text(fact, words, unit)
-        if "n" in words and fact.n:
-            text = f"{text} (n{NBSP}={NBSP}{fact.n})"
-        if "marked" in words and fact.kind in _MARKS:
-            text = self.translate(_MARKS[fact.kind]).replace("{text}", text)
+        unit = self._unit(found, words)
+        text = self._text(found, words, unit)
+        if "n" in words and found.n:
+            text = f"{text} (n{NBSP}={NBSP}{found.n})"
+        if "marked" in words and found.kind in _MARKS:
+            text = self.translate(_MARKS[found.kind]).replace("{text}", text)
         return text
 
     def number(self, value: float, decimals: int | None = None) -> str:
@@ -73,34 +73,34 @@ class Formatter:
         except ValueError as error:
             raise LabError(f"{iso!r} is no date", str(error)) from error
 
-    def _text(self, fact: Fact, words: set[str], unit: str) -> str:
-        value = fact.value
+    def _text(self, found: Quantity, words: set[str], unit: str) -> str:
+        value = found.value
         if value is None or isinstance(value, bool):
             return self.translate(_ABSENT) if value is None else str(value)
         if isinstance(value, str):
-            return self.date(value) if fact.unit == "date" else self.translate(value)
-        scale = _SCALES.get(fact.unit, {}).get(unit, 1.0)
-        places = 0 if "int" in words or _is_exact(fact, unit) else _decimals(value / scale)
+            return self.date(value) if found.unit == "date" else self.translate(value)
+        scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
+        places = 0 if "int" in words or _is_exact(found, unit) else _decimals(value / scale)
         text = self.number(value / scale if scale != 1.0 else value, places)
         if "bare" not in words:
             text += _symbol(unit)
-        if "interval" in words and fact.low is not None and fact.high is not None:
-            ends = (self.number(end / scale, places) for end in (fact.low, fact.high))
+        if "interval" in words and found.low is not None and found.high is not None:
+            ends = (self.number(end / scale, places) for end in (found.low, found.high))
             text += f" [{'–'.join(ends)}]"
         return text
 
-    def _unit(self, fact: Fact, words: set[str]) -> str:
-        scales = _SCALES.get(fact.unit, {})
+    def _unit(self, found: Quantity, words: set[str]) -> str:
+        scales = _SCALES.get(found.unit, {})
         asked = words - _FLAGS
         if len(asked) > 1 or not asked <= scales.keys():
             known = ", ".join(sorted(_FLAGS | scales.keys()))
-            raise LabError(f"fact {fact.name!r}", f"no format {','.join(sorted(asked))!r}", f"it has {known}")
+            raise LabError(f"a quantity in {found.unit}", f"no format {','.join(sorted(asked))!r}", f"it has {known}")
         if asked:
             return asked.pop()
-        if fact.unit in ("ns", "B/s") or (fact.unit == "B" and "scaled" in words):
+        if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
             steps = {name: step for name, step in scales.items() if name not in _BINARY}
-            return _fitting(fact.value, steps)
-        return "pct" if fact.unit == "share" else fact.unit
+            return _fitting(found.value, steps)
+        return "pct" if found.unit == "share" else found.unit
 
 
 def _fitting(value: float | str | None, steps: dict[str, float]) -> str:
@@ -117,9 +117,9 @@ def _decimals(value: float) -> int:
     return max(0, _DIGITS - 1 - floor(log10(abs(rounded))))
 
 
-def _is_exact(fact: Fact, unit: str) -> bool:
+def _is_exact(found: Quantity, unit: str) -> bool:
     """Whole numbers of bytes, nanoseconds, things are shown as they are."""
-    return float(fact.value or 0).is_integer() and unit in ("B", "ns", "count", fact.unit)
+    return float(found.value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
 
 
 def _symbol(unit: str) -> str:

@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ipclab.errors import UsageError
 from ipclab.lab import ipynb
 from ipclab.errors import nearest
 
 TAG = "parameters"
-_PLAIN: dict[str, Any] = {
-    "int": int,
-    "float": (int, float),
-    "str": str,
-    "bool": bool,
-    "list": list,
-    "dict": dict,
-    "tuple": tuple,
-}
+_TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "object": object}
 
 
 @dataclass(frozen=True)
@@ -33,9 +27,17 @@ class Parameter:
     default: Any
     help: str = ""
 
-    def accepts(self, value: Any) -> bool:
-        """Tell whether `value` is of the parameter's type; an int is a float, a bool is no int."""
-        return _matches(value, ast.parse(self.type, mode="eval").body)
+    def convert(self, value: Any) -> Any:
+        """Return `value` as the parameter's type: "false" is meant as False, one item as a list of it.
+
+        Raises `ValueError` for what cannot be meant.
+        """
+        kind = eval(self.type, {"__builtins__": {}}, _TYPES)
+        if self.type.startswith("list") and not isinstance(value, list | tuple):
+            value = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
+        if kind in (int, float) and isinstance(value, bool):
+            raise ValueError(f"{value!r} is no number")
+        return msgspec.convert(value, kind, strict=False)
 
 
 def read(notebook: Path) -> dict[str, Parameter]:
@@ -76,23 +78,23 @@ def from_source(source: str) -> dict[str, Parameter]:
     return found
 
 
-def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Parameter]:
-    """Return the parameters, or raise UsageError for an unknown name or a value of the wrong type."""
+def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `values` as the types that the notebook declares.
+
+    Raises UsageError for an unknown name or a value of the wrong type.
+    """
     known = read(notebook)
+    converted = {}
     for name, value in values.items():
         if name not in known:
-            raise UsageError(
-                f"{notebook.name} has no parameter {name!r}",
-                f"it has {', '.join(known)}",
-                f"did you mean {nearest(name, known)!r}?",
-            )
-        if not known[name].accepts(value):
-            raise UsageError(
-                f"parameter {name!r} of {notebook.name}",
-                f"{value!r} is no {known[name].type}",
-                f"pass one like {known[name].default!r}",
-            )
-    return known
+            why, fix = f"it has {', '.join(known)}", f"did you mean {nearest(name, known)!r}?"
+            raise UsageError(f"{notebook.name} has no parameter {name!r}", why, fix)
+        try:
+            converted[name] = known[name].convert(value)
+        except ValueError as error:
+            what, why = f"parameter {name!r} of {notebook.name}", f"{value!r} is no {known[name].type}"
+            raise UsageError(what, why, f"pass one like {known[name].default!r}") from error
+    return converted
 
 
 def _type_of(default: Any) -> str:
@@ -102,21 +104,3 @@ def _type_of(default: Any) -> str:
 def _comments(source: str) -> dict[int, str]:
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     return {t.start[0]: t.string.lstrip("# ") for t in tokens if t.type == tokenize.COMMENT}
-
-
-def _matches(value: Any, kind: ast.expr) -> bool:
-    """Compare a value with an annotation made of plain types, `list[T]`, `dict[K, V]`, `T | U`, `None`."""
-    match kind:
-        case ast.BinOp(left=left, right=right):
-            return _matches(value, left) or _matches(value, right)
-        case ast.Constant(value=None):
-            return value is None
-        case ast.Subscript(value=ast.Name(id="list"), slice=item):
-            return isinstance(value, list) and all(_matches(v, item) for v in value)
-        case ast.Subscript(value=ast.Name(id="dict"), slice=ast.Tuple(elts=[key, item])):
-            return isinstance(value, dict) and all(_matches(k, key) and _matches(v, item) for k, v in value.items())
-        case ast.Name(id="object" | "Any"):
-            return True
-        case ast.Name(id=name) if name in _PLAIN:
-            return isinstance(value, _PLAIN[name]) and (name == "bool" or not isinstance(value, bool))
-    raise UsageError("the parameters cell", f"type {ast.unparse(kind)} is not known", f"use {', '.join(_PLAIN)}")

@@ -1,27 +1,29 @@
-"""Prose: Markdown split into translatable blocks, its placeholders filled with facts, and joined again."""
+"""Prose: Markdown split into translatable blocks, its placeholders filled with values, and joined again."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError
-from ipclab.facts.fact import Fact
 from ipclab.lab.markdown import join_lines, parse
-from ipclab.errors import nearest
+from ipclab.stats.quantity import Quantity
 
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*)(?::([^{}]*))?\}")
+# A name of the notebook, or the address of a measured value such as payload.write[mapping=kept].p50, and a format.
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that facts bring too
+_FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that values bring too
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
+
+
+Lookup = Callable[[str], Quantity | str]
 
 
 class Formats(Protocol):
     """What `fill` needs of a formatter."""
 
-    def format(self, fact: Fact, spec: str = "") -> str:
-        """Return the fact as plain text."""
+    def format(self, found: Quantity, spec: str = "") -> str:
+        """Return a quantity as plain text."""
         ...
 
 
@@ -50,23 +52,23 @@ def placeholders(text: str) -> set[tuple[str, str]]:
     return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
 
 
-def fill(text: str, facts: Mapping[str, Fact | str], formatter: Formats) -> str:
-    """Return Markdown text with `{name}` and `{name:spec}` replaced by facts; `{{` and `}}` are braces.
+def fill(text: str, lookup: Lookup, formatter: Formats) -> str:
+    """Return Markdown text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{` and `}}` are braces.
 
-    Values are escaped, so that a fact never becomes markup. Raises LabError for an unknown name.
+    Values are escaped, so that none becomes markup. Raises what `lookup` raises for an unknown name.
     """
     parts: list[str] = []
     last = 0
     for code in _CODE.finditer(text):
-        parts.append(_fill(text[last : code.start()], facts, formatter, _escaped))
-        parts.append(_fill(code[0], facts, formatter, lambda value: value.replace("`", "'")))
+        parts.append(_fill(text[last : code.start()], lookup, formatter, _escaped))
+        parts.append(_fill(code[0], lookup, formatter, lambda value: value.replace("`", "'")))
         last = code.end()
-    return "".join([*parts, _fill(text[last:], facts, formatter, _escaped)])
+    return "".join([*parts, _fill(text[last:], lookup, formatter, _escaped)])
 
 
-def fill_plain(text: str, facts: Mapping[str, Fact | str], formatter: Formats) -> str:
+def fill_plain(text: str, lookup: Lookup, formatter: Formats) -> str:
     """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is escaped."""
-    return _fill(text, facts, formatter, str)
+    return _fill(text, lookup, formatter, str)
 
 
 def render(source: str, translate: Callable[[str], str], fill_in: Callable[[str], str]) -> str:
@@ -74,16 +76,13 @@ def render(source: str, translate: Callable[[str], str], fill_in: Callable[[str]
     return rewrite(source, lambda msgid: _FULL_STOP.sub("", fill_in(join_lines(translate(msgid)))))
 
 
-def _fill(text: str, facts: Mapping[str, Fact | str], formatter: Formats, escape: Callable[[str], str]) -> str:
+def _fill(text: str, lookup: Lookup, formatter: Formats, escape: Callable[[str], str]) -> str:
     def value(match: re.Match[str]) -> str:
         name, spec = match[1], match[2] or ""
         if name is None:
             return match[0][0]
-        if name not in facts:
-            near = f"the nearest name is {nearest(name, facts)!r}"
-            raise LabError(f"no fact is named {name!r}", f"the prose asks for {match[0]}", near)
-        fact = facts[name]
-        return escape(fact if isinstance(fact, str) else formatter.format(fact, spec))
+        found = lookup(name)
+        return escape(found if isinstance(found, str) else formatter.format(found, spec))
 
     return PLACEHOLDER.sub(value, text)
 

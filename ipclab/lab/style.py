@@ -12,6 +12,8 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.figure import Figure as Canvas
 
+from ipclab.backends.installed import backends
+
 FAMILY = {"ko": "Noto Sans CJK KR", "zh": "Noto Sans CJK SC", "en": "Noto Sans CJK KR"}
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured here.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
@@ -20,27 +22,7 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
 )
 GREY = "#888888"
 OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
-# (colour, marker) of each mechanism, the same in every figure.
-LOOKS = {
-    "shm-mmap": (BLUE, "o"),
-    "posix-shm": (SKY, "s"),
-    "mp-shm": (GREEN, "D"),
-    "shm-spin": (BLACK, "o"),
-    "shm-futex": (BLUE, "v"),
-    "iceoryx2": (GREEN, "P"),
-    "zmq-ipc": (ORANGE, "s"),
-    "zmq-tcp": (ORANGE, "^"),
-    "lmdb": (GREEN, "v"),
-    "shared-memory": (BLUE, "D"),
-    "mpi-window": (BLACK, "P"),
-    "zmq-push": (ORANGE, "o"),
-    "zmq-pub": (RED, "v"),
-    "mpi-bcast": (PINK, "P"),
-    "unix": (PINK, "D"),
-    "tcp": (RED, "^"),
-    "pipe": (PINK, "o"),
-    "mp-pipe": (OCHRE, "D"),
-    "mp-queue": (OCHRE, "s"),
+LOOKS = {  # (colour, marker) of what is drawn beside the backends, whose look stands in their `Backend`
     "file": (ORANGE, "v"),
     "memcpy": (BLACK, "x"),
     "original": (BLACK, "o"),
@@ -51,7 +33,9 @@ LOOKS = {
     "overlapped": (BLUE, "o"),
     "mmap": (RED, "s"),
 }
-UNKNOWN = (GREY, "h")  # a backend of another package
+# What levels without a look of their own get, in their order.
+SERIES = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (RED, "^"), (PINK, "v"), (SKY, "P"), (BLACK, "X"), (OCHRE, "h"))
+DASHES = ("-", "--", ":", "-.")
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
 SETTINGS: dict[str, Any] = {
@@ -83,14 +67,25 @@ def load_fonts() -> None:
         font_manager.findfont(family, fallback_to_default=False)
 
 
-@contextmanager
-def canvas(lang: str, width: float, height: float) -> Iterator[Canvas]:
-    """Give a canvas of `width` x `height` inches set in the fonts of `lang`; a glyph they lack is an error."""
+def settings(lang: str) -> dict[str, Any]:
+    """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters, our palette."""
     load_fonts()
-    settings: Any = {**SETTINGS, "font.family": [FAMILY[lang]]}
-    with mpl.rc_context(settings), warnings.catch_warnings():
+    cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
+    return {**SETTINGS, "font.family": [FAMILY[lang]], "axes.prop_cycle": cycle}
+
+
+@contextmanager
+def no_missing_glyphs() -> Iterator[None]:
+    """Make a glyph that the fonts lack an error."""
+    with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Glyph .* missing")
-        yield Canvas(figsize=(width, height))
+        yield
+
+
+def look(level: object, place: int) -> tuple[str, str]:
+    """Return colour and marker of a mechanism, or those of the `place`-th level of any other factor."""
+    known = backends().get(str(level))
+    return (known.look if known and known.look[0] else None) or LOOKS.get(str(level)) or SERIES[place % len(SERIES)]
 
 
 def svg(drawn: Canvas) -> str:
@@ -106,3 +101,12 @@ def png(drawn: Canvas) -> bytes:
     content = io.BytesIO()
     drawn.savefig(content, format="png", dpi=PNG_DPI, metadata={"Software": None})
     return content.getvalue()
+
+
+def pdf(svg_text: str) -> bytes:
+    """Return a drawing as a PDF page of its own size; equal drawings give equal bytes."""
+    import typst
+
+    quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
+    source = f'#set page(width: auto, height: auto, margin: 0pt)\n#image(bytes("{quoted}"), format: "svg")'
+    return typst.compile(source.encode(), format="pdf", ignore_system_fonts=True, timestamp=0)

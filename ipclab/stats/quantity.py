@@ -12,7 +12,6 @@ from typing import Any, Union
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
-NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)

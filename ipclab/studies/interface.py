@@ -35,6 +35,15 @@ class Sweep:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """What one op of a study cannot beat: `copies` passes of memcpy over its data, a futex `wake`, a native `echo`."""
+
+    copies: int = 0
+    wake: bool = False
+    echo: bool = False
+
+
+@dataclass(frozen=True)
 class Site:
     """What a study may use of the measuring session beside its points.
 

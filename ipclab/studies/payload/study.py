@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ipclab.store.point import Point
 from ipclab.studies.profile import Profile
 from ipclab.spawn.proof import PayloadError, check, digest
 from ipclab.store.launch import Launch, Samples
-from ipclab.studies.interface import OnForkServer, Sweep
+from ipclab.studies.interface import Bound, OnForkServer, Sweep
 from ipclab.studies.payload import FLOAT, HERE, LISTING, MOVED, SIZES, TCP_VARIANTS, handover, mapping, tcp
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.worker import Outcome
@@ -22,6 +23,8 @@ class PayloadStudy(OnForkServer):
     """Five arms: the published method, its phases, two processes, the TCP past, the real file writer."""
 
     name = "payload"
+    # A write serialises and copies, a read copies; a handover copies once at each end, and its receiver must be woken.
+    limits: ClassVar = {"write": Bound(copies=2), "read": Bound(copies=1), "handover": Bound(copies=2, wake=True)}
 
     def backends(self) -> tuple[str, ...]:
         """Return the shared-memory backends that are there, and the two arms that are mechanisms of their own."""

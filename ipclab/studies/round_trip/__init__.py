@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ipclab.store.point import Level, Point
 from ipclab.studies.profile import Profile
 from ipclab.spawn.proof import check, digest, payload
 from ipclab.store.launch import Launch
-from ipclab.studies.interface import OnForkServer, Sweep
+from ipclab.studies.interface import Bound, OnForkServer, Sweep
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.worker import Outcome
@@ -82,6 +83,7 @@ class RoundTripStudy(OnForkServer):
     """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on their own."""
 
     name = "round_trip"
+    limits: ClassVar = {OP: Bound(copies=4, echo=True)}  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the backends that have a channel and are there."""

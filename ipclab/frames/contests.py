@@ -1,0 +1,104 @@
+"""Contests: the mechanisms that answer one question under equal conditions, and what is known of each."""
+
+import inspect
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ipclab.stats.compare import Comparison, Side, by_round, compare_all
+from ipclab.studies.installed import study as study_of
+
+FILE = "contests.toml"
+ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
+VALUES = (
+    *("op", "question", "among", "placement", "size_bytes", "fastest", "other", "verdict", "reason"),
+    *("ratio", "low", "high", "detectable", "launches"),
+)
+
+
+@dataclass(frozen=True)
+class Race:
+    """Which points of a study are compared by which op, as its `contests.toml` says.
+
+    `op` is one or several; `levels` are what the points share (a list of levels means any of them), `either` holds
+    further levels, of which one group suffices; `per` are the factors by whose values contests are kept apart, beside
+    placement and size; `names` is what tells two entrants apart.
+    `sleeping` adds a contest without those that spin. Without `sized` the size is a result of what is compared.
+    """
+
+    op: Sequence[str] | str
+    levels: dict[str, Any] = field(default_factory=dict)
+    either: list[dict[str, Any]] = field(default_factory=lambda: [{}])
+    per: tuple[str, ...] | list[str] = ()
+    names: tuple[str, ...] | list[str] = ("backend",)
+    sleeping: bool = False
+    sized: bool = True
+
+
+@cache
+def races(study: str) -> tuple[Race, ...]:
+    """Return the races of a study; none when it has no `contests.toml` beside its module."""
+    file = Path(inspect.getfile(type(study_of(study)))).with_name(FILE)
+    if not file.is_file():
+        return ()
+    return tuple(Race(**race) for race in tomllib.loads(file.read_text("utf-8"))["race"])
+
+
+def contests(study: str, launches: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each contest and mechanism that was compared with its fastest, with the columns `VALUES`.
+
+    `launches` is the launch frame of the study; the medians of launches are compared, in the order taken.
+    """
+    rows = [row for race in races(study) for row in _rows(race, launches)] if len(launches) else []
+    return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
+
+
+def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    ops = [race.op] if isinstance(race.op, str) else list(race.op)
+    wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
+    taking_part = [_with(wanted, {**race.levels, **further}) for further in race.either]
+    wanted = pd.concat(taking_part).drop_duplicates() if len(taking_part) > 1 else taking_part[0]
+    keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
+    if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
+        return
+    for key, field_of in wanted.groupby(keys, sort=True, dropna=False):
+        told = dict(zip(keys, key, strict=True))
+        question = " ".join(f"{name}={told[name]}" for name in race.per)
+        head = {"op": told["op"], "question": question, "placement": told["placement"]}
+        head["size_bytes"] = told.get("size_bytes", 0)
+        fields = [(ALL, field_of)]
+        if race.sleeping and "wait" in field_of:
+            fields.append((SLEEPING, field_of[field_of["wait"] != "spin"]))
+        for among, entrants in fields:
+            if len(entrants):
+                yield from _compared(entrants, race, {**head, "among": among})
+
+
+def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
+    for name, level in levels.items():
+        if name not in wanted:
+            return wanted.iloc[:0]
+        wanted = wanted[wanted[name].isin(level if isinstance(level, list) else [level])]
+    return wanted
+
+
+def _compared(field_of: pd.DataFrame, race: Race, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    names = field_of[list(race.names)].astype(str).agg(" ".join, axis=1)
+    sides = {(name, point): list(part.value) for (name, point), part in field_of.groupby([names, "point"], sort=True)}
+    ordered = sorted(sides, key=lambda key: float(pd.Series(sides[key]).median()))
+    best, *others = ordered
+    found = compare_all([by_round(Side(sides[best]), Side(sides[other])) for other in others])
+    if not others:
+        yield {**head, "fastest": best[0], "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best]))}
+    for other, known in zip(others, found, strict=True):
+        yield {**head, "fastest": best[0], "other": other[0], **_known(known)}
+
+
+def _known(found: Comparison) -> dict[str, Any]:
+    numbers = {name: getattr(found, name) for name in ("ratio", "low", "high", "detectable")}
+    return {"verdict": found.verdict, "reason": found.reason, **numbers, "launches": "/".join(map(str, found.launches))}

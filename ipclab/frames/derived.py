@@ -1,0 +1,105 @@
+"""The frames of a run on disk: derived from its samples, kept beside them, and rebuilt when either side changed."""
+
+import hashlib
+import io
+import json
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError, nearest
+from ipclab.frames.contests import contests
+from ipclab.frames.points import VALUES, Row, frame, launch_rows, point_rows
+from ipclab.paths import checkout
+from ipclab.store.files import sha256, write_whole
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import decode
+from ipclab.studies.installed import studies
+
+FOLDER = "frames"
+KINDS = ("points", "launches", "contests")
+LAUNCH_VALUES = ("launch", "order", "flags", "relation", "op", "metric", "unit", "value")
+# What frames depend on beside the samples.
+CODE = ("frames", "stats", "store/samples.py", "store/migration.py", "studies")
+
+
+def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
+    """Return the frame `kind` (points, launches, contests) of `study` in `run`; empty when the run has none of it.
+
+    It comes from `frames/` in the run's folder when it follows from today's samples and code, else it is derived and
+    kept there. Raises `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
+    """
+    if study not in studies():
+        known = ", ".join(studies())
+        raise UsageError(f"no study {study!r}", f"there are {known}", f"did you mean {nearest(study, studies())!r}?")
+    stamp = _stamp(run, study)
+    file = run.path / FOLDER / f"{study}-{kind}.parquet"
+    if _note(file) != {"stamp": stamp, "sha256": sha256(file) if file.is_file() else ""}:
+        derive(run, study)
+        if not file.is_file():  # the run's folder cannot be written
+            return _derived(run.path, study, stamp)[KINDS.index(kind)].copy()
+    return pd.read_parquet(file)
+
+
+def derive(run: RunFolder, study: str) -> None:
+    """Derive the frames of `study` and keep them in the run's folder, where that can be written."""
+    stamp = _stamp(run, study)
+    for kind, made in zip(KINDS, _derived(run.path, study, stamp), strict=True):
+        content = io.BytesIO()
+        made.to_parquet(content, compression="zstd", index=False)
+        file = run.path / FOLDER / f"{study}-{kind}.parquet"
+        with suppress(LabError):
+            write_whole(file, content.getvalue())
+            note = {"stamp": stamp, "sha256": hashlib.sha256(content.getvalue()).hexdigest()}
+            write_whole(file.with_suffix(".json"), json.dumps(note).encode())
+
+
+def measured(run: RunFolder) -> list[str]:
+    """Return the studies that `run` holds points of, in the order of the registered ones."""
+    held = {name.split("/")[1] for name in run.about["files"] if name.startswith("points/")}
+    return [name for name in studies() if name in held]
+
+
+@lru_cache(maxsize=2)
+def _derived(folder: Path, study: str, _stamp_of: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    from ipclab.store.run import read as read_run
+
+    files = [file for file in read_run(folder).point_files() if file.parent.name == study]
+    points: list[Row] = []
+    launches: list[Row] = []
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
+        for mine, each in pool.map(_rows, files, chunksize=8):
+            points += mine
+            launches += each
+    found = frame(points, VALUES), frame(launches, LAUNCH_VALUES)
+    return *found, contests(study, found[1])
+
+
+def _rows(file: Path) -> tuple[list[Row], list[Row]]:
+    measured = decode(file)
+    return list(point_rows(measured)), list(launch_rows(measured))
+
+
+def _note(file: Path) -> object:
+    try:
+        return json.loads(file.with_suffix(".json").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _stamp(run: RunFolder, study: str) -> str:
+    held = sorted(f"{name} {digest}" for name, digest in run.about["files"].items() if name.startswith(f"points/{study}/"))
+    return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    package = checkout().package
+    files = [path for name in CODE for path in ([package / name] if name.endswith(".py") else package.glob(f"{name}/**/*"))]
+    kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
+    return hashlib.sha256("".join(sha256(file) for file in kept).encode()).hexdigest()

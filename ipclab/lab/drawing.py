@@ -1,0 +1,232 @@
+"""Marks below seaborn and matplotlib that figures share: values with their intervals, plain ticks, panels, limits.
+
+Every helper draws rows of one study's frame into axes of `lab.figure`, refuses rows of another study and two rows in
+one place (levels that were not narrowed down), and says in words why nothing is drawn.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from ipclab.errors import LabError
+from ipclab.lab import labels, style
+from ipclab.stats.quantity import Quantity
+
+MARKER = {"markersize": 4.5, "linewidth": 1.0}
+INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
+SHIFT = 0.17  # between the levels of hue in one place
+NEAR = 1.3  # ticks nearer than this are one
+LONE = 2.0  # to both sides of the only value on a logarithmic axis
+
+
+def lines(
+    frame: pd.DataFrame, *, x: str, ax: Any, hue: str | None = None, y: str = "value", log: str = "", ends: bool = False
+) -> None:
+    """Draw a line over `x` for each level of `hue`, with markers and intervals.
+
+    `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend.
+    """
+    if _nothing(frame, ax, [x, hue]):
+        return
+    named = []
+    for place, (level, part) in enumerate(groups(frame, hue)):
+        colour, marker = style.look(level, place)
+        part = part.sort_values(x)
+        label = _label(ax, hue, level)
+        dash = style.DASHES[place // len(style.SERIES) % len(style.DASHES)]
+        look = {"color": colour, "marker": marker, "linestyle": dash, "errorbar": None, "estimator": None}
+        shown = "_nolegend_" if ends or hue is None else label
+        sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, legend=False, **look, **MARKER)
+        _intervals(ax, part[x], part, y, colour)
+        named.append((float(part[x].iloc[-1]), float(part[y].iloc[-1]), label, colour))
+    _axes(frame, ax, x, y, log)
+    if ends:
+        name_ends(ax, named)
+
+
+def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str = "value", log: str = "") -> None:
+    """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side."""
+    if _nothing(frame, ax, [y, hue]):
+        return
+    rows, series = labels.ordered(y, dict.fromkeys(frame[y])), list(groups(frame, hue))
+    for place, (level, part) in enumerate(series):
+        shift = (place - (len(series) - 1) / 2) * SHIFT
+        at = part[y].map({name: number + shift for number, name in enumerate(rows)}).astype(float)
+        for (name, mine), where in zip(part.groupby(y, sort=False), at.groupby(part[y], sort=False), strict=True):
+            colour = style.look(name if y == "backend" else level, place)[0]
+            _values(ax, mine, x, where[1], colour, style.SERIES[place][1], place)
+        _legend_entry(ax, _label(ax, hue, level) if hue else None, place)
+    ax.set_yticks(range(len(rows)), [_label(ax, y, name) for name in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_ylabel("")
+    scale(ax, "x", frame, x, log="x" in log)
+
+
+def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") -> None:
+    """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
+    if _nothing(frame, ax, [y, hue]):
+        return
+    rows = list(dict.fromkeys(frame[y]))
+    left = dict.fromkeys(rows, 0.0)
+    for place, (level, part) in enumerate(groups(frame, hue)):
+        lengths = {name: float(part.loc[part[y] == name, x].sum()) for name in rows}
+        look = {"color": style.SERIES[place % len(style.SERIES)][0], "hatch": style.HATCHES[place % len(style.HATCHES)]}
+        label = _label(ax, hue, level)
+        ax.barh(range(len(rows)), list(lengths.values()), left=list(left.values()), label=label, edgecolor="white", **look)
+        left = {name: left[name] + lengths[name] for name in rows}
+    ax.set_yticks(range(len(rows)), [_label(ax, y, name) for name in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    scale(ax, "x", frame, x, log=False)
+    ax.set_xlim(left=0)
+
+
+def limit(frame: pd.DataFrame, *, x: str, ax: Any, label: str, y: str = "value", passes: float = 1) -> None:
+    """Draw what the hardware allows as a black dotted line: `passes` times the rows of the study `limits`."""
+    if len(frame):
+        part = frame.sort_values(x)
+        ax.plot(part[x], passes * part[y], color=style.BLACK, linestyle=":", linewidth=1.1, label=label)
+
+
+def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel for each."""
+    panels = list(np.ravel(axes))
+    for ax in panels[len(frame[by].unique()) :]:
+        ax.set_visible(False)
+    if frame.empty:
+        _nothing(frame, panels[0], [])
+    for ax, (level, part) in zip(panels, groups(frame, by), strict=False):
+        ax.set_title(_label(ax, by, level), fontsize=9)
+        yield ax, part
+
+
+def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows when it is None."""
+    if by is None:
+        yield None, frame
+        return
+    for level in labels.ordered(by, dict.fromkeys(frame[by])):
+        yield level, frame[frame[by] == level]
+
+
+def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
+    """Give one axis ticks that are plain numbers with their unit, and its name; one value alone gets room."""
+    axis, numbers = (ax.xaxis if which == "x" else ax.yaxis), ax.figure.lab.numbers
+    unit = labels.UNITS.get(column) or (str(frame.unit.iloc[0]) if "unit" in frame else "1")
+    values = pd.to_numeric(frame[column], errors="coerce").dropna()
+    if log and len(values) and values.min() > 0:
+        (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+        if values.min() == values.max():
+            (ax.set_xlim if which == "x" else ax.set_ylim)(values.min() / LONE, values.max() * LONE)
+        axis.set_major_locator(LogLocator(base=10, numticks=12))
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_major_locator(MaxNLocator(4))
+    spec = "int" if log else ""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: numbers.format(Quantity(float(value), unit), spec)))
+    axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
+
+
+def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:
+    """Put the ticks of one axis at the levels that were measured, such as sizes."""
+    axis, numbers = (ax.xaxis if which == "x" else ax.yaxis), ax.figure.lab.numbers
+    unit = labels.UNITS.get(column, "count")
+    spec = spec if unit == "B" else "int"
+    apart: list[float] = []
+    for value in sorted({float(value) for value in values}):
+        if not apart or value > apart[-1] * NEAR:
+            apart.append(value)
+    axis.set_major_locator(FixedLocator(apart))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: numbers.format(Quantity(round(value), unit), spec)))
+    axis.set_minor_locator(FixedLocator([]))
+
+
+def name_ends(ax: Any, named: Sequence[tuple[float, float, str, str]], side: str = "right") -> None:
+    """Write names beside line ends (x, y, name, colour), moved apart where they would overlap, once all is drawn."""
+
+    def write() -> None:
+        ax.figure.draw_without_rendering()
+        to, back = ax.transData.transform, ax.transData.inverted().transform
+        x = (max if side == "right" else min)(each[0] for each in named)
+        gap, place = ax.figure.dpi * 9.5 / 72, -np.inf
+        for _, value, name, colour in sorted(named, key=lambda each: each[1]):
+            across, up = to((x, value))
+            place = max(float(up), place + gap)
+            offset, align = ((6, 0), "left") if side == "right" else ((-6, 0), "right")
+            where = tuple(map(float, back((across, place))))
+            look = {"ha": align, "va": "center", "color": colour, "fontsize": 8, "annotation_clip": False}
+            ax.annotate(name, where, offset, textcoords="offset points", **look)
+
+    if named:
+        ax.figure.later.append(write)
+
+
+def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:
+    """Write down what is drawn from; raises `LabError` for rows of several studies or two rows in one place."""
+    drawn: dict[str, int] = ax.figure.drawn
+    studies = set(frame.study) if "study" in frame else set()
+    if len(studies | (drawn.keys() - {"limits"})) > 1:
+        raise LabError("a figure draws one study", f"it was given rows of {', '.join(sorted(studies | drawn.keys()))}")
+    keys = [name for name in factors if name]
+    if keys and (twice := frame[frame.duplicated(keys, keep=False)]).shape[0]:
+        where = ", ".join(f"{name}={twice[name].iloc[0]}" for name in keys)
+        loose = [name for name in twice if name not in (*keys, *_MEASURED) and twice[name].nunique(dropna=False) > 1]
+        raise LabError(f"{len(twice)} rows share a place", f"at {where} they differ in {', '.join(loose)}", "choose one level")
+    for name in studies:
+        drawn[name] = drawn.get(name, 0) + len(frame)
+
+
+_MEASURED = ("point", "value", "low", "high", "launches", "samples", "flags", "limit", "over_limit")
+
+
+def _nothing(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> bool:
+    if frame.empty:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, ax.figure.lab.why_empty(), ha="center", va="center", transform=ax.transAxes, wrap=True)
+        return True
+    note(frame, ax, factors)
+    return False
+
+
+def _label(ax: Any, factor: str | None, level: Any) -> str:
+    return str(ax.figure.lab.level(factor or "", level))
+
+
+def _value_name(frame: pd.DataFrame, ax: Any) -> str:
+    ops = list(dict.fromkeys(frame.op)) if "op" in frame else []
+    metrics = list(dict.fromkeys(frame.metric)) if "metric" in frame else []
+    name: Callable[[str], str] = ax.figure.lab.label
+    return ", ".join([*(name(op) for op in ops[:1] if len(ops) == 1), *(name(metric) for metric in metrics[:1])])
+
+
+def _intervals(ax: Any, at: Any, part: pd.DataFrame, y: str, colour: str) -> None:
+    if y == "value" and {"low", "high"} <= set(part):
+        error = [part.value - part.low, part.high - part.value]
+        ax.errorbar(at, part.value, yerr=error, color=colour, label="_nolegend_", **INTERVAL)
+
+
+def _values(ax: Any, part: pd.DataFrame, x: str, at: Any, colour: str, marker: str, place: int) -> None:
+    error = None
+    if x == "value" and {"low", "high"} <= set(part):
+        error = [part.value - part.low, part.high - part.value]
+    face = "white" if place % 2 else colour
+    look = {"color": colour, "marker": marker, "markerfacecolor": face, "markersize": 4.5, "label": "_nolegend_"}
+    ax.errorbar(part[x], at, xerr=error, **look, **INTERVAL)
+
+
+def _legend_entry(ax: Any, label: str | None, place: int) -> None:
+    if label:
+        face = "white" if place % 2 else style.GREY
+        look = {"marker": style.SERIES[place][1], "markerfacecolor": face, "color": style.GREY, "linestyle": "none"}
+        ax.plot([], [], label=label, **look)
+
+
+def _axes(frame: pd.DataFrame, ax: Any, x: str, y: str, log: str) -> None:
+    scale(ax, "x", frame, x, log="x" in log)
+    scale(ax, "y", frame, y, log="y" in log)
+    if x in labels.UNITS or x in labels.COUNTED:
+        ticks_at(ax, "x", x, list(frame[x].dropna()))

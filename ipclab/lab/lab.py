@@ -1,0 +1,322 @@
+"""The lab: what a notebook holds in its hand. A run, seen by readers of one language."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab.frames.limits import with_limits
+from ipclab.frames.published import published
+from ipclab.lab import labels, prose, style, values
+from ipclab.lab.canvas import Drawing
+from ipclab.lab.catalogue import LANGUAGES, N_, Catalogue
+from ipclab.lab.magic import namespace, register
+from ipclab.lab.numbers import Formatter
+from ipclab.lab.quotes import Kept, Quoted, quoted
+from ipclab.lab.runs import choose, complete
+from ipclab.lab.table import Column, Table
+from ipclab.paths import Paths, checkout
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import decode
+
+FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
+DASH = "–"
+
+
+@dataclass(frozen=True, repr=False)
+class Lab:
+    """Frames, figures, tables and prose of one run, in the language of the reader.
+
+    >>> lab = Lab.open(lang="ko", study="payload")          # the newest run that holds the study
+    >>> writes = lab.points("payload", op="write", metric="p50", arm="mapping")      # a pandas frame
+    >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax:
+    ...     lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy")
+    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
+    >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / lab.value(writes, mapping="kept", size_bytes=84)
+
+    In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
+    """
+
+    run: RunFolder
+    lang: str
+    paths: Paths
+    catalogue: Catalogue
+    numbers: Formatter
+    figures: Path
+    namespace: Callable[[], Mapping[str, Any]] = field(default=dict)
+
+    @classmethod
+    def open(cls, run: str = "", lang: str = "en", study: str = "") -> "Lab":
+        """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
+
+        When `run` is empty: the newest run here that holds `study`, or the newest complete one; else the reference.
+        Raises `UsageError` for a folder that is no run and a language that is not there.
+        """
+        lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=namespace)
+        register(lab.translate, lab.fill)
+        print(f"run {lab.run.id}{lab._hint(run)}")
+        return lab
+
+    @classmethod
+    def of(cls, run: RunFolder, paths: Paths, lang: str) -> "Lab":
+        """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for another language."""
+        if lang not in LANGUAGES:
+            raise UsageError(f"no language {lang!r}", "", f"there are {', '.join(LANGUAGES)}")
+        words = Catalogue.load(lang, paths.locale)
+        figures = Path(os.environ.get(FIGURES) or paths.figures / "lab")
+        return cls(run, lang, paths, words, Formatter(lang, words.translate), figures)
+
+    @classmethod
+    def measure(cls, study: str, profile: str = "quick", lang: str = "en", **sweep: Sequence[Any]) -> "Lab":
+        """Measure `study` here, points that are on disk excepted, and open the run.
+
+        `sweep` names levels to measure instead of the study's own: sizes (bytes), backends, entries, readers ...; an
+        empty one means the study's own. Raises what `ipclab.measure.session.measure` raises.
+        """
+        from ipclab.measure.progress import Bar
+        from ipclab.measure.request import Request
+        from ipclab.measure.session import measure
+
+        run = measure(checkout(), Request.of((study,), profile, sweep), Bar())
+        return cls.open(str(run.path), lang)
+
+    # Frames
+
+    def points(self, study: str, **levels: Any) -> pd.DataFrame:
+        """Return the tidy frame of `study`: one row for each point, op and metric, one column for each factor.
+
+        `levels` narrow it: `lab.points("round_trip", arm="main", metric="p50", backend=["tcp", "unix"])`. Columns: study,
+        point, the factors, op, metric, unit, value, low, high (a 95 % interval), launches, samples, flags; times are ns,
+        sizes bytes. Factors that no row has are left out. Raises `UsageError` for an unknown study or column.
+        """
+        return self._frame(study, "points", levels)
+
+    def launches(self, study: str, **levels: Any) -> pd.DataFrame:
+        """Return one row for each launch, op and metric (p50, mean, min, max, counters) of `study`, in the order taken.
+
+        >>> lab.launches("round_trip", backend="tcp", placement="same", metric="p50").plot.scatter(x="order", y="value")
+        """
+        return self._frame(study, "launches", levels)
+
+    def contests(self, study: str, **levels: Any) -> pd.DataFrame:
+        """Return what is known of each mechanism against the fastest of its contest: verdict, ratio, interval, reason.
+
+        >>> lab.contests("round_trip", placement="same", among="sleeping")
+        """
+        return self._frame(study, "contests", levels)
+
+    def samples(self, study: str, op: str = "", **levels: Any) -> pd.DataFrame:
+        """Return the raw samples (ns of one operation) of the points of `study` that have `levels`, all launches.
+
+        >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
+        """
+        chosen = self.points(study, **({"op": op} if op else {}), metric="p50", **levels)
+        return pd.concat([self._samples_of(row) for row in chosen.to_dict("records")] or [chosen.assign(ns=0, launch=0)])
+
+    def published(self, study: str, **levels: Any) -> pd.DataFrame:
+        """Return the numbers that the text of `study` prints (value in SI units, printed as it stands).
+
+        >>> lab.published("payload", section="3.1", metric="mean")
+        """
+        return values.narrowed(published(self.paths, study), levels)
+
+    def limited(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
+        return with_limits(points, self.points("limits")) if len(points) else points.assign(limit=0.0, over_limit=0.0)
+
+    def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
+        frame = derived.read(self.run, study, kind)
+        if frame.empty:
+            return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *levels])))
+        known = {name: level for name, level in levels.items() if name in frame or name not in self._factors(study)}
+        if len(known) < len(levels):  # a factor of the study that no point of this run has
+            return frame.iloc[:0].assign(**dict.fromkeys(levels.keys() - known.keys()))
+        return values.narrowed(frame, levels).dropna(axis="columns", how="all").reset_index(drop=True)
+
+    def _factors(self, study: str) -> set[str]:
+        from ipclab.studies.installed import study as study_of
+
+        return set(getattr(study_of(study), "factors", ()))
+
+    def _samples_of(self, row: dict[str, Any]) -> pd.DataFrame:
+        measured = decode(self.run.path / "points" / row["study"] / f"{row['point']}.parquet")
+        head = {name: value for name, value in row.items() if name not in ("value", "low", "high", "metric", "unit")}
+        parts = [
+            pd.DataFrame({"ns": launch.times(row["op"])}).assign(launch=number)
+            for number, launch in enumerate(measured.launches)
+        ]
+        return pd.concat(parts, ignore_index=True).assign(**{k: v for k, v in head.items() if k not in ("launches", "samples", "flags")})
+
+    # Values
+
+    def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
+        """Return one measured value with its interval: of a frame, a study, or an address.
+
+        >>> lab.value(writes, mapping="kept", size_bytes=84)
+        >>> lab.value("payload.write[arm=mapping,mapping=kept,size_bytes=84].p50")
+
+        Without a metric the median is meant. What was not measured has no value, and neither has what is computed from
+        it. Raises `LabError` when several rows have the levels.
+        """
+        if isinstance(of, str):
+            found = values.at(of, self.points)
+            if found is not None:
+                return found
+            of = self.points(of)
+        return values.one(of, levels)
+
+    def ratio(self, over: Quantity, under: Quantity) -> Quantity:
+        """Return `over` / `under` with its interval, the same as `over / under`."""
+        return over / under
+
+    def choose(
+        self, found: Quantity, bound: float, *, above: str, below: str, undecided: str, missing: str = ""
+    ) -> str:
+        """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or neither."""
+        alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided, judge.MISSING: missing}
+        return self.say(alternatives[judge.side(found, bound)]) if alternatives[judge.side(found, bound)] else self.say(ABSENT)
+
+    def keep(self, **kept: Any) -> Kept:
+        """Keep values under their names for other notebooks: `lab.keep(gain=gain)`; shows nothing."""
+        return Kept({name: values.plain(value) for name, value in kept.items()})
+
+    def quoted(self, notebook: str) -> Quoted:
+        """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
+
+        >>> payload = lab.quoted("01_payload")
+        >>> payload.show("payload-bandwidth")       # and {payload.gain:x,interval} in prose
+        """
+        return quoted(self.paths, self.run, self.lang, notebook)
+
+    # Words
+
+    def translate(self, msgid: str) -> str:
+        """Return `msgid` in the reader's language; notebooks call it `_`."""
+        return self.catalogue.translate(msgid)
+
+    def say(self, text: str, **more: Any) -> str:
+        """Return text (a msgid or already translated), placeholders filled from `more`, then from the notebook."""
+        told = self.translate(text)
+        return prose.fill_plain(told, lambda name: self.lookup(name, more), self.numbers) if "{" in told else told
+
+    def fill(self, text: str) -> str:
+        """Return Markdown with its placeholders filled with values of the notebook and of the run."""
+        return prose.fill(text, self.lookup, self.numbers)
+
+    def lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
+        """Return what a placeholder names: a variable of the notebook, or the value at an address."""
+        found = values.at(name, self.points)
+        return values.named(name, {**self.namespace(), **(more or {})}) if found is None else found
+
+    def label(self, name: str) -> str:
+        """Return what a factor, column, op or metric is called."""
+        return self.translate(labels.NAMES.get(name, str(name)))
+
+    def level(self, factor: str, level: Any) -> str:
+        """Return how a level is written: sizes and times with their unit, known words translated."""
+        if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
+            return DASH
+        if factor in labels.UNITS:
+            return self.numbers.format(Quantity(level, labels.UNITS[factor]))
+        if isinstance(level, str):
+            return self.translate(labels.LEVELS.get(level, level))
+        return self.numbers.format(values.plain(level)) if not isinstance(level, str) else level  # type: ignore[arg-type]
+
+    def why_empty(self) -> str:
+        """Return why a view is empty, in words."""
+        reasons = list(dict.fromkeys(self.run.about.get("points", {}).values()))
+        return f"{self.say(ABSENT)} {reasons[0] if reasons else ''}".strip()
+
+    # Figures and tables
+
+    def figure(
+        self,
+        name: str,
+        title: str,
+        *,
+        alt: str,
+        size: tuple[float, float] = (7.0, 3.6),
+        panels: int | tuple[int, int] = 1,
+        share: str = "",
+    ) -> Drawing:
+        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF below `lab.figures` and shown.
+
+        `title` and `alt` are msgids whose placeholders are filled like prose; `panels` is a number of axes side by side
+        or (rows, columns), `share` the axes that they share ("x", "y").
+
+        >>> with lab.figure("payload-bandwidth", _("How much moves in a second?"), alt=_("...")) as ax:
+        ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
+        """
+        return Drawing(self, name, title, alt, size, panels, share)
+
+    def cells(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval."""
+        return points.assign(cell=[values.quantity(row) for row in points.itertuples()] if len(points) else [])
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        caption: str,
+        *,
+        spec: str | Mapping[str, str] = "interval",
+        notes: Sequence[str] = (),
+        name: str = "",
+    ) -> Table:
+        """Return a frame as a table: index levels and columns are named, cells formatted and translated.
+
+        `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
+        unit of plain numbers ("ns", "B", "share"). `caption` and `notes` are msgids.
+
+        >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
+        """
+        if frame.columns.nlevels == 1 and frame.columns.name:
+            frame = frame[labels.ordered(frame.columns.name, frame.columns)]
+        index = [level for level in frame.index.names if level is not None]
+        shown = frame.reset_index() if index else frame
+        heads = [(str(column), column) if place < len(index) else ("", column) for place, column in enumerate(shown)]
+        columns = [self._head(shown, place, factor, frame.columns.names) for place, (factor, _) in enumerate(heads)]
+        specs = [spec if isinstance(spec, str) else spec.get(str(column), "interval") for column in shown]
+        rows = [
+            [self._cell(str(column), value, specs[place]) for place, (column, value) in enumerate(zip(shown, row, strict=True))]
+            for row in shown.itertuples(index=False, name=None)
+        ]
+        said = [self.say(note) for note in notes] + ([self.why_empty()] if not rows else [])
+        return Table(self.say(caption), columns, rows, said, name, frame)
+
+    def _head(self, shown: pd.DataFrame, place: int, factor: str, factors: Sequence[Any]) -> Column:
+        column = shown.columns[place]
+        parts = [part for part in (column if isinstance(column, tuple) else (column,)) if part != ""]
+        named = factors[-len(parts) :] if not factor and factors[0] is not None else [None] * len(parts)
+        words = [self.level(str(of), part) if of else self.label(str(part)) for of, part in zip(named, parts, strict=False)]
+        numeric = shown.iloc[:, place].map(lambda value: not isinstance(value, str)).all() and str(column) not in labels.UNITS
+        return Column(", ".join(words), "right" if numeric and len(shown) and place else "left")
+
+    def _cell(self, column: str, value: Any, spec: str) -> str:
+        if isinstance(value, Quantity):
+            return self.numbers.format(value, spec) if value else DASH
+        if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
+            words = [word for word in spec.split(",") if word not in ("interval",)]
+            unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")
+            return self.numbers.format(Quantity(value, unit), ",".join(word for word in words if word != unit))
+        return self.level(column, value)
+
+    def _hint(self, asked: str) -> str:
+        parameters = self.run.about["parameters"]
+        told = f" ({parameters['profile']}, {self.run.about['begun'][:10]})"
+        if asked or complete(self.run):
+            return told
+        return f"{told}: not a complete run; set run= to open another"
+
+    def __repr__(self) -> str:
+        """Return the run and the language."""
+        return f"<Lab {self.run.id} in {self.lang}: {', '.join(derived.measured(self.run))}>"
+
+
+ABSENT = N_("Not measured in this run.")

@@ -1,0 +1,87 @@
+"""What one notebook quotes of another: its figures, tables and kept values, out of the executed notebook."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ipclab.errors import LabError, UsageError, nearest
+from ipclab.lab import canvas, ipynb, table
+from ipclab.paths import Paths
+from ipclab.stats.quantity import Quantity
+from ipclab.store.files import sha256
+from ipclab.store.run import RunFolder
+
+MIME = "application/vnd.ipclab.values+json"
+TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Values that a notebook keeps under their names; displayed as data that no page shows."""
+
+    values: Mapping[str, Quantity | str]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        told = {name: asdict(each) if isinstance(each, Quantity) else each for name, each in self.values.items()}
+        return {MIME: told}
+
+
+class Quoted:
+    """What an executed notebook made: `show` gives a figure or table, attributes are the values that it kept."""
+
+    def __init__(self, name: str, outputs: list[tuple[Any, Any]]) -> None:
+        """Take the displays (data, metadata) of the notebook `name`."""
+        self._name, self._shown, self._values = name, dict[str, Any](), dict[str, Quantity | str]()
+        for data, metadata in outputs:
+            if MIME in data:
+                self._values |= {k: Quantity(**v) if isinstance(v, dict) else v for k, v in data[MIME].items()}
+            elif table.MIME in data:
+                made = table.Table.from_json(data[table.MIME])
+                self._shown[made.name or made.caption] = made
+            elif canvas.MIME in data:
+                words = metadata.get(canvas.MIME, {})
+                self._shown[words.get("name", "")] = canvas.Figure(data[canvas.MIME], **words)
+
+    def show(self, name: str) -> Any:
+        """Return the figure or table `name`; raises `UsageError` with the nearest name when there is none."""
+        if name not in self._shown:
+            raise UsageError(f"{self._name} shows no {name!r}", "", f"did you mean {nearest(name, self._shown)!r}?")
+        return self._shown[name]
+
+    def __getattr__(self, name: str) -> Quantity | str:
+        """Return a kept value."""
+        if name.startswith("_") or name not in self._values:
+            raise AttributeError(f"{self._name} keeps no {name!r}; it keeps {', '.join(self._values)}")
+        return self._values[name]
+
+
+def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
+    """Return where the executed `notebook` about `run` lies, in the language; the name tells what it was made from."""
+    source = paths.notebooks / f"{notebook}.ipynb"
+    if not source.is_file():
+        known = [file.stem for file in paths.notebooks.glob("*.ipynb")]
+        raise UsageError(f"no notebook {notebook!r}", "", f"did you mean {nearest(notebook, known)!r}?")
+    inputs = [source, *sorted(paths.package.rglob("*.py")), *sorted(paths.locale.glob(f"{lang}/*/*.po"))]
+    texts = sorted(paths.published.iterdir())
+    stamp = hashlib.sha256("".join(sha256(file) for file in (*inputs, *texts)).encode())
+    stamp.update(repr(sorted(run.about["files"].items())).encode())
+    return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
+
+
+def quoted(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Quoted:
+    """Return what `notebook` made of `run`; it is executed when that was not done yet.
+
+    Raises `LabError` when it fails.
+    """
+    file = executed(paths, run, lang, notebook)
+    if not file.is_file():
+        from ipclab.lab.execute import execute
+
+        execute(paths.notebooks / f"{notebook}.ipynb", {"run": str(run.path), "lang": lang}, file, timeout_s=TIMEOUT_S)
+    cells = ipynb.read(file)["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
+    if not outputs:
+        raise LabError(f"{notebook} shows nothing", "it has no outputs", "execute it again")
+    return Quoted(notebook, [(output["data"], output.get("metadata", {})) for output in outputs])

@@ -1,0 +1,40 @@
+"""Which run a notebook opens: the one that is named, else the newest that holds what is asked for."""
+
+from pathlib import Path
+
+from ipclab.errors import UsageError
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.bundle.opened import opened
+from ipclab.store.run import RunFolder
+from ipclab.studies.installed import studies
+
+
+def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
+    """Return the run in folder (or bundle) `name`; when empty the newest here that holds `study`, else the reference.
+
+    Without a study the newest complete run is meant: all studies at their own levels, finished, with no failed point.
+    Raises `UsageError` when there is none.
+    """
+    if name:
+        path = Path(name) if Path(name).is_absolute() or Path(name).exists() else paths.root / name
+        return opened(paths, path) if path.is_file() else folder.read(path)
+    wanted = (lambda run: holds(run, study)) if study else complete
+    found = folder.newest(paths.runs, wanted)
+    if found is None and paths.reference.is_file():
+        found = opened(paths, paths.reference)
+    if found is None:
+        raise UsageError("there is no run yet", "", "measure one: make measure")
+    return found
+
+
+def holds(run: RunFolder, study: str) -> bool:
+    """Tell whether a run has finished points of `study`."""
+    return run.finished and any(name.startswith(f"points/{study}/") for name in run.about["files"])
+
+
+def complete(run: RunFolder) -> bool:
+    """Tell whether a run holds every study at its own levels, finished and without a failed point."""
+    parameters = run.about["parameters"]
+    swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
+    return run.finished and not run.about["failures"] and not swept and set(studies()) <= set(parameters["studies"])
