@@ -1,6 +1,7 @@
 """The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
 
-`python -m ipclab.render.words update` rewrites the catalogues, `... gate` prints what is wrong with them.
+The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name. `python -m ipclab.render.words
+update` rewrites them, `... update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
 """
 
 import re
@@ -13,7 +14,8 @@ from typing import IO, Any
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.lab import prose
-from ipclab.lab.catalogue import LANGUAGES, SOURCE, Catalogue, catalogue_path
+from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
+from ipclab.store.files import write_whole
 
 MAGIC = "%%prose"
 # Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
@@ -54,7 +56,18 @@ class Sources:
 def extract_notebook(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
 ) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield (cell number, None, msgid, []) of each block in the `%%prose` cells: a Babel extractor."""
+    """Yield (cell number, None, msgid, []) of each block in the `%%prose` cells and each `_()`: a Babel extractor."""
+    import io
+    import json
+
+    from babel.messages.extract import extract_python
+
+    for number, cell in enumerate(json.load(file)["cells"]):
+        code = "".join(cell["source"])
+        if cell["cell_type"] == "code" and not code.startswith(MAGIC):
+            found = extract_python(io.BytesIO(code.encode()), keywords, comment_tags, options)
+            yield from ((number, None, str(message), []) for _, _, message, _ in found)
+    file.seek(0)
     for number, text in blocks(file):
         if needs_words(text):
             yield number, None, text, []
@@ -99,24 +112,27 @@ def _shown_labels() -> list[str]:
     return list(dict.fromkeys([*TOPICS, *REASONS.values(), *groups, *(fact.label for fact in said)]))
 
 
-def update(sources: Sources | None = None) -> dict[str, int]:
-    """Rewrite the catalogues with today's msgids, keeping translations; return the untranslated per language.
+def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
+    """Rewrite the catalogues (of notebook `only`, if given) with today's msgids; return the untranslated per language.
 
-    Entries stand in the order of occurrence without line numbers or dates, so that a diff shows words only.
+    Translations are kept. Entries stand in the order of occurrence without line numbers or dates, so that a diff shows
+    words only.
     """
     sources = sources or Sources.of_checkout()
-    wanted = msgids(sources)
+    domains: dict[str, dict[str, str]] = {PACKAGE: {}}
+    for msgid, name in msgids(sources).items():
+        domains.setdefault(name.removesuffix(".ipynb") if name.endswith(".ipynb") else PACKAGE, {})[msgid] = name
     missing = {}
-    for lang in LANGUAGES:
-        if lang == SOURCE:
-            continue
-        path = catalogue_path(lang, sources.locale)
-        old = Catalogue.load(lang, sources.locale).words if path.exists() else {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_text(_po(lang, wanted, old), encoding="utf-8")
-        partial.replace(path)
-        missing[lang] = len(wanted.keys() - old.keys())
+    for lang in (lang for lang in LANGUAGES if lang != SOURCE):
+        old = Catalogue.load(lang, sources.locale).words
+        for domain, wanted in domains.items():
+            if only in ("", domain):
+                write_whole(catalogue_path(lang, sources.locale, domain), _po(lang, wanted, old).encode())
+                missing[lang] = missing.get(lang, 0) + len(wanted.keys() - old.keys())
+        if not only:
+            for file in catalogue_path(lang, sources.locale).parent.glob("*.po"):
+                if file.stem not in domains:
+                    file.unlink()
     return missing
 
 
@@ -172,14 +188,14 @@ def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
 
 def main() -> int:
     """Run `update` or `gate`; 0 when nothing is missing or wrong."""
-    if sys.argv[1:] == ["update"]:
-        lines = [f"{lang}: {count} untranslated" for lang, count in update().items()]
+    if sys.argv[1:2] == ["update"]:
+        lines = [f"{lang}: {count} untranslated" for lang, count in update(None, *sys.argv[2:3]).items()]
         failed = False
     elif sys.argv[1:] == ["gate"]:
         lines = gate()
         failed = bool(lines)
     else:
-        lines, failed = ["usage: python -m ipclab.render.words update|gate"], True
+        lines, failed = ["usage: python -m ipclab.render.words update [notebook] | gate"], True
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return int(failed)
 
