@@ -57,14 +57,16 @@ def parse(text: bytes, packed: int) -> Contents:
         if type(version) is int and version > FORMAT:
             raise LabError(f"the bundle has format {version}", f"this ipclab knows {FORMAT}", "use a newer ipclab")
         contents = msgspec.json.decode(text, type=Contents)
-        for entry in contents.files:
-            if entry.name not in BESIDE:
-                msgspec.convert(entry.name, FileName)
     except (ValueError, RecursionError) as error:
         raise HostileError(f"{INDEX_OF_BUNDLE} cannot be read ({error})") from error
     if contents.format != FORMAT:
         raise HostileError(f"its format is {contents.format}")
     files, total = contents.by_name(), sum(entry.size for entry in contents.files)
+    for name in files.keys() - set(BESIDE):
+        try:
+            msgspec.convert(name, FileName)
+        except ValueError as error:
+            raise HostileError(f"{name!r} is no file of a run") from error
     if len({name.lower() for name in files}) < len(contents.files):
         raise HostileError("two files have one name")
     if total > BOMB_RATIO * packed + BOMB_SLACK:
