@@ -172,11 +172,12 @@ def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, 
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
 def bundle(run: Path, file: Path, replace: bool) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
+    from ipclab.lab.runs import complete
     from ipclab.store import run as folder
     from ipclab.store.bundle.pack import pack
 
     newest = str(run) == "newest"
-    chosen = folder.newest(checkout().runs, lambda run: run.complete) if newest else folder.read(_existing(run))
+    chosen = folder.newest(checkout().runs, complete) if newest else folder.read(_existing(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", "measure one: make measure")
     held = pack(chosen, file, replace)

@@ -541,12 +541,12 @@ from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle.unpack import unpack
 from ipclab.compare.reporting import report, summary
-from ipclab.notebook import Lab
+from ipclab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.measure.progress import Silent
 from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
-print(len(Lab.open(str(runs[0].path), "en").table("run").rows))
+print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Silent())
 print(summary(compared)[0])
 print(stale(checkout(), Path(sys.argv[3])))
@@ -565,6 +565,7 @@ def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path)
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
+    assert said[0] == "2"
     assert "2 slower" in said[1]
     assert said[2] == "[]"  # the manifest knows both runs
     assert said[3].startswith("data: bbbb/") and said[3].endswith(".parquet was removed since the report")
@@ -572,4 +573,4 @@ def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path)
     assert "bbbb" in page and page.count('role="img"') == 3
     book = (tmp_path / "out/en/07_machines.pdf").read_bytes()
     assert book.startswith(b"%PDF-") and b"comparison.csv" in book
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [".derived", "imported"]
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["imported"]
