@@ -2,20 +2,21 @@
 
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from ipclab.machine.doctor.findings import FIT, NOTE, RESERVATION, Finding, Observed, examine
+from ipclab.errors import LabError
+from ipclab.machine import FACTS, AbsentError, Source, Value
+from ipclab.machine.doctor import findings
+from ipclab.machine.doctor.findings import FIT, JUDGES, NOTE, RESERVATION, Finding, Observed, examine
 from ipclab.machine.doctor.noise import Noise, Numbers, reading, watch
 from ipclab.machine.doctor.visit import judge, lines, visit
-from ipclab.errors import LabError
-from ipclab.facts.fact import Fact
-from ipclab.machine import FACTS, Source, Value
 from ipclab.paths import Paths
-from tests.commands import ROOT, environment
-from tests.test_machine import Fake, write
+from tests.commands import environment, namespace, namespace_refused
+from tests.made_up import Fake, write
 
 QUIET = Noise(steal=0.0, queue=0.01, busy=0.02, interrupts=300, throttled=0.0)
 MIB, GIB = 1 << 20, 1 << 30
@@ -35,28 +36,25 @@ SOUND: dict[str, Value] = {
     "io_uring": True,
 }
 READY = dict.fromkeys(("native", "MPI", "Go", "fonts"), True)
-LIMITS = {
-    name: Fact(name, value, "ns")
-    for name, value in {
-        "limit.futex-wake.same": 3_500,
-        "limit.futex-wake.cross": 41_000,
-        "limit.clock": 24,
-        "limit.syscall": 170,
-    }.items()
-}
+TIMES = {"futex-wake same": 3_500.0, "futex-wake cross": 41_000.0, "clock same": 24.0, "syscall same": 170.0}
 
 
 def found(
-    facts: Mapping[str, Value] | None = None, noise: Noise = QUIET, present: Mapping[str, bool] = READY
+    facts: Mapping[str, Value] | None = None,
+    noise: Noise = QUIET,
+    present: Mapping[str, bool] = READY,
+    shm_fault: str = "",
+    alone: bool | None = True,
 ) -> dict[str, Finding]:
-    seen = Observed({**SOUND, **(facts or {})}, noise, present, 16 * MIB, LIMITS, "run R")
+    seen = Observed({**SOUND, **(facts or {})}, noise, present, 16 * MIB, shm_fault, alone, TIMES, "run R")
     return {each.name: each for each in examine(seen)}
 
 
 def test_a_sound_machine_is_fit() -> None:
     every = found()
     assert {each.state for each in every.values()} == {FIT}
-    assert len(every) == 21
+    assert list(every) == list(tomllib.loads(Path(findings.__file__).with_suffix(".toml").read_text()))
+    assert set(every) == set(JUDGES) and len(every) == 22
     judge(list(every.values()), RESERVATION)
 
 
@@ -89,7 +87,7 @@ WRONG: dict[str, tuple[dict[str, Value], Noise, str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_named_with_effect_source_and_mend(name: str) -> None:
+def test_what_is_wrong_is_named_with_effect_source_and_fix(name: str) -> None:
     facts, noise, state, effect, fix = WRONG[name]
     every = found(facts, noise)
     one = every[name]
@@ -107,9 +105,24 @@ def test_what_is_wrong_is_named_with_effect_source_and_mend(name: str) -> None:
 
 @pytest.mark.parametrize("name", READY)
 def test_absent_software_is_a_reservation(name: str) -> None:
-    one = found(present={**READY, name: False})[name]
-    assert one.state == RESERVATION
-    assert "make setup" in one.fix
+    every = found(present={**READY, name: False})
+    assert every[name].state == RESERVATION
+    assert "make setup" in every[name].fix
+    assert ("MPI network" in every) is (name != "MPI")  # no daemon, nothing listens
+
+
+@pytest.mark.parametrize("fault", ["there is none", "it cannot be written"])
+def test_shared_memory_that_cannot_be_used_is_never_fit(fault: str) -> None:
+    for free in (None, GIB):
+        one = found({"shm_free": free}, shm_fault=fault)["/dev/shm"]
+        assert one.state == RESERVATION and one.seen == f"{fault}, 16.0 MiB needed"
+        assert "mount" in one.fix
+
+
+def test_a_daemon_that_listens_on_all_addresses_is_noted() -> None:
+    one = found(alone=False)["MPI network"]
+    assert one.state == NOTE and "all addresses" in one.effect and "max_user_namespaces" in one.fix
+    assert "MPI network" not in found(alone=None)
 
 
 def test_a_virtual_machine_that_polls_is_fit() -> None:
@@ -117,7 +130,7 @@ def test_a_virtual_machine_that_polls_is_fit() -> None:
 
 
 def test_what_a_machine_does_not_tell_is_not_judged() -> None:
-    seen = Observed(dict.fromkeys(SOUND), Noise(None, None, None, None, None), {}, 0, {}, "no run")
+    seen = Observed(dict.fromkeys(SOUND), Noise(None, None, None, None, None), {})
     assert {each.name for each in examine(seen)} == {"CPU quota", "memory limit"}
     assert {each.state for each in examine(seen)} == {FIT}
 
@@ -157,24 +170,63 @@ def test_noise_is_what_grew_between_the_readings() -> None:
     assert nothing == Noise(None, None, None, None, None)
 
 
-def test_a_made_up_machine_is_visited(tmp_path: Path) -> None:
+class Refusing(Fake):
+    """A system whose /dev/shm is read-only, and on which no command does what it is asked."""
+
+    def writable(self, folder: str) -> bool:
+        return False
+
+    def run(self, *command: str, cwd: Path | None = None, seconds: float = 0) -> str:
+        if command[0] == "mpiexec":
+            return "mpiexec (made up) 1\n"
+        raise AbsentError("failed")
+
+
+def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
     stat = "cpu  100 0 50 900 0 0 5 7 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nintr 77 1 2\nctxt 5\nprocs_running 1\n"
-    write(tmp_path, {"/proc/stat": stat, "/proc/cpuinfo": "flags\t: hypervisor\n"})
-    source = Source(tmp_path, Fake({0}), Paths(tmp_path))
+    write(tmp_path, {"/proc/stat": stat, "/proc/cpuinfo": "flags\t: hypervisor\n", "/dev/shm/file": ""})
+    source = Source(tmp_path, Refusing({0}), Paths(tmp_path))
     assert reading(source)["interrupts"] == 77
     _, clock, sleep = ticking([])
-    every = {each.name: each for each in visit(Paths(ROOT), source, 5.0, clock, sleep)}
+    every = {each.name: each for each in visit(paths, source, 16 * MIB, 5.0, clock, sleep)}
     assert every["steal"].state == every["interrupts"].state == FIT
     assert every["CPUs"].state == RESERVATION
+    assert (every["/dev/shm"].state, every["/dev/shm"].seen) == (RESERVATION, "it cannot be written, 16.0 MiB needed")
+    assert (every["MPI network"].state, every["MPI network"].seen) == (NOTE, "the host's")
     assert every["virtual machine"].state == RESERVATION
     assert "the reference run" in every["virtual machine"].source
+    assert "unknown" not in every["virtual machine"].effect
+
+
+COMMAND = [sys.executable, "-m", "ipclab", "doctor", "--seconds"]
 
 
 def test_the_command_names_its_reservations(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ipclab", "doctor", "--seconds", "0.1"]
-    env = environment(tmp_path)
+    command, env = [*COMMAND, "0.1"], environment(tmp_path)
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
     states = [line.split()[0] for line in done.stdout.splitlines() if line.startswith((FIT, NOTE, RESERVATION))]
     assert states.count(FIT) > 5
     assert done.returncode == (1 if RESERVATION in states else 0)
     assert done.stderr.count("\n") == done.returncode
+
+
+@pytest.mark.parametrize(
+    "hidden", ["mount -t tmpfs none /proc/sys", "mount -t tmpfs -o ro none /dev/shm", "mount -t tmpfs none /dev"]
+)
+def test_a_machine_that_hides_its_folders_is_no_traceback(hidden: str, tmp_path: Path) -> None:
+    if why := namespace_refused():
+        pytest.skip(why)
+    command = namespace(f'{hidden}; exec "$@"', *COMMAND, "0.1")
+    env = environment(tmp_path)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert "Traceback" not in done.stderr and done.stderr.count("\n") <= 1
+    shm = next(line for line in done.stdout.splitlines() if "/dev/shm" in line)
+    assert (FIT if "/proc/sys" in hidden else RESERVATION) == shm.split()[0]
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "0", "61"])
+def test_a_time_that_is_none_is_refused(seconds: str, tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    done = subprocess.run([*COMMAND, seconds], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "'--seconds'" in done.stderr
