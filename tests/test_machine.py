@@ -208,6 +208,17 @@ def test_disturbance_thresholds(change: dict[str, int | None], flags: list[str])
     assert disturbance(before, before | change, 10**9, queued_share=0.0501) == [*flags, "run-queue"]
 
 
+def test_groups_of_the_first_version(tmp_path: Path) -> None:
+    top, unlimited = "/sys/fs/cgroup", (1 << 63) - 4096
+    files = {"/proc/self/cgroup": "4:cpu,cpuacct:/a\n5:memory:/a", f"{top}/memory/a/memory.limit_in_bytes": unlimited}
+    files |= {f"{top}/cpu,cpuacct/a/cpu.cfs_{name}_us": us for name, us in (("quota", 50_000), ("period", 100_000))}
+    files |= {f"{top}/cpu,cpuacct/a/cpu.stat": "throttled_time 7", f"{top}/memory/memory.limit_in_bytes": 1 << 20}
+    write(tmp_path, {name: f"{text}\n" for name, text in files.items()})
+    facts = collect(Source(tmp_path, Fake({0}), Paths(tmp_path))).facts
+    assert (facts["cpu_quota"], facts["memory_limit"]) == (0.5, 1 << 20)
+    assert conditions(Source(tmp_path, Fake({0}), Paths(tmp_path)))["throttled_ns"] == 7
+
+
 def test_disk_is_found_through_layers(tmp_path: Path) -> None:
     disk = "/sys/devices/pci0/nvme0/nvme0n1"
     files = {f"{disk}/queue/rotational": "0\n", f"{disk}/queue/scheduler": "[none] kyber\n"}

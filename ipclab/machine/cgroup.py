@@ -33,52 +33,44 @@ def _upwards(mount: str, path: str) -> list[str]:
     return ["/".join([mount, *parts[:depth]]) for depth in range(len(parts), -1, -1)]
 
 
+def _read(source: Source, folder: str, name: str) -> str:
+    try:
+        return source.read(f"{folder}/{name}").strip()
+    except AbsentError:
+        return ""
+
+
 def cpu_quota(source: Source) -> float:
     """Return how many CPUs' time the tightest group grants; raise `AbsentError` (`unlimited` if none)."""
     quotas = []
     for folder in folders(source, "cpu"):
-        try:
-            quota, period = source.read(f"{folder}/cpu.max").split()
-        except AbsentError:
-            try:
-                quota, period = (source.read(f"{folder}/cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
-            except AbsentError:
-                continue
-        quotas.append(float("inf") if quota in {"max", "-1"} else int(quota) / int(period))
+        quota, _, period = _read(source, folder, "cpu.max").partition(" ")
+        if not quota:
+            quota, period = (_read(source, folder, f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        if quota and period:
+            quotas.append(float("inf") if quota in {"max", "-1"} else int(quota) / int(period))
     return _tightest(quotas)
 
 
 def memory_limit(source: Source) -> int:
     """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
-    limits = []
-    for folder in folders(source, "memory"):
-        for name in ("memory.max", "memory.limit_in_bytes"):
-            try:
-                text = source.read(f"{folder}/{name}").strip()
-            except AbsentError:
-                continue
-            # Version 1 writes the largest number of pages for "no limit".
-            limits.append(float("inf") if text == "max" or int(text) >= 1 << 62 else float(text))
-    return int(_tightest(limits))
+    names = ("memory.max", "memory.limit_in_bytes")
+    told = filter(None, (_read(source, folder, name) for folder in folders(source, "memory") for name in names))
+    # Version 1 writes the largest number of pages for "no limit".
+    return int(_tightest([float("inf") if text == "max" or int(text) >= 1 << 62 else float(text) for text in told]))
 
 
 def _tightest(limits: list[float]) -> float:
-    if not limits:
-        raise AbsentError
-    if min(limits) == float("inf"):
-        raise AbsentError("unlimited")
+    if not limits or min(limits) == float("inf"):
+        raise AbsentError("unlimited" if limits else "absent")
     return min(limits)
 
 
 def throttled_ns(source: Source) -> int:
     """Return for how long this process's group was held back by its CPU quota, in ns; raise `AbsentError`."""
     for folder in source.once("cpu groups", lambda: folders(source, "cpu")):
-        try:
-            words = dict(line.split() for line in source.read(f"{folder}/cpu.stat").splitlines())
-        except AbsentError:
-            continue
-        if "throttled_usec" in words:
-            return int(words["throttled_usec"]) * 1000
-        if "throttled_time" in words:
-            return int(words["throttled_time"])
+        words = dict(line.split() for line in _read(source, folder, "cpu.stat").splitlines())
+        for name, factor in (("throttled_usec", 1000), ("throttled_time", 1)):
+            if name in words:
+                return int(words[name]) * factor
     raise AbsentError

@@ -151,18 +151,12 @@ def virtualisation(source: Source) -> str:
     info = fields(source.text(CPUINFO))
     if "flags" in info and "hypervisor" not in info["flags"].split():
         return "none"
-    told = " ".join(_try(source, f"{DMI}/{name}") for name in ("sys_vendor", "product_name", "bios_vendor")).lower()
-    clock = _try(source, "/sys/devices/system/clocksource/clocksource0/available_clocksource")
+    names = ("sys_vendor", "product_name", "bios_vendor")
+    told = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
+    clock = source.told("/sys/devices/system/clocksource/clocksource0/available_clocksource", str, "")
     found = [kind for word, kind in FIRMWARE.items() if word in told]
     found += [kind for word, kind in CLOCKS.items() if word in clock]
     return next(iter(found), "unnamed" if "flags" in info else "none")
-
-
-def _try(source: Source, name: str) -> str:
-    try:
-        return source.text(name).strip()
-    except AbsentError:
-        return ""
 
 
 def container(source: Source) -> str:

@@ -143,6 +143,13 @@ class Source:
         """Return a file's text, remembered and kept in `raw`; raise `AbsentError`."""
         return self.once(name, lambda: self.keep(name, self.read(name)))
 
+    def told(self, name: str, parse: Callable[[str], T], default: T) -> T:
+        """Return `parse` of a file's stripped text, `default` where there is none or it cannot be parsed."""
+        try:
+            return parse(self.text(name).strip())
+        except (AbsentError, ValueError):
+            return default
+
     def keep(self, name: str, text: str) -> str:
         """Store `text` as the raw file `name`, without what names the host; return it unchanged."""
         self.raw[name] = scrub(text, self.system.uname()[0])[:RAW_LIMIT]

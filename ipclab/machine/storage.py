@@ -93,29 +93,23 @@ def scheduler(source: Source) -> str:
 
 def _device(source: Source, mount: Mount) -> str:
     """Return the /sys folder of a mount's whole disk, through partitions and the first slave of layers."""
-    top = os.path.realpath(source.path("/sys"))
+
+    def real(link: str) -> str:
+        return "/sys" + os.path.realpath(source.path(link)).removeprefix(os.path.realpath(source.path("/sys")))
+
     name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
-    for link in (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}"):
-        if source.exists(link):
-            real = os.path.realpath(source.path(link))
-            break
-    else:
+    link = next(filter(source.exists, (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")), None)
+    if link is None:
         raise AbsentError
-    folder = "/sys" + real.removeprefix(top)
+    folder = real(link)
     while slaves := source.names(f"{folder}/slaves"):  # LUKS, LVM and RAID lie on something
-        real = os.path.realpath(source.path(f"{folder}/slaves/{slaves[0]}"))
-        folder = "/sys" + real.removeprefix(top)
-    if not source.exists(f"{folder}/queue"):
-        folder = folder.rpartition("/")[0]
-    return folder
+        folder = real(f"{folder}/slaves/{slaves[0]}")
+    return folder if source.exists(f"{folder}/queue") else folder.rpartition("/")[0]
 
 
 def _kind(source: Source, device: str) -> str:
     name = device.rpartition("/")[2]
-    try:
-        model = source.text(f"{device}/device/model").lower()
-    except AbsentError:
-        model = ""
+    model = source.told(f"{device}/device/model", str.lower, "")
     if name.startswith(("vd", "xvd")) or any(word in model for word in VIRTUAL_MODELS):
         return "virtual"
     if name.startswith("nvme"):

@@ -6,10 +6,11 @@ from itertools import combinations
 
 from ipclab.errors import UsageError
 from ipclab.machine.parse import cpu_set, size
-from ipclab.machine.source import AbsentError, Source
+from ipclab.machine.source import Source
 
 CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
+NONE: frozenset[int] = frozenset()
 # The nearest level that two CPUs share, nearest first; "remote": they lie in different memory nodes.
 RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 # What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is nothing else.
@@ -42,7 +43,7 @@ class Topology:
     def read(cls, source: Source) -> "Topology":
         """Read it from /sys and the affinity (which includes cpusets); a CPU without files stands alone."""
         affinity = frozenset(source.system.affinity())
-        online = _online(source) or affinity
+        online = source.told(f"{CPUS}/online", cpu_set, affinity) or affinity
         return cls(
             online=online,
             allowed=tuple(sorted(affinity & online or affinity)),
@@ -114,29 +115,16 @@ def _first_pairs(topology: Topology) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _online(source: Source) -> frozenset[int]:
-    try:
-        return cpu_set(source.text(f"{CPUS}/online"))
-    except (AbsentError, ValueError):
-        return frozenset()
-
-
 def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
     """Split the CPUs by the first of the topology files that is there (older kernels have the second)."""
     done: list[frozenset[int]] = []
     seen: set[int] = set()
     for cpu in sorted(online):
-        if cpu in seen:
-            continue
-        members = frozenset({cpu})
-        for name in names:
-            try:
-                members = (cpu_set(source.text(f"{CPUS}/cpu{cpu}/topology/{name}")) & online) | members
-                break
-            except (AbsentError, ValueError):
-                continue
-        done.append(members)
-        seen |= members
+        if cpu not in seen:
+            files = (source.told(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names)
+            members = (next(filter(None, files), NONE) & online) | {cpu}
+            done.append(members)
+            seen |= members
     return tuple(done)
 
 
@@ -156,28 +144,14 @@ def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
 
 
 def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
-    try:
-        level, kind = int(source.text(f"{folder}/level")), source.text(f"{folder}/type").strip()
-        cpus = cpu_set(source.text(f"{folder}/shared_cpu_list")) & online
-    except (AbsentError, ValueError):
-        return None
-    line = _size(source, f"{folder}/coherency_line_size")
-    return Cache(level, kind, _size(source, f"{folder}/size"), line, cpus) if cpus else None
-
-
-def _size(source: Source, name: str) -> int:
-    try:
-        return size(source.text(name))
-    except (AbsentError, ValueError):  # virtual ARM machines tell the level but not the size
-        return 0
+    level, kind = source.told(f"{folder}/level", int, 0), source.told(f"{folder}/type", str, "")
+    cpus = source.told(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
+    # Virtual ARM machines tell the level but not the size.
+    bytes_, line = (source.told(f"{folder}/{name}", size, 0) for name in ("size", "coherency_line_size"))
+    return Cache(level, kind, bytes_, line, cpus) if level and kind and cpus else None
 
 
 def _nodes(source: Source, online: frozenset[int]) -> tuple[frozenset[int], ...]:
-    found = []
-    for name in source.names(NODES):
-        if name.startswith("node") and name[4:].isdigit():
-            try:
-                found.append(cpu_set(source.text(f"{NODES}/{name}/cpulist")) & online)
-            except (AbsentError, ValueError):
-                continue
+    names = [name for name in source.names(NODES) if name.startswith("node") and name[4:].isdigit()]
+    found = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
     return tuple(sorted(filter(None, found), key=min)) or (online,)
