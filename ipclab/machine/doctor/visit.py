@@ -13,6 +13,7 @@ from ipclab.machine.doctor.findings import FIT, Finding, Observed, examine
 from ipclab.machine.doctor.noise import SECONDS, reading, watch
 from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
+from ipclab.stats.intervals import rank
 from ipclab.store import run as folder
 from ipclab.store.bundle.opened import opened
 from ipclab.store.point import Point
@@ -76,18 +77,21 @@ def _run(paths: Paths, machine: str) -> tuple[RunFolder | None, str]:
     mine = folder.newest(paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine)
     if mine:
         return mine, f"run {mine.id}"
-    if not paths.reference.is_file():
+    try:
+        return opened(paths, paths.reference), "the reference run, another machine"
+    except (LabError, OSError):  # a checkout without it, or no room to open it: its times are then unknown
         return None, "no run"
-    return opened(paths, paths.reference), "the reference run, another machine"
 
 
 def _time(run: RunFolder, limit: str, placement: str) -> float | None:
     """Return the median over launches of a limit's median time in ns; None when the run does not have it."""
     point = Point("limits", limit, 0, placement)
-    if not run.has(point, lambda _: None):
+    try:
+        measured = decode(run.path / run.file(point))
+    except LabError:
         return None
-    measured = decode(run.path / run.file(point))
-    return float(np.median([np.median(launch.times(measured.op_names()[0])) for launch in measured.launches]))
+    times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
+    return float(np.median([values[rank(len(values), 0.5)] for values in times]))
 
 
 def lines(found: Sequence[Finding]) -> Iterator[str]:
