@@ -4,7 +4,7 @@ import io
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,19 @@ def execute(
     *,
     timeout_s: float,
     metadata: Mapping[str, Any] | None = None,
-    stream: bool = False,
+    kernel: "Kernel | None" = None,
 ) -> None:
     """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells are done.
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang, title,
-    date, run, attachments). The kernel is this interpreter, in the notebook's folder; with `stream` what it prints (the
-    progress of a sweep) appears here. Raises UsageError for wrong parameters, before a kernel starts, and LabError when
-    a cell fails or time runs out.
+    date, run, attachments). The kernel is this interpreter; one that is given is used again. Raises UsageError for wrong
+    parameters, before a kernel starts, and LabError when a cell fails or time runs out.
     """
     import nbformat
 
     values = parameter_cells.check(notebook, parameters)
-    executed = normalise(_run(notebook, values, timeout_s, stream))
+    with kernel or Kernel() as used:
+        executed = normalise(used.run(notebook, values, timeout_s))
     executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
 
@@ -48,6 +48,10 @@ def normalise(notebook: Any) -> Any:
         for stamp in ("papermill", "execution"):
             cell.metadata.pop(stamp, None)
         if cell.cell_type == "code":
+            cell.execution_count = None
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output.execution_count = None
             cell.outputs = [o for o in cell.outputs if o.output_type != "stream" and _VIEW not in o.get("data", {})]
     for stamp in ("widgets", "papermill"):
         notebook.metadata.pop(stamp, None)
@@ -55,53 +59,95 @@ def normalise(notebook: Any) -> Any:
     return notebook
 
 
-def _run(notebook: Path, values: dict[str, Any], timeout_s: float, stream: bool) -> Any:
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from papermill import PapermillExecutionError
+class Kernel:
+    """A kernel for one notebook after the other, its names forgotten in between; it ends with its context.
 
-    parent = None if len(tempfile.gettempdir()) < _LONGEST_TEMP else "/tmp"
-    with tempfile.TemporaryDirectory(prefix="ipclab-", dir=parent) as folder:
+    Its sockets are files in a folder of its own: kernels that run at the same time clash over ports. To start one and
+    to import what notebooks need takes as long as to execute a notebook.
+    """
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self.manager: Any = None
+        self.users = 0
+
+    def __enter__(self) -> "Kernel":
+        """Use the kernel; the outermost user ends it."""
+        self.users += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the kernel when nobody else uses it."""
+        self.users -= 1
+        if not self.users:
+            self.end()
+
+    def end(self) -> None:
+        """End the kernel's process and remove its folder; the next notebook starts a new one."""
+        from jupyter_core.utils import run_sync
+
+        if self.manager is not None and self.manager.has_kernel:
+            run_sync(self.manager.shutdown_kernel)(now=True)
+        if self.folder is not None:
+            self.folder.cleanup()
+        self.manager = self.folder = None
+
+    def run(self, notebook: Path, values: dict[str, Any], timeout_s: float) -> Any:
+        """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
+        from nbclient.exceptions import CellTimeoutError, DeadKernelError
+        from papermill import PapermillExecutionError
+
         said = io.StringIO()
         try:
-            return _papermill(notebook, values, timeout_s, Path(folder), None if stream else said)
-        except PapermillExecutionError as error:
-            raise _cell_error(notebook, error, said.getvalue()) from error
-        except CellTimeoutError as error:
-            raise LabError(f"{notebook.name} did not end", f"{timeout_s:g} s are over", "give it more time") from error
-        except (DeadKernelError, RuntimeError) as error:
-            why = (said.getvalue().strip() or str(error)).split("\n")[-1]
-            raise LabError(f"the kernel of {notebook.name} died", why) from error
+            done = self._papermill(notebook, values, timeout_s, said)
+        except BaseException as error:
+            self.end()  # it may still be busy
+            if isinstance(error, PapermillExecutionError):
+                raise _cell_error(notebook, error, said.getvalue()) from error
+            if isinstance(error, CellTimeoutError):
+                what = f"{notebook.name} did not end"
+                raise LabError(what, f"{timeout_s:g} s are over", "give it more time") from error
+            if isinstance(error, DeadKernelError | RuntimeError):
+                why = (said.getvalue().strip() or str(error)).split("\n")[-1]
+                raise LabError(f"the kernel of {notebook.name} died", why) from error
+            raise
+        del done.cells[0]
+        return done
 
+    def _papermill(self, notebook: Path, values: dict[str, Any], timeout_s: float, said: io.StringIO) -> Any:
+        import nbformat
+        from papermill import execute_notebook
 
-def _papermill(notebook: Path, values: dict[str, Any], timeout_s: float, folder: Path, said: io.StringIO | None) -> Any:
-    import sys
+        source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+        source.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))  # type: ignore[no-untyped-call]
+        deadline = time.monotonic() + timeout_s
+        logging.getLogger("papermill").setLevel(logging.CRITICAL)  # every error becomes one line of ours
+        return execute_notebook(
+            source,
+            None,
+            values,
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            autosave_cell_every=0,
+            request_save_on_cell_execute=False,
+            start_timeout=60,
+            stderr_file=said,
+            km=self._managed(),
+            resources={"metadata": {"path": str(notebook.parent.resolve())}},
+            timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
+        )
 
-    from papermill import execute_notebook
-    from traitlets.config import Config
+    def _managed(self) -> Any:
+        from jupyter_client.manager import AsyncKernelManager
 
-    deadline = time.monotonic() + timeout_s
-    logging.getLogger("papermill").setLevel(logging.CRITICAL)  # every error becomes one line of ours
-    # Unix sockets in a folder of its own: kernels that run at the same time clash over ports.
-    config = Config(KernelManager={"transport": "ipc", "ip": str(folder / "k"), "connection_file": str(folder / "k.json")})
-    return execute_notebook(
-        str(notebook),
-        None,
-        values,
-        kernel_name="python3",
-        language="python",
-        progress_bar=False,
-        autosave_cell_every=0,
-        request_save_on_cell_execute=False,
-        start_timeout=60,
-        stderr_file=said or sys.stderr,
-        config=config,
-        cwd=str(notebook.parent.resolve()),
-        timeout_func=_left(deadline),
-    )
-
-
-def _left(deadline: float) -> Callable[[Any], int]:
-    return lambda cell: max(1, round(deadline - time.monotonic()))
+        if self.manager is None:
+            parent = None if len(tempfile.gettempdir()) < _LONGEST_TEMP else "/tmp"
+            self.folder = tempfile.TemporaryDirectory(prefix="ipclab-kernel-", dir=parent)
+            sockets = {"transport": "ipc", "ip": f"{self.folder.name}/k", "connection_file": f"{self.folder.name}/k.json"}
+            self.manager = AsyncKernelManager(kernel_name="python3", **sockets)
+        return self.manager
 
 
 def _cell_error(notebook: Path, error: Any, stderr: str) -> LabError:
