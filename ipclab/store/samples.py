@@ -88,5 +88,7 @@ def _launches(table: pa.Table, about: list[dict[str, Any]]) -> list[Launch]:
         first, last = np.searchsorted(number, [i, i + 1])
         mine, values = codes[first:last], ns[first:last]
         found = {name: values if len(names) == 1 else values[mine == code] for code, name in enumerate(names)}
+        if not all(len(values) for values in found.values()):
+            raise ValueError(f"launch {i} lacks samples")
         launches.append(Launch(found, **facts))
     return launches

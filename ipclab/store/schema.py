@@ -17,7 +17,9 @@ from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SEALED, Step, migrate
 
 PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 FOLDERS = ("points", "machine", "raw", "tables")  # `tables` and facts.json: what runs of schema 1 and 2 may hold
-Count = Annotated[int, Meta(ge=0)]
+LARGEST = (1 << 63) - 1
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
@@ -79,7 +81,7 @@ class PointLevels(Struct):
     backend: str
     size_bytes: Count
     placement: str
-    levels: dict[str, str | int]
+    levels: dict[str, str | Whole]
     block: str
     primary: list[str]
 
@@ -88,13 +90,18 @@ class LaunchAbout(Struct):
     """All of a launch but its samples."""
 
     counters: dict[str, dict[str, float]]
-    order: int
-    started_ns: int
-    elapsed_ns: int
+    order: Whole
+    started_ns: Whole
+    elapsed_ns: Whole
     flags: list[str]
     cpus: dict[str, list[Count]]
     facts: dict[str, Any]
-    per: dict[str, Annotated[int, Meta(ge=1)]]
+    per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]]
+
+    def counted(self) -> set[str]:
+        """Return the names of what was counted."""
+        counters = {f"{op} {name}" for op, counted in self.counters.items() for name in counted}
+        return counters | {name for name, value in self.facts.items() if isinstance(value, int | float)}
 
 
 class PointAbout(Struct):
@@ -104,6 +111,11 @@ class PointAbout(Struct):
     stop: str
     failures: list[str]
     launches: Annotated[list[LaunchAbout], Meta(min_length=1)]
+
+    def __post_init__(self) -> None:
+        """Refuse launches over which no median can be taken."""
+        if any(launch.counted() != self.launches[0].counted() for launch in self.launches):
+            raise ValueError("its launches did not count the same")
 
 
 def run_about(text: bytes, named: str) -> dict[str, Any]:
