@@ -9,20 +9,18 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line."""
-    from ipclab.cli import commands
-
     try:
+        from ipclab.cli import commands
+
         commands.main(prog_name="ipclab", standalone_mode=False)
     except LabError as error:
         print(f"ipclab: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("ipclab: interrupted; the same command continues the run", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except Exception as error:
+    except BaseException as error:
         from click import Abort, ClickException
 
-        if isinstance(error, Abort):
+        if isinstance(error, KeyboardInterrupt | Abort):  # click makes the one of the other
+            print("ipclab: interrupted; the same command continues the run", file=sys.stderr)
             sys.exit(INTERRUPTED)
         if not isinstance(error, ClickException):
             raise

@@ -14,7 +14,8 @@ CODE = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.measure.session import Request, measure
+from ipclab.measure.request import Request
+from ipclab.measure.session import measure
 from ipclab.paths import checkout
 from ipclab.measure.progress import Silent
 from ipclab.studies.interface import Sweep

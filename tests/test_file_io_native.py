@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.measure.session import Request, measure
+from ipclab.measure.request import Request
+from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.machine.placement import Placement
 from ipclab.store.point import Point

@@ -10,7 +10,9 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.machine import FACTS, collect
 from ipclab.machine.record import digest_of
+from ipclab.paths import Paths
 from ipclab.store import run as folder
+from ipclab.store.bundle.opened import opened
 from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from ipclab.store.samples import decode, encode
 from tests.commands import ROOT
@@ -81,7 +83,7 @@ def test_steps_follow_one_another() -> None:
     assert found == {"schema": SCHEMA, **{f"from-{number}": number for number in range(1, SCHEMA)}}
 
 
-def test_a_machines_name_holds_over_rereads_and_follows_what_identifies_it() -> None:
+def test_a_machines_name_holds_over_rereads_and_follows_what_identifies_it(paths: Paths) -> None:
     machine = collect()
     assert {collect().digest for _ in range(3)} == {machine.digest}
     identifying = {spec.name for spec in FACTS if spec.identifies}
@@ -90,5 +92,5 @@ def test_a_machines_name_holds_over_rereads_and_follows_what_identifies_it() -> 
     for spec in FACTS:
         changed = {**machine.facts, spec.name: "another"}
         assert (digest_of(changed) != machine.digest) is spec.identifies, spec.name
-    old = folder.read(ROOT / "data/reference" / next((ROOT / "data/reference").glob("*/run.json")).parent.name)
+    old = opened(paths, paths.reference)
     assert digest_of(old.about["machine"]["facts"]) == old.about["machine"]["digest"]

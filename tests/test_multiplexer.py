@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measure.session import Request, measure
+from ipclab.measure.request import Request
+from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.machine.placement import Placement
 from ipclab.store.point import Point

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measure.session import Request, measure
+from ipclab.measure.request import Request
+from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.measure.progress import Silent
 from ipclab.studies.interface import Sweep

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from ipclab.errors import LabError
-from ipclab.store.point import Point
-from ipclab.studies.profile import Profile
 from ipclab.measure.progress import Progress
 from ipclab.measure.stopping import Precision
-from ipclab.store.samples import Measured
+from ipclab.spawn.launcher import SessionError
 from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.samples import Measured
+from ipclab.studies.profile import Profile
 
 FAILURES_ALLOWED = 2
 MeasureLaunch = Callable[[Point], Launch]
@@ -56,7 +57,7 @@ def measure(
     """Measure `points` and hand each to `store` when it is finished, or the reason why it was given up.
 
     `launch` makes one launch of a point and raises `LabError` when it failed; more than two failures end the point,
-    never the run.
+    never the run. A `SessionError` ends the measuring and leaves the run unfinished.
     """
     if not points:
         return
@@ -92,6 +93,8 @@ def _measure_block(
 def _launch_once(state: Progressing, launch: MeasureLaunch, progress: Progress) -> None:
     try:
         done = launch(state.point)
+    except SessionError:
+        raise
     except LabError as error:
         state.failures.append(str(error))
         progress.say(f"{state.point.study} {state.point.id}: {error}")

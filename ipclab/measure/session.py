@@ -1,4 +1,4 @@
-"""One call that measures: finds or makes the run, measures what is missing."""
+"""One call that measures: finds or makes the run, and measures what is missing."""
 
 import datetime as dt
 import hashlib
@@ -6,111 +6,46 @@ import os
 import secrets
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from ipclab.spawn import ledger
-from ipclab.backends.installed import backend
 from ipclab.errors import LabError, UsageError
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
-from ipclab.paths import Paths
 from ipclab.machine.placement import Placement, missing, placements
-from ipclab.store.point import Point
-from ipclab.studies.profile import Profile, profile
 from ipclab.measure.progress import Progress
-from ipclab.measure.rounds import measure as sweep_points
-from ipclab.store import run as folder
-from ipclab.store.files import write_whole
-from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, encode
-from ipclab.spawn.scratch import remove_scratch
-from ipclab.store.launch import Launch
-from ipclab.studies.interface import Site, Study, Sweep
-from ipclab.studies.limits import LimitsStudy
-from ipclab.studies.installed import STUDIES, study
+from ipclab.measure.request import SEED_BITS, Request
+from ipclab.measure.rounds import measure as measure_points
+from ipclab.paths import Paths
+from ipclab.spawn import ledger, scratch
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.worker import QUEUED, Outcome
+from ipclab.store import run as folder
+from ipclab.store.files import write_whole
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured, encode
+from ipclab.studies.interface import NotTestableError, Site, Study
+from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.profile import Profile
 
 SHARED_MEMORY_SLACK = 1 << 20
-SEED_BITS = 31
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to measure: studies by name (all when empty), a profile, and levels that replace the studies' own.
-
-    `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the run is
-    finished, unless `keep_scratch` says otherwise.
-    """
-
-    studies: tuple[str, ...] = ()
-    profile: str = "quick"
-    run: Path | None = None
-    seed: int | None = None
-    sweep: Sweep = field(default_factory=Sweep)
-    scratch: Path | None = None
-    keep_scratch: bool = False
-
-    def names(self) -> tuple[str, ...]:
-        """Return the studies to measure: those asked for, after the limits that they are read against."""
-        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or STUDIES))))
-
-    @classmethod
-    def continuing(cls, run: Path) -> "Request":
-        """Return the request that the run in folder `run` was begun with; raises `UsageError` when it is no run."""
-        begun = folder.read(run).about["parameters"]
-        sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None)
-        return cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep)
-
-    def points(self) -> list[tuple[Study, list[Point]]]:
-        """Return every study with its points.
-
-        Without studies named, a backend that only some studies have is swept by those; raises `UsageError` when none
-        has it, or when a named study lacks it.
-        """
-        chosen = profile(self.profile)
-        return [(study(name), study(name).points(chosen, self._sweep_of(study(name)))) for name in self._swept()]
-
-    def _swept(self) -> list[str]:
-        """Return the studies that the sweep fits: own sizes mean nothing where a payload cannot have any."""
-        unsized = [name for name in self.names() if self.sweep.sizes and not study(name).sized]
-        if wrong := [name for name in unsized if name in self.studies]:
-            raise UsageError(f"study {wrong[0]} takes no --size", "its payloads are its own", "leave --size out")
-        return [name for name in self.names() if name not in unsized]
-
-    def _sweep_of(self, each: Study) -> Sweep:
-        if self.sweep.backends is None or self.studies:
-            return self.sweep
-        for name in self.sweep.backends:
-            if not any(name in other.backends() for other in STUDIES.values()):
-                why = backend(name).missing() or "no study has it"
-                raise UsageError(f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can")
-        return Sweep(self.sweep.sizes, tuple(name for name in self.sweep.backends if name in each.backends()))
-
-    def parameters(self) -> dict[str, Any]:
-        """Return what makes two runs continue each other."""
-        return {
-            "profile": self.profile,
-            "studies": list(self.names()),
-            "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
-            "backends": list(self.sweep.backends) if self.sweep.backends else None,
-        }
+NOT_HERE = "not testable here: "
 
 
 def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     """Measure all that `request` asks for and that is not on disk yet; return the finished run.
 
-    A run that was killed is continued: by name when `request.run` is given, else the newest unfinished one with the
-    same parameters on this machine. Raises `UsageError` for a request that cannot mean anything and `LabError` when
-    the work cannot be done; a point that fails is noted in the run and does not end it.
+    A run that was killed, or of which points failed, is continued: by name when `request.run` is given, else the newest
+    such one with the same parameters on this machine. Raises `UsageError` for a request that cannot mean anything and
+    `LabError` when the work cannot be done; a point that fails is noted in the run and does not end it.
     """
-    chosen = profile(request.profile)
-    topology = Topology.read(Source())
-    placed = placements(topology)
+    placed, reasons = _placements()
     wanted = request.points()
     if not any(points for each, points in wanted if each.name != LimitsStudy.name):
         raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
+    files = (request.scratch or paths.scratch).resolve()
+    if request.scratch is not None:
+        scratch.check(files)
     ledger.clean(paths.ledger)
     _room_in_shared_memory(max(each.shared_memory(point) for each, points in wanted for point in points))
     machine = collect(Source(), root=paths.root)
@@ -121,36 +56,44 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_raw(run, machine)
-        scratch = (request.scratch or paths.scratch).resolve()
-        reasons = missing(topology)
-        todo = [(each, _todo(run, each, points, placed, reasons, scratch, progress)) for each, points in wanted]
-        if any(points for _, points in todo) or not run.finished:
-            run.about["finished"] = None
-            run.about["sessions"].append(_session())
-            run.save()
+        todo = [(each, _todo(run, each, points, placed, reasons, files, progress)) for each, points in wanted]
+        if run.finished and not any(points for _, points in todo):
+            return run
+        run.about["finished"] = None
+        run.about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
+        run.save()
         if any(points for _, points in todo):
             launcher = stack.enter_context(Launcher(paths.ledger))
-            site = Site(launcher, scratch, run.keep, run.note, progress.say)
+            site = Site(launcher, files, run.keep, run.note, progress.say, request.keep_scratch)
             for each, points in todo:
                 if points:
-                    _measure_study(each, points, each.effort(chosen), run, site, placed, progress)
-        if not run.finished:
-            if not request.keep_scratch:
-                remove_scratch(scratch)
-            _finish(run)
+                    _measure_study(each, points, request.effort(each), run, site, placed, progress)
+        run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
+        run.about["finished"] = _now()
+        run.save()
     return run
+
+
+def _placements() -> tuple[dict[str, Placement], dict[str, str]]:
+    """Return the placements of this machine by name, and why it has no others."""
+    topology = Topology.read(Source())
+    return placements(topology), missing(topology)
 
 
 def _room_in_shared_memory(largest: int) -> None:
     """Raise `LabError` before anything is measured when /dev/shm cannot hold `largest` bytes."""
-    where = os.statvfs(ledger.SHARED_MEMORY)
+    enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
+    try:
+        where = os.statvfs(ledger.SHARED_MEMORY)
+    except OSError as error:
+        raise LabError("no /dev/shm", error.strerror or "", "mount one: mount -t tmpfs tmpfs /dev/shm") from error
+    if where.f_flag & os.ST_RDONLY or not os.access(ledger.SHARED_MEMORY, os.W_OK):
+        raise LabError("/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm")
     free = where.f_bavail * where.f_frsize
     need = largest + SHARED_MEMORY_SLACK
     if free < need:
         why = f"{free:,} bytes are free and {need:,} are needed"
-        enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
-        fix = f"free some, enlarge it ({enlarge}) or give a smaller --size"
-        raise LabError("no room in /dev/shm", why, fix)
+        raise LabError("no room in /dev/shm", why, f"free some, enlarge it ({enlarge}) or give a smaller --size")
 
 
 def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
@@ -163,12 +106,12 @@ def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
             raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
         return run
 
-    def unfinished(run: RunFolder) -> bool:
+    def incomplete(run: RunFolder) -> bool:
         same_seed = request.seed in (None, run.about["seed"])
         mine = run.about["parameters"] == wanted and run.about["machine"]["digest"] == machine
-        return not run.finished and same_seed and mine
+        return not run.complete and same_seed and mine
 
-    return folder.newest(paths.runs, unfinished)
+    return folder.newest(paths.runs, incomplete)
 
 
 def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
@@ -176,8 +119,6 @@ def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
         "parameters": request.parameters(),
         "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
         "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
-        "sessions": [],
-        "points": {},
     }
     return folder.create(paths.runs, machine.digest, about, dt.datetime.now(dt.UTC))
 
@@ -191,10 +132,6 @@ def _keep_raw(run: RunFolder, machine: Machine) -> None:
         write_whole(run.path / name, content)
     run.about["files"] |= {name: hashlib.sha256(content).hexdigest() for name, content in kept.items()}
     run.save()
-
-
-def _session() -> dict[str, Any]:
-    return {"begun": _now(), "conditions": conditions(Source())}
 
 
 def _now() -> str:
@@ -220,7 +157,7 @@ def _todo(
         else:
             why = each.missing(point, scratch)
         if why:
-            run.about["points"][point.id] = f"not testable here: {why}"
+            run.about["points"][point.id] = NOT_HERE + why
         else:
             run.about["points"].pop(point.id, None)
             todo.append(point)
@@ -263,17 +200,16 @@ def _measure_study(
         else:
             run.add(point, encode(result))
 
-    with each.open(site, points, chosen, seed) as bench:
-        sweep_points(points, chosen, seed, launch, store, progress)
+    try:
+        with each.open(site, points, chosen, seed) as bench:
+            measure_points(points, chosen, seed, launch, store, progress)
+    except NotTestableError as error:
+        progress.say(f"{each.name}: {NOT_HERE}{error}")
+        run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
+        run.save()
 
 
 def _queued(outcomes: dict[str, Outcome]) -> float:
     """Return the largest share of its measured time for which a worker waited for a CPU."""
     counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
     return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
-
-
-def _finish(run: RunFolder) -> None:
-    run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
-    run.about["finished"] = _now()
-    run.save()

@@ -1,33 +1,41 @@
 """What a measuring session owns outside the checkout, written down before it exists, so that it can be removed.
 
 Every shared name carries the session's id: the owner's pid, its start time and a random part. A name is removed only
-when a ledger file says that the session made it and the owner is gone, never because it looks like ours.
+when a ledger file says that the session made it and the owner is gone, never because it looks like ours. The owner
+holds a lock (flock) on its ledger file for as long as it lives, which every PID namespace can see.
+
+A ledger file is the session as one line of JSON, and below it a line for each thing of another kind (`owned`).
 """
 
-import json
+import fcntl
 import os
 import secrets
 import shutil
 import tempfile
+import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import msgspec
+
 from ipclab.errors import LabError
+from ipclab.spawn import owned
 
 SHARED_MEMORY = Path("/dev/shm")
 NAME_KINDS = ("", "sem.")  # how glibc names shared memory and named semaphores below /dev/shm
+OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
+_locks: dict[str, int] = {}  # of this process's own sessions, by id
 
 
-@dataclass(frozen=True)
-class Session:
-    """One measuring process and what it may leave behind."""
+class Session(msgspec.Struct, frozen=True):
+    """One measuring process and what it may leave behind; `folder` is private: sockets, databases."""
 
     id: str
     pid: int
     start_ticks: int
     boot_id: str
-    folder: str  # private temporary folder: sockets, databases
+    folder: str
+    namespace: str = ""  # of its pid
 
     def prefix(self, launch: int) -> str:
         """Return the prefix of every shared name of launch number `launch`."""
@@ -45,85 +53,137 @@ def start_ticks(pid: int) -> int | None:
 
 
 def boot_id() -> str:
-    """Return the random id of this boot of the kernel."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    """Return the random id of this boot of the kernel, or nothing where it is hidden."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def pid_namespace() -> str:
+    """Return what tells this process's PID namespace from others."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def file_of(ledger: Path, session: str) -> Path:
+    """Return the ledger file of the session whose id is `session`."""
+    return ledger / f"{session}.json"
 
 
 def open_session(ledger: Path) -> Session:
     """Write down a new session of this process in folder `ledger`, then create its private folder.
 
-    Raises `LabError` when the ledger cannot be written.
+    Raises `LabError` when the ledger or the folder for temporary files cannot be written.
     """
     pid = os.getpid()
     ticks = start_ticks(pid) or 0
     name = f"ipclab-{pid}-{ticks}-{secrets.token_hex(4)}"
-    session = Session(name, pid, ticks, boot_id(), str(Path(tempfile.gettempdir()) / name))
+    folder = Path(tempfile.gettempdir()) / name
+    session = Session(name, pid, ticks, boot_id(), str(folder), pid_namespace())
+    place = ledger
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(ledger / f"{name}.json", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        _locks[name] = os.open(file_of(ledger, name), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        fcntl.flock(_locks[name], fcntl.LOCK_EX)
+        os.write(_locks[name], msgspec.json.encode(session) + b"\n")
+        place = folder
+        folder.mkdir(mode=0o700)
     except OSError as error:
-        fix = "make the data folder writable or set IPCLAB_DATA to one that is"
-        raise LabError(f"cannot write in {ledger}", error.strerror or "", fix) from error
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(asdict(session), file)
-    Path(session.folder).mkdir(mode=0o700)
+        close_session(ledger, session)
+        fix = "make the folder writable or set IPCLAB_DATA (data) or TMPDIR (temporary files) to one that is"
+        raise LabError(f"cannot write in {place}", error.strerror or "", fix) from error
     return session
 
 
-def remove_names(session: Session, launch: int | None = None, shared_memory: Path = SHARED_MEMORY) -> list[str]:
-    """Unlink the shared names of `session` (of one launch when given) and return them."""
-    prefix = session.id if launch is None else session.prefix(launch)
-    starts = tuple(f"{kind}{prefix}-" for kind in NAME_KINDS)
+def read_session(file: Path) -> Session | None:
+    """Return the session of a ledger file, or None when it does not say; raises `OSError` when it cannot be read."""
+    try:
+        return msgspec.json.decode(file.read_bytes().partition(b"\n")[0], type=Session)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def remove_names(start: str, shared_memory: Path = SHARED_MEMORY) -> list[str]:
+    """Unlink the shared names that begin with `start` and a hyphen, and return them."""
+    starts = tuple(f"{kind}{start}-" for kind in NAME_KINDS)
     removed = []
-    for entry in sorted(os.scandir(shared_memory), key=lambda entry: entry.name):
-        # The session's fork server may be removing the same names at this moment.
-        with suppress(FileNotFoundError):
-            if entry.name.startswith(starts) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    Path(entry.path).unlink()
-                removed.append(entry.name)
+    with suppress(OSError):  # no such folder here
+        for entry in sorted(os.scandir(shared_memory), key=lambda entry: entry.name):
+            # The session's fork server may be removing the same names at this moment.
+            with suppress(FileNotFoundError):
+                if entry.name.startswith(starts) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                    _remove(Path(entry.path))
+                    removed.append(entry.name)
     return removed
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def remove_launch(prefix: str, folder: str) -> None:
+    """Remove all that the launch whose names start with `prefix` has left, in `folder` too."""
+    remove_names(prefix)
+    number = prefix.rpartition("-")[2]
+    with suppress(OSError):
+        owned.remove((Path(folder) / f"{number}-{owned.FILE}").read_bytes())
+    for path in Path(folder).glob(f"{number}-*") if folder else ():
+        _remove(path)
 
 
 def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     """Remove all that `session` owns, then its ledger file; return what was removed."""
-    removed = remove_names(session, shared_memory=shared_memory)
-    folder = Path(session.folder)
+    removed = remove_names(session.id, shared_memory)
+    file, folder = file_of(ledger, session.id), Path(session.folder)
     if folder.name == session.id and folder.is_dir() and not folder.is_symlink():
+        for each in sorted(folder.glob(f"*-{owned.FILE}")):
+            removed += owned.remove(each.read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
         removed.append(str(folder))
-    (ledger / f"{session.id}.json").unlink(missing_ok=True)
+    with suppress(OSError):
+        removed += owned.remove(file.read_bytes().partition(b"\n")[2])
+        file.unlink(missing_ok=True)
+    if (lock := _locks.pop(session.id, None)) is not None:
+        os.close(lock)
     return removed
 
 
-def is_alive(session: Session) -> bool:
+def is_alive(ledger: Path, session: Session) -> bool:
     """Tell whether the very process that opened `session` still runs."""
-    return session.boot_id == boot_id() and start_ticks(session.pid) == session.start_ticks
+    if _is_locked(file_of(ledger, session.id)):
+        return True
+    mine = (session.boot_id, session.namespace) == (boot_id(), pid_namespace())
+    return mine and start_ticks(session.pid) == session.start_ticks
+
+
+def _is_locked(file: Path) -> bool:
+    with suppress(FileNotFoundError):
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+    return False
 
 
 def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
-    """Close every session whose owner is dead; return what was removed."""
+    """Close every session whose owner is dead; return what was removed. What cannot be read is left alone."""
     removed: list[str] = []
     for file in sorted(ledger.glob("ipclab-*.json")):
-        try:
-            session = Session(**json.loads(file.read_text()))
-        except FileNotFoundError:
-            continue  # its fork server closed it in the meantime
-        except (ValueError, TypeError):
-            # Killed while writing its first line: nothing had been created yet.
-            if (ticks := _owner_in_name(file)) is None or start_ticks(ticks[0]) != ticks[1]:
-                file.unlink(missing_ok=True)
-            continue
-        if file.stem == session.id and not is_alive(session):
-            removed += close_session(ledger, session, shared_memory)
+        with suppress(OSError):  # not ours to read, or its fork server closed it in the meantime
+            session = read_session(file)
+            if session is None:
+                # Killed while writing its first line: nothing had been created yet.
+                if not _is_locked(file) and time.time() - file.stat().st_mtime > OPENING_SECONDS:
+                    file.unlink()
+            elif file.stem == session.id and not is_alive(ledger, session):
+                removed += close_session(ledger, session, shared_memory)
     return removed
-
-
-def _owner_in_name(file: Path) -> tuple[int, int] | None:
-    parts = file.stem.split("-")
-    try:
-        return int(parts[1]), int(parts[2])
-    except (IndexError, ValueError):
-        return None

@@ -66,6 +66,7 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     return {
         **kept,
         **{f"OMPI_MCA_{name}": value for name, value in tuning.items()},
+        "HOME": base.get("HOME") or str(folder),  # Open MPI does not start without one
         **{name + end: "1" for name in as_root for end in ("", "_CONFIRM")},
         "PMIX_MCA_ptl_tcp_if_include": "lo",
         "TMPDIR": str(folder),

@@ -20,24 +20,23 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
-from ipclab.store.point import Point
-from ipclab.spawn import mpi
-from ipclab.spawn.launcher import STDERR_TAIL, Launcher, LaunchError, Role
+from ipclab.spawn import mpi, supervisor
+from ipclab.spawn.launcher import END_SECONDS, START_SECONDS, STDERR_TAIL, Launcher, LaunchError, Role, ending
+from ipclab.spawn.ledger import SHARED_MEMORY, remove_launch, remove_names
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
 
-START_SECONDS = 60.0
-END_SECONDS = 10.0
 SIGNAL_TOLD = re.compile(r"process rank (\d+)\D.*?signal\s+(\d+)", re.DOTALL)
+NOT_ALONE = "Open MPI listens on all addresses of this host while its ranks run: a network of their own is refused here"
 CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
 
 class RankSet:
     """One `mpiexec` and its ranks."""
 
-    def __init__(self, launcher: Launcher, count: int) -> None:
-        """Start `count` ranks in the session of `launcher`; raises `LaunchError` when they do not come up."""
+    def __init__(self, launcher: Launcher, count: int, preload: Sequence[str] = ()) -> None:
+        """Start `count` ranks that import `preload` first; raises `LaunchError` when they do not come up."""
         launcher.started += 1
         self.launcher, self.session, self.number = launcher, launcher.session, launcher.started
         self.count = count
@@ -45,35 +44,36 @@ class RankSet:
         self.pidfds: dict[int, int] = {}
         self.folder = Path(self.session.folder) / f"ranks-{self.number}"
         self.memory = SHARED_MEMORY / f"{self.session.prefix(self.number)}-mpi"
+        self.alone = True  # in a network of their own
         self.told = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
         self.supervisor: subprocess.Popen[bytes] | None = None
         try:
-            self._start()
+            self._start(preload)
         except BaseException:
             self.end()
             raise
 
-    def _start(self) -> None:
+    def _start(self, preload: Sequence[str]) -> None:
         launcher = mpi.mpiexec()
         if launcher is None:
             raise LaunchError("ranks cannot be started", mpi.missing() or "", "")
         deadline = time.monotonic() + START_SECONDS
         self.folder.mkdir(mode=0o700)
         self.memory.mkdir(mode=0o700)
-        program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder)]
-        watched = [str(self.launcher.ledger.resolve()), self.session.id, *mpi.command(launcher, self.count, program)]
+        program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *preload]
         with socket.socket(socket.AF_UNIX) as listening:
             folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
             listening.bind(f"/proc/self/fd/{folder}/socket")
             os.close(folder)
             listening.listen(self.count)
-            self.supervisor = subprocess.Popen(
-                [sys.executable, "-m", "ipclab.spawn.mpi_supervisor", *watched],
-                stdin=subprocess.PIPE,
+            self.supervisor = supervisor.supervised(
+                self.launcher.ledger,
+                self.session,
+                mpi.command(launcher, self.count, program),
+                alone=True,
                 stdout=self.told,
                 stderr=self.told,
                 env=mpi.environment(os.environ, self.folder, self.memory),
-                start_new_session=True,
             )
             while len(self.wires) < self.count:
                 self._await([listening], deadline)
@@ -91,6 +91,7 @@ class RankSet:
     def _adopt(self, sock: socket.socket, deadline: float) -> None:
         wire = Wire(sock)
         message, _ = wire.receive(deadline)
+        self.alone &= message["network"] != supervisor.network()
         self.wires[message["rank"]] = wire
         self.pidfds[message["rank"]] = os.pidfd_open(message["pid"])
 
@@ -135,9 +136,9 @@ class RankSet:
                 self.supervisor.wait(END_SECONDS)
         told = self._read_told()
         if found := SIGNAL_TOLD.search(told):
-            return self._failure(int(found[1]), names, f"was killed by {signal.Signals(int(found[2])).name}")
+            return self._failure(int(found[1]), names, ending(-int(found[2])))
         code = CODE_TOLD.search(told)
-        return self._failure(ranks[0], names, f"ended with exit code {code[1]}" if code else "ended")
+        return self._failure(ranks[0], names, ending(int(code[1])) if code else "ended")
 
     def _failure(self, rank: int, names: dict[int, str], why: str) -> LaunchError:
         name = f" ({names[rank]})" if rank in names else ""
@@ -163,13 +164,7 @@ class RankSet:
         if self.supervisor is not None:
             with suppress(subprocess.TimeoutExpired):
                 self.supervisor.wait(END_SECONDS if orderly else 0)
-            if self.supervisor.stdin:
-                self.supervisor.stdin.close()
-            try:
-                self.supervisor.wait(END_SECONDS)
-            except subprocess.TimeoutExpired:
-                self.supervisor.kill()
-                self.supervisor.wait()
+            supervisor.end(self.supervisor)
         for pidfd in self.pidfds.values():  # in case the supervisor was killed itself
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -177,7 +172,7 @@ class RankSet:
             os.close(pidfd)
         self.told.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        remove_names(self.session, self.number)
+        remove_names(self.session.prefix(self.number))
         self.wires, self.pidfds, self.supervisor = {}, {}, None
 
 
@@ -209,9 +204,16 @@ def command_of(
 class RankBench:
     """Launches points on ranks that it starts itself; a context manager that leaves nothing behind."""
 
-    def __init__(self, launcher: Launcher, count: int, start: Callable[[Launcher, int], RankSet] = RankSet) -> None:
-        """Use sets of `count` ranks in the session of `launcher`."""
-        self.launcher, self.count, self.start = launcher, count, start
+    def __init__(
+        self,
+        launcher: Launcher,
+        count: int,
+        preload: Sequence[str] = (),
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person should know."""
+        self.launcher, self.count, self.preload, self.say = launcher, count, preload, say
+        self.told = False
         self.ranks: RankSet | None = None
         self.done: set[str] = set()
 
@@ -227,7 +229,10 @@ class RankBench:
         """Run one launch of `point`; raises `LabError` when it failed."""
         if self.ranks is None or point.id in self.done:
             self._end(orderly=True)
-            self.ranks = self.start(self.launcher, self.count)
+            self.ranks = RankSet(self.launcher, self.count, self.preload)
+            if not self.ranks.alone and not self.told:
+                self.told = True
+                self.say(NOT_ALONE)
         self.done.add(point.id)
         if len(roles) > self.count:
             raise LabError(f"{len(roles)} roles need as many ranks", f"there are {self.count}", "")
@@ -240,7 +245,7 @@ class RankBench:
             self._end(orderly=False)
             raise
         finally:
-            remove_launch(self.launcher, number)
+            remove_launch(session.prefix(number), session.folder)
         return outcomes
 
     def _end(self, orderly: bool) -> None:
@@ -248,13 +253,3 @@ class RankBench:
         ranks, self.ranks = self.ranks, None
         if ranks is not None:
             ranks.end(orderly)
-
-
-def remove_launch(launcher: Launcher, number: int) -> None:
-    """Remove what launch `number` made and left, by its names."""
-    remove_names(launcher.session, number)
-    for entry in Path(launcher.session.folder).glob(f"{number}-*"):
-        if entry.is_dir():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)

@@ -9,17 +9,15 @@ import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.store.point import Point
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
-from ipclab.spawn.mpi_launcher import command_of, remove_launch
+from ipclab.spawn.ledger import remove_launch
+from ipclab.spawn.mpi_launcher import command_of
 from ipclab.spawn.mpi_mail import (
     CANCEL,
     COMMAND,
@@ -33,6 +31,7 @@ from ipclab.spawn.mpi_mail import (
 )
 from ipclab.spawn.mpi_worker import Command, run
 from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
 
 HELLO_SECONDS = 120.0
 GRACE_SECONDS = 15.0
@@ -162,16 +161,8 @@ def _serve(mail: Mail, at_home: bool) -> None:
     while (command := link.next()) is not None:
         run(mail.comm, command, link)
         if not at_home:
-            _remove(command["prefix"], command["folder"])
+            remove_launch(command["prefix"], command["folder"])
     mail.flush(GRACE_SECONDS)
-
-
-def _remove(prefix: str, folder: str) -> None:
-    for entry in SHARED_MEMORY.glob(f"{prefix}-*"):
-        with suppress(OSError):
-            entry.unlink()
-    for entry in Path(folder).glob(f"{prefix.rpartition('-')[2]}-*") if folder else ():
-        shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
 
 
 class OuterBench:
@@ -204,7 +195,7 @@ class OuterBench:
         try:
             outcomes = self._launch(command, seconds)
         finally:
-            remove_launch(self.launcher, number)
+            remove_launch(session.prefix(number), session.folder)
         outcomes[roles[0].name].facts["node"] = node
         return outcomes
 

@@ -187,7 +187,8 @@ class SocketLink:
 
 
 def main() -> None:
-    """Be a rank that the measuring process has started: the argument is the folder of its socket."""
+    """Be a rank that the measuring process has started: arguments are the folder of its socket, and what to import."""
+    from ipclab.spawn.supervisor import network
     from ipclab.spawn.zygote import die_with_parent
 
     die_with_parent(os.getppid())
@@ -199,12 +200,13 @@ def main() -> None:
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(f"/proc/self/fd/{folder}/socket")  # short, however long the folder's own path is
     link = SocketLink(Wire(sock))
-    link.wire.send({"rank": rank, "pid": os.getpid()})
+    link.wire.send({"rank": rank, "pid": os.getpid(), "network": network()})
     try:
         import numpy  # noqa: F401
         from mpi4py import MPI
 
-        import ipclab.studies.shared_dict.ends  # noqa: F401
+        for module in sys.argv[2:]:
+            importlib.import_module(module)
     except Exception as error:
         traceback.print_exc()
         link.fail(f"{type(error).__name__}: {error}")

@@ -1,35 +1,78 @@
-"""The scratch folder: files that a study makes on disk, marked as ours so that nothing else is ever removed."""
+"""The scratch folder: files that a study makes on disk, marked as ours and held while they are used."""
 
+import fcntl
+import os
 import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
 
 MARK = "ipclab-scratch"
+FIX = "name another: --scratch DIR"
 
 
-def open_scratch(folder: Path, tag: str) -> Path:
-    """Make (or find) the subfolder `ipclab-scratch-<tag>` of `folder`, private to its owner, and return it.
+def path_of(folder: Path, tag: str) -> Path:
+    """Return the subfolder of `folder` that holds the files of `tag`."""
+    return folder / f"{MARK}-{tag}"
 
-    Raises `LabError` when it cannot be made.
+
+def check(folder: Path) -> None:
+    """Raise `LabError` when no files can be made in `folder`; it is left as it was."""
+    place = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        tempfile.TemporaryDirectory(dir=place).cleanup()
+    except OSError as error:
+        raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
+
+
+@contextmanager
+def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
+    """Make (or find) the subfolder for `tag`, private to its owner, and hold it for this process.
+
+    `own` is told of it before it exists, so that whoever owns it removes it. Raises `LabError` when it cannot be made,
+    or when another process holds it.
     """
-    path = folder / f"{MARK}-{tag}"
+    path = path_of(folder, tag)
+    own(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
-        (path / MARK).touch(mode=0o600)
+        mark = os.open(path / MARK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise LabError(f"cannot make files in {folder}", error.strerror or "", "name another: --scratch DIR") from error
-    return path
+        raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(mark)
+        fix = f"wait for it, or {FIX}"
+        raise LabError(f"{path} is in use", "another process reads files there", fix) from error
+    try:
+        yield path
+    finally:
+        os.close(mark)
 
 
-def remove_scratch(folder: Path) -> list[Path]:
-    """Remove every marked subfolder of `folder` that `open_scratch` made, and `folder` itself when it is then empty."""
-    removed = []
-    for path in sorted(folder.glob(f"{MARK}-*")) if folder.is_dir() else ():
-        if not path.is_symlink() and (path / MARK).is_file():
-            shutil.rmtree(path, ignore_errors=True)
-            removed.append(path)
-    if removed and not any(folder.iterdir()):
-        folder.rmdir()
-    return removed
+def remove(path: Path) -> bool:
+    """Remove a marked subfolder, and the folder around it when that is then empty; tell whether there was one.
+
+    One that some process holds stays, as does everything that `held` did not make.
+    """
+    if path.is_symlink() or not path.name.startswith(f"{MARK}-"):
+        return False
+    try:
+        mark = os.open(path / MARK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path, ignore_errors=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(mark)
+    with suppress(OSError):
+        path.parent.rmdir()
+    return True

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from array import array
+from contextlib import suppress
 from typing import Any
 
 Message = dict[str, Any]
@@ -59,6 +60,14 @@ class Wire:
         if not chunk:
             raise EOFError("the other end closed")
         self._pending += chunk
+
+    def await_end(self, seconds: float) -> None:
+        """Wait until the other end is gone, at most `seconds`; what it still says is not kept."""
+        with suppress(OSError, EOFError):
+            deadline = time.monotonic() + seconds
+            while True:
+                self._fill(deadline)
+                self._pending.clear()
 
     def close(self) -> None:
         """Close the socket; the other end then sees the end of file."""

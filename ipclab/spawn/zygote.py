@@ -6,6 +6,7 @@ measuring process killed with SIGKILL leaves nothing behind.
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import selectors
@@ -37,19 +38,35 @@ def run_worker(request: dict[str, Any], control: int, stderr: int, parent: int) 
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
         os.sched_setaffinity(0, request["cpus"])
+        os.set_inheritable(control, True)  # its other end sees the end of what is executed
+        if request["command"]:
+            os.setsid()
+            env = ENVIRONMENT | request["env"]
+            env = {name: value for name, value in env.items() if value is not None}
+            os.execve(request["command"][0], request["command"], env)
         if request["fresh"]:
-            os.set_inheritable(control, True)
             command = [sys.executable, "-m", "ipclab.spawn.life", str(control), json.dumps(request)]
             os.execve(sys.executable, command, ENVIRONMENT)
         from ipclab.spawn.life import live
 
         gc.disable()
         code = live(request, control)
-    except BaseException:  # the worker's last words belong into its stderr
-        traceback.print_exc()
+    except BaseException as error:  # the worker's last words belong into its stderr
+        if request["command"]:
+            print(error, file=sys.stderr)
+        else:
+            traceback.print_exc()
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def end(pid: int) -> None:
+    """Kill the child `pid`, which was not waited for yet, with its process group if it has one of its own."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 class Zygote:
@@ -71,8 +88,8 @@ class Zygote:
                     serving = self._request()
                 else:
                     self._reap(int(key.fd))
-        for pidfd, pid in self.children.items():
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        for pid in self.children.values():
+            end(pid)
             os.waitpid(pid, 0)
 
     def _request(self) -> bool:
@@ -84,15 +101,11 @@ class Zygote:
             return False
         request = json.loads(data)
         if "kill" in request:
-            self._kill(request["kill"])
+            if request["kill"] in self.children.values():
+                end(request["kill"])
         else:
             self._fork(request, fds)
         return True
-
-    def _kill(self, pid: int) -> None:
-        for pidfd, child in self.children.items():
-            if child == pid:
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
     def _fork(self, request: dict[str, Any], fds: list[int]) -> None:
         parent = os.getpid()
@@ -110,6 +123,7 @@ class Zygote:
 
     def _reap(self, pidfd: int) -> None:
         pid = self.children.pop(pidfd)
+        end(pid)  # what a program has started ends with it
         _, status = os.waitpid(pid, 0)
         self.selector.unregister(pidfd)
         os.close(pidfd)
@@ -121,22 +135,22 @@ class Zygote:
 
 
 def main() -> None:
-    """Run the fork server: arguments are the socket's descriptor, the ledger folder and the session's id."""
+    """Run the fork server: arguments are the socket's descriptor, the ledger folder, the session's id, what to load."""
     descriptor, ledger, session_id = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    module, _, preload = sys.argv[4].partition(":")
     # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
-    from ipclab.backends import installed as registry
-    from ipclab.spawn.ledger import Session, close_session
+    from ipclab.spawn.ledger import close_session, file_of, read_session
 
-    registry.preload()
+    getattr(importlib.import_module(module), preload)()
     gc.collect()
     gc.freeze()  # collected once here: a collection in each child would copy every page it touches
-    file = ledger / f"{session_id}.json"
-    session = Session(**json.loads(file.read_text()))
+    session = read_session(file_of(ledger, session_id))
     Zygote(socket.socket(fileno=descriptor)).serve()
     # Once more even when its file is gone: the owner was killed, and another session cleaned before our workers ended.
-    close_session(ledger, session)
+    if session is not None:
+        close_session(ledger, session)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def read(path: Path) -> RunFolder:
     """
     file = path / INDEX
     if not file.is_file():
-        raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs or data/reference")
+        raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")
     try:
         text = file.read_bytes()
     except OSError as error:

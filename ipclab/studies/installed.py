@@ -1,30 +1,41 @@
-"""The studies of this laboratory."""
+"""The studies that are installed, ours and other packages'."""
 
-from ipclab.errors import UsageError
-from ipclab.studies.file_io.study import FileIoStudy
+from functools import cache
+from typing import Any
+
+from ipclab.backends.installed import backends
+from ipclab.plugins import chosen, installed
 from ipclab.studies.interface import Study
-from ipclab.studies.limits import LimitsStudy
-from ipclab.studies.multiplexer.study import MultiplexerStudy
-from ipclab.studies.payload.study import PayloadStudy
-from ipclab.studies.round_trip import RoundTripStudy
-from ipclab.studies.shared_dict.study import SharedDictStudy
-from ipclab.errors import nearest
 
-# In the order of measuring: the limits first, for every run is read against them.
-_ALL: tuple[Study, ...] = (
-    LimitsStudy(),
-    PayloadStudy(),
-    SharedDictStudy(),
-    MultiplexerStudy(),
-    RoundTripStudy(),
-    FileIoStudy(),
-)
-STUDIES = {study.name: study for study in _ALL}
+GROUP = "ipclab.studies"
+# In the order of measuring: the limits first, for every run is read against them. Other packages' studies follow.
+ORDER = ("limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io")
+NEEDED = ("points", "roles", "collect", "open", "factors")
+
+
+@cache
+def studies() -> dict[str, Study]:
+    """Return every registered study by name, the limits first; raises `UsageError` when one cannot be loaded."""
+    found = installed(GROUP, "study", _made)
+    return {name: found[name] for name in dict.fromkeys([*(each for each in ORDER if each in found), *found])}
+
+
+def _made(kind: Any) -> Study | None:
+    """Return a study of the class `kind`."""
+    return kind() if all(hasattr(kind, name) for name in NEEDED) else None
 
 
 def study(name: str) -> Study:
     """Return the study called `name`; raises `UsageError` with the nearest name when there is none."""
-    if name not in STUDIES:
-        fix = f"did you mean {nearest(name, STUDIES)!r}? there are {', '.join(STUDIES)}"
-        raise UsageError(f"unknown study {name!r}", "", fix)
-    return STUDIES[name]
+    return chosen("study", name, studies())
+
+
+def preload() -> None:
+    """Import what the workers need, so that a forked worker starts in milliseconds."""
+    import numpy as np
+
+    import ipclab.spawn.proof  # noqa: F401
+
+    np.random.Generator(np.random.PCG64(0)).bytes(8)
+    backends()
+    studies()

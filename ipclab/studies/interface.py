@@ -1,27 +1,31 @@
 """What a study must offer so that the runner can measure it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from ipclab.errors import UsageError
+from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.studies.profile import Profile
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.store.point import Level, Point
+from ipclab.studies.profile import Profile
 
+
+class NotTestableError(LabError):
+    """A study cannot measure its points on this machine, found when it made ready; `str()` says what mends it."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a person asked to vary instead of the study's own levels; None means all of the study's."""
+    """What a person asked to vary instead of the study's own levels; None, or a factor not named, means the study's."""
 
     sizes: tuple[int, ...] | None = None
     backends: tuple[str, ...] | None = None
+    levels: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for a size that is not positive."""
@@ -32,6 +36,10 @@ class Sweep:
     def wants(self, backend: str) -> bool:
         """Tell whether points of `backend` are asked for."""
         return self.backends is None or backend in self.backends
+
+    def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
+        """Return the levels of a factor of whole numbers, ascending: those asked for, or else the `usual` ones."""
+        return tuple(sorted({int(level) for level in self.levels.get(factor, usual)}))
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,8 @@ class Site:
     """What a study may use of the measuring session beside its points.
 
     `launcher` is the fork server. `scratch` is the folder for files that a study makes on disk, not there before it is
-    needed. `keep` puts a raw file (name below `raw/`, content) into the run, `note` an entry into its `run.json`, and
-    `say` prints a line beside the progress.
+    needed; `keep_scratch` leaves them there. `keep` puts a raw file (name below `raw/`, content) into the run, `note`
+    an entry into its `run.json`, and `say` prints a line beside the progress.
     """
 
     launcher: Launcher
@@ -57,6 +65,12 @@ class Site:
     keep: Callable[[str, bytes], None]
     note: Callable[[str, Any], None]
     say: Callable[[str], None]
+    keep_scratch: bool = False
+
+    def own_scratch(self, path: Path) -> None:
+        """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""
+        if not self.keep_scratch:
+            self.launcher.own("scratch", str(path.resolve()))
 
 
 Bench = Callable[[Point, Sequence[Role], float], dict[str, Outcome]]
@@ -66,7 +80,8 @@ class Study(Protocol):
     """One question with its factors."""
 
     name: str
-    sized: bool
+    sized: bool  # whether its payloads can have any size
+    factors: Mapping[str, tuple[Level, ...]]  # what a sweep can vary beside sizes and backends, with the usual levels
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the mechanisms that this study can sweep here."""
@@ -100,7 +115,8 @@ class Study(Protocol):
         """Make ready what `points` need and give what launches them; what was made is taken away at the end.
 
         The bench is called with a point, its roles and the deadline in seconds, and returns each role's outcome; it
-        raises `LabError` when the launch failed, and is then good for the next one.
+        raises `LabError` when the launch failed, and is then good for the next one. Raises `NotTestableError` when
+        none of `points` can be measured here.
         """
         ...
 
@@ -109,6 +125,7 @@ class OnForkServer:
     """What most studies have in common: any size, and workers that are forked for each launch."""
 
     sized = True
+    factors: Mapping[str, tuple[Level, ...]] = {}
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Say that nothing is missing."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Point
-from ipclab.studies.profile import Profile
-from ipclab.store.launch import Launch
-from ipclab.studies.interface import OnForkServer, Sweep
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.worker import Outcome, Worker
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.studies.interface import OnForkServer, Sweep
+from ipclab.studies.profile import Profile
 
 MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 PAYLOADS = (84, 13_824, 88, 14_152, 1_382_400, 1_384_120)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from ipclab.errors import UsageError
-from ipclab.errors import nearest
+from ipclab.plugins import chosen
 
 MS = 1_000_000
+PLACEMENTS = ("same", "cross", "free")
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,14 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("smoke", 2, 2, 0.0, 1 * MS, 3, 20, ("same", "cross", "free")),
-        Profile("quick", 5, 7, 0.10, 12 * MS, 3, 1_000, ("same", "cross", "free")),
-        Profile("standard", 10, 30, 0.05, 60 * MS, 20, 5_000, ("same", "cross", "free"), 60.0),
-        Profile("full", 20, 60, 0.03, 250 * MS, 100, 50_000, ("same", "cross", "free"), 120.0),
+        Profile("smoke", 2, 2, 0.0, 1 * MS, 3, 20, PLACEMENTS),
+        Profile("quick", 5, 7, 0.10, 12 * MS, 3, 1_000, PLACEMENTS),
+        Profile("standard", 10, 30, 0.05, 60 * MS, 20, 5_000, PLACEMENTS, 60.0),
+        Profile("full", 20, 60, 0.03, 250 * MS, 100, 50_000, PLACEMENTS, 120.0),
     )
 }
 
 
 def profile(name: str) -> Profile:
     """Return the profile called `name`; raises `UsageError` with the nearest name when there is none."""
-    if name not in PROFILES:
-        fix = f"did you mean {nearest(name, PROFILES)!r}? there are {', '.join(PROFILES)}"
-        raise UsageError(f"unknown profile {name!r}", "", fix)
-    return PROFILES[name]
+    return chosen("profile", name, PROFILES)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.spawn.loops import keep
 from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Worker
 from ipclab.studies.file_io import FIRST, OP, READS_END, TASK, TASKS
 from ipclab.studies.file_io.making import sizes_of
 from ipclab.studies.file_io.sets import FileSet
-from ipclab.spawn.loops import keep
-from ipclab.spawn.worker import Worker
 
 MOST_RESIDENT, LEAST_RESIDENT = (
     0.01,

@@ -65,10 +65,15 @@ def file_sets(profile: str) -> dict[str, FileSet]:
 
 @dataclass(frozen=True)
 class Sweeps:
-    """All sweeps for a machine with `cores` CPUs under the profile called `profile`."""
+    """All sweeps for a machine with `cores` CPUs under the profile called `profile`.
+
+    `own_threads` and `own_depths` are levels that replace the sweeps' own, where a sweep varies them.
+    """
 
     profile: str
     cores: int
+    own_threads: tuple[int, ...] = ()
+    own_depths: tuple[int, ...] = ()
 
     @cached_property
     def sets(self) -> dict[str, FileSet]:
@@ -90,6 +95,8 @@ class Sweeps:
 
     def threads(self, *published: int, factors: tuple[int, ...] = (1, 2, 4)) -> list[int]:
         """Return the thread counts of a sweep: multiples of the cores, and the published ones that fit."""
+        if self.own_threads:
+            return [min(count, MOST_THREADS) for count in self.own_threads]
         scaled = (self.times(factor) for factor in factors)
         return sorted({*scaled, *(count for count in published if self.fits(count))})
 
@@ -109,7 +116,8 @@ class Sweeps:
     def overlap(self) -> Iterator[Point]:
         """Yield: large files one after the other against several in flight."""
         count = self.sets["large"].count
-        depths = [depth for depth in (1, 2, 4, 8, 16, 40) if depth <= min(count, 16) or depth == count]
+        depths = list(self.own_depths)
+        depths = depths or [depth for depth in (1, 2, 4, 8, 16, 40) if depth <= min(count, 16) or depth == count]
         for cache in CACHES:
             for depth in depths if cache == COLD else (depths[0], depths[-1]):
                 yield self._point("overlap", "overlapped", "large", cache, "1RnC", depth=depth)
@@ -143,7 +151,7 @@ class Sweeps:
 
     def flight(self) -> Iterator[Point]:
         """Yield: what the read call costs over calls in flight and threads."""
-        for depth in (1, 16, 256):
+        for depth in self.own_depths or (1, 16, 256):
             yield self._point("flight", "overlapped", "calls", COLD, "1RnC", depth=depth)
         for count in self.threads(16, factors=(1, 4)):
             yield self._point("flight", "overlapped", "calls", COLD, f"{count}RnC", depth=256)

@@ -1,6 +1,5 @@
 """Making file sets on disk: reused when they are the same files, space looked at before, with words of progress."""
 
-import fcntl
 import os
 import shutil
 import time
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ipclab.errors import LabError
+from ipclab.spawn.scratch import held, path_of
 from ipclab.store.files import dump_json, write_whole
-from ipclab.spawn.scratch import open_scratch
 from ipclab.studies.file_io.sets import FileSet
 
 TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
@@ -64,27 +63,25 @@ def nearest(folder: Path) -> Path:
 def no_room(each: FileSet, scratch: Path) -> str | None:
     """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or already does."""
     have, need = free_bytes(scratch), each.on_disk + SLACK
-    if have >= need or _same(_folder(scratch / f"ipclab-scratch-{TAG}", each), each):
+    if have >= need or _same(_folder(path_of(scratch, TAG), each), each):
         return None
     return f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
 
 
 @contextmanager
-def made(scratch: Path, sets: Iterable[FileSet], engine: Engine, say: Callable[[str], None]) -> Iterator[Made]:
+def made(
+    scratch: Path,
+    sets: Iterable[FileSet],
+    engine: Engine,
+    say: Callable[[str], None],
+    own: Callable[[Path], None] = lambda path: None,
+) -> Iterator[Made]:
     """Make every set below `scratch` that is not there yet, in the order given, and hold the folder.
 
-    A set that does not fit is refused and the others are made. Raises `LabError` when the folder cannot be made or
-    another process reads files in it.
+    `own` is told of the folder before it is made. A set that does not fit is refused and the others are made. Raises
+    `LabError` when the folder cannot be made or another process reads files in it.
     """
-    home = open_scratch(scratch, TAG)
-    lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(lock)
-        fix = "wait for it, or name another place: --scratch DIR"
-        raise LabError(f"{home} is in use", "another process reads files there", fix) from error
-    try:
+    with held(scratch, TAG, own) as home:
         found = Made()
         for each in sets:
             try:
@@ -94,8 +91,6 @@ def made(scratch: Path, sets: Iterable[FileSet], engine: Engine, say: Callable[[
                 found.refused[each.name] = error.why if isinstance(error, LabError) else str(error)
                 say(f"file set {each.name}: {found.refused[each.name]}")
         yield found
-    finally:
-        os.close(lock)
 
 
 def _make(home: Path, each: FileSet, engine: Engine, say: Callable[[str], None]) -> tuple[Path, str]:

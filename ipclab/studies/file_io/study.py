@@ -3,7 +3,7 @@
 import importlib.util
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -12,23 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.errors import UsageError
 from ipclab.machine.cgroup import cpu_quota
-from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Point
-from ipclab.studies.profile import Profile
+from ipclab.machine.source import AbsentError, Source
+from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.store.point import Level, Point
 from ipclab.studies.file_io import BACKENDS, HERE
 from ipclab.studies.file_io.engine import deadline_ns
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, file_sets
 from ipclab.studies.file_io.making import about, made, nearest, no_room
 from ipclab.studies.file_io.roles import counts, parse
 from ipclab.studies.file_io.sets import FileSet, Whole
-from ipclab.store.launch import Launch
 from ipclab.studies.interface import Bench, Site, Sweep
-from ipclab.spawn.launcher import Role
-from ipclab.spawn.worker import Outcome
+from ipclab.studies.profile import Profile
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
@@ -43,6 +42,7 @@ class FileIoStudy:
 
     name = "file_io"
     sized = False
+    factors: Mapping[str, tuple[Level, ...]] = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
 
     def backends(self) -> tuple[str, ...]:
         """Return the ways to read."""
@@ -54,11 +54,9 @@ class FileIoStudy:
         return replace(profile, least_launches=least, most_launches=most, launch_seconds=SECONDS[profile.name])
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all experiments; raises `UsageError` for a way to read that there is not."""
-        for name in sweep.backends or ():
-            if name not in BACKENDS:
-                raise UsageError(f"study file_io has no backend {name!r}", "", f"it has {', '.join(BACKENDS)}")
-        found = {point.id: point for point in Sweeps(profile.name, cores()).points()}  # on one CPU some coincide
+        """Return the points of all experiments."""
+        every = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ())).points()
+        found = {point.id: point for point in every}  # on one CPU some coincide
         return [point for point in found.values() if sweep.wants(point.backend)]
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
@@ -108,7 +106,7 @@ class FileIoStudy:
         needed = dict.fromkeys(str(point.levels["set"]) for point in points)
         sets = [file_sets(profile.name)[name] for name in needed]
         sweeps, drawn, sums = Sweeps(profile.name, cores()), set[str](), dict[str, str]()
-        with made(site.scratch, sets, ipclab_native, site.say) as found:
+        with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as found:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": about(sets, found)})
 
             def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:

@@ -1,21 +1,22 @@
 """The multiplexer study: its points, and one launch of the Go benchmark for each."""
 
+import os
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
-from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Level, Point
-from ipclab.studies.profile import Profile
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
-from ipclab.studies.interface import Bench, Site, Sweep
+from ipclab.store.point import Level, Point
+from ipclab.studies.interface import Bench, NotTestableError, Site, Sweep
 from ipclab.studies.multiplexer import (
     ADAPTIVE,
     BOTH,
@@ -38,10 +39,7 @@ from ipclab.studies.multiplexer import (
     output,
     toolchain,
 )
-from ipclab.studies.multiplexer.process import ProcessError, Starter
-from ipclab.errors import nearest
-from ipclab.spawn.launcher import Role
-from ipclab.spawn.worker import Outcome
+from ipclab.studies.profile import Profile
 
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk")
 PER = 1000  # operations that one sample stands for
@@ -86,16 +84,16 @@ def main() -> Iterator[Point]:
                     yield _point("main", node, BOTH, size, "same", medium=medium)
 
 
-def streams() -> Iterator[Point]:
-    """Yield many streams at once over one pipe."""
-    for node, count in product(NODES, STREAMS):
+def streams(counts: Sequence[int]) -> Iterator[Point]:
+    """Yield `counts` streams at once over one pipe."""
+    for node, count in product(NODES, counts):
         yield _point("streams", node, BOTH, STREAM_SIZE, "cross", medium="pipe", streams=count)
 
 
-def threshold() -> Iterator[Point]:
+def threshold(values: Sequence[int]) -> Iterator[Point]:
     """Yield Hybrid's threshold around two sizes, and Adaptive, which has none."""
     for size in THRESHOLD_SIZES:
-        yield from (_point("threshold", "hybrid", WRITE, size, "same", threshold=value) for value in THRESHOLDS)
+        yield from (_point("threshold", "hybrid", WRITE, size, "same", threshold=value) for value in values)
         yield _point("threshold", ADAPTIVE, WRITE, size, "same")
 
 
@@ -106,14 +104,12 @@ def factorial() -> Iterator[Point]:
         yield _point("factorial", FACTORIAL, BOTH, FACTORIAL_SIZE, "cross", medium="pipe", pool=pool, chunk=chunk)
 
 
-ARMS: tuple[Callable[[], Iterator[Point]], ...] = (published, main, streams, threshold, factorial)
-
-
 class MultiplexerStudy:
     """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x chunk."""
 
     name = "multiplexer"
     sized = False
+    factors: Mapping[str, tuple[Level, ...]] = {"streams": STREAMS, "threshold": THRESHOLDS}
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the nodes."""
@@ -126,12 +122,10 @@ class MultiplexerStudy:
         return replace(profile, least_launches=least, most_launches=most, budget_ns=budget)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all arms, interleaved by arm and size; raises `UsageError` for an unknown node."""
-        for name in sweep.backends or ():
-            if name not in self.backends():
-                fix = f"did you mean {nearest(name, self.backends())!r}? it has {', '.join(self.backends())}"
-                raise UsageError(f"study multiplexer has no backend {name!r}", "", fix)
-        return [point for arm in ARMS for point in arm() if sweep.wants(point.backend)]
+        """Return the points of all arms, interleaved by arm and size."""
+        varied = streams(sweep.numbers("streams", STREAMS)), threshold(sweep.numbers("threshold", THRESHOLDS))
+        every = chain(published(), main(), *varied, factorial())
+        return [point for point in every if sweep.wants(point.backend)]
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
@@ -162,50 +156,48 @@ class MultiplexerStudy:
 
         What the binary said in all launches of a point is kept in the run before the point is finished.
         """
-        source, folder = toolchain.module(), Path(site.launcher.session.folder)
+        source, launcher = toolchain.module(), site.launcher
         found = toolchain.find(source, toolchain.candidates())
         if isinstance(found, str):
-            raise LabError("cannot compile the Go benchmarks", found)
-        binary = toolchain.build(found, source, folder)
+            raise NotTestableError(found)
+        try:
+            binary = toolchain.build(found, source, launcher.ledger, launcher.session)
+        except toolchain.CompileError as error:
+            raise NotTestableError(str(error)) from error
         site.note("multiplexer", {"go": found.version})
-        environment = _environment()
         raw: dict[str, list[str]] = {}
-        with Starter() as starter:
 
-            def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-                (role,) = roles
-                said = launch(starter, binary, role, environment, seconds)
-                made = outcome(said, role.arguments["cell"], str(point.levels["op"]))
-                raw.setdefault(point.id, []).append(said)
-                if len(raw[point.id]) >= profile.least_launches:
-                    site.keep(f"multiplexer/{point.id}.txt", "".join(raw[point.id]).encode())
-                return {PROGRAM: made}
+        def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+            (role,) = roles
+            said = launch(launcher, binary, role, seconds)
+            made = outcome(said, role.arguments["cell"], str(point.levels["op"]))
+            raw.setdefault(point.id, []).append(said)
+            if len(raw[point.id]) >= profile.least_launches:
+                site.keep(f"multiplexer/{point.id}.txt", "".join(raw[point.id]).encode())
+            return {PROGRAM: made}
 
-            yield bench
-
-
-def _environment() -> dict[str, str]:
-    """Return the person's environment without what would make Go's runtime another one."""
-    return {name: value for name, value in toolchain.environment(Path("/")).items() if not name.startswith("GO")}
+        yield bench
 
 
-def launch(starter: Starter, binary: Path, role: Role, environment: dict[str, str], seconds: float) -> str:
-    """Run one cell and return what the binary said; raises `LabError` with its first message when it failed."""
+def launch(launcher: Launcher, binary: Path, role: Role, seconds: float) -> str:
+    """Run one cell and return what the binary said; raises `LaunchError` with its first message when it failed."""
     arguments = role.arguments
     flags = {"run": "^$", "bench": "^BenchmarkCell$", "count": COUNTS, "benchtime": arguments["benchtime"]}
-    command = [str(binary), "-test.benchmem", *(f"-test.{name}={value}" for name, value in flags.items())]
-    env = {**environment, "IPCLAB_CELL": arguments["cell"]}
-    if arguments["peer"]:
-        env[PEER_CPUS] = ",".join(map(str, arguments["peer"]))
     # Go's own deadline comes first: it says where the benchmark hung.
+    command = [str(binary), "-test.benchmem", *(f"-test.{name}={value}" for name, value in flags.items())]
+    command.append(f"-test.timeout={seconds:g}s")
+    # The person's settings of Go's runtime would make it another one.
+    env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("GO")}
+    env |= {"IPCLAB_CELL": arguments["cell"], PEER_CPUS: ",".join(map(str, arguments["peer"])) or None}
     try:
-        command.append(f"-test.timeout={seconds:g}s")
-        return starter.run(command, role.cpus, env, seconds + 1)
-    except ProcessError as error:
+        done = launcher.launch([replace(role, command=tuple(command), env=env)], seconds + 1)
+    except LaunchError as error:
         fix = f"see it alone, in native/multiplexer: IPCLAB_CELL={arguments['cell']} go test -run '^$' -bench Cell ."
         if "Permission denied" in error.said:
             fix = "set TMPDIR to a folder whose files may be executed"
-        raise LabError(f"the Go benchmark {error.what}", output.reason(error.said), fix) from error
+        what = error.what.replace(f"worker {PROGRAM!r}", "the Go benchmark")
+        raise LaunchError(what, output.reason(error.said), fix) from error
+    return str(done[PROGRAM].facts["said"])
 
 
 def outcome(said: str, name: str, op: str) -> Outcome:

@@ -13,18 +13,24 @@ from pathlib import Path
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab.spawn.ledger import Session, close_session, open_session
+from ipclab.spawn.supervisor import end, supervised
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
 MEND = "run make setup, or install Go {least} or newer"
 REASON_LENGTH = 300
-# Caches are the person's; anything else of theirs would make the build, or what is measured, another one.
-KEPT = ("GOCACHE", "GOTMPDIR")
+# The cache is the person's; anything else of theirs would make the build, or what is measured, another one.
+KEPT = ("GOCACHE",)
 SETTINGS = {
     **{"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOWORK": "off", "GOENV": "off"},
     **{"GO111MODULE": "on", "CGO_ENABLED": "0"},
 }
 Version = tuple[int, int]
+
+
+class CompileError(LabError):
+    """The compiler refused the benchmarks."""
 
 
 @dataclass(frozen=True)
@@ -110,37 +116,30 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
     return made
 
 
-def build(toolchain: Toolchain, source: Path, folder: Path, seconds: float = COMPILE_SECONDS) -> Path:
-    """Compile the tests of the module in `source` into `folder` and return the binary.
+def build(toolchain: Toolchain, source: Path, ledger: Path, session: Session, seconds: float = COMPILE_SECONDS) -> Path:
+    """Compile the tests of the module in `source` into the folder of `session` and return the binary.
 
-    Raises `LabError` with the compiler's first complaint, or when it took longer than `seconds`.
+    The compiler ends with this process, and its own files are the session's. Raises `LabError` with the compiler's
+    first complaint, or when it took longer than `seconds`.
     """
+    folder = Path(session.folder)
     binary = folder / "multiplexer.test"
     command = [str(toolchain.command), "test", "-c", "-trimpath", "-o", str(binary), "."]
-    fix = "see 'go vet' in the module's folder"
-    try:
-        done = subprocess.Popen(
-            command,
-            cwd=source,
-            env=environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise LabError("cannot compile the Go benchmarks", str(error), fix) from error
-    try:
-        said, _ = done.communicate(timeout=seconds)
-    except BaseException as error:
-        _end(done)
-        if isinstance(error, subprocess.TimeoutExpired):
+    with tempfile.TemporaryFile() as told:
+        env = {**environment(folder), "GOTMPDIR": str(folder)}
+        compiling = supervised(ledger, session, command, cwd=source, env=env, stdout=told, stderr=told)
+        try:
+            code = compiling.wait(seconds)
+        except subprocess.TimeoutExpired as error:
             why = f"the compiler did not finish within {seconds:g} s"
             raise LabError("cannot compile the Go benchmarks", why, "measure again on an idle machine") from error
-        raise
-    if done.returncode or not binary.is_file():
-        raise LabError("cannot compile the Go benchmarks", next(_complaints(said), "no message"), fix)
+        finally:
+            end(compiling)
+        told.seek(0)
+        said = told.read().decode(errors="replace")
+    if code or not binary.is_file():
+        fix = "see 'go vet' in the module's folder"
+        raise CompileError("cannot compile the Go benchmarks", next(_complaints(said), "no message"), fix)
     return binary
 
 
@@ -149,18 +148,15 @@ def warm() -> str | None:
     found = find(module(), candidates())
     if isinstance(found, str):
         return found
-    with tempfile.TemporaryDirectory(prefix="ipclab-go-") as folder:
-        try:
-            build(found, module(), Path(folder))
-        except LabError as error:
-            return str(error)
+    ledger = checkout().ledger
+    session = open_session(ledger)
+    try:
+        build(found, module(), ledger, session)
+    except LabError as error:
+        return str(error)
+    finally:
+        close_session(ledger, session)
     return None
-
-
-def _end(process: "subprocess.Popen[str]") -> None:
-    """Kill a compiler with the processes that it started."""
-    os.killpg(process.pid, 9)
-    process.wait()
 
 
 def _complaints(said: str) -> Iterator[str]:

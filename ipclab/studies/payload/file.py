@@ -7,9 +7,9 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.studies.payload.published import FOLDER, room
 from ipclab.spawn.loops import count_faults, record, repeats
 from ipclab.spawn.worker import Worker
+from ipclab.studies.payload.published import FOLDER, room
 
 WRITE_PHASES = ("open", "serialise", "copy", "fsync", "close")
 READ_PHASES = ("open", "copy", "deserialise", "close")

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import posix_ipc
 
-from ipclab.backends.interface import Segment
 from ipclab.backends.installed import backend as find
-from ipclab.spawn.proof import digest, payload
+from ipclab.backends.interface import Segment
 from ipclab.spawn.loops import keep
+from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 
 WAIT_SECONDS = 10.0

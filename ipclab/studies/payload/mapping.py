@@ -9,9 +9,9 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.studies.payload.published import FOLDER, room
 from ipclab.spawn.loops import Step, count_faults, record, repeats
 from ipclab.spawn.worker import Worker
+from ipclab.studies.payload.published import FOLDER, room
 
 MAPPINGS = ("truncated", "reopened", "kept")
 WRITE_PHASES = ("open", "ftruncate", "map", "serialise", "copy", "flush", "unmap", "close")

@@ -1,6 +1,6 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import ClassVar
 
@@ -9,20 +9,21 @@ import numpy as np
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Point
-from ipclab.studies.profile import Profile
+from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError, check, digest
+from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch, Samples
+from ipclab.store.point import Level, Point
 from ipclab.studies.interface import Bound, OnForkServer, Sweep
 from ipclab.studies.payload import FLOAT, HERE, LISTING, MOVED, SIZES, TCP_VARIANTS, handover, mapping, tcp
-from ipclab.spawn.launcher import Role
-from ipclab.spawn.worker import Outcome
+from ipclab.studies.profile import PLACEMENTS, Profile
 
 
 class PayloadStudy(OnForkServer):
     """Five arms: the published method, its phases, two processes, the TCP past, the real file writer."""
 
     name = "payload"
+    factors: Mapping[str, tuple[Level, ...]] = {"placement": PLACEMENTS}
     # A write serialises and copies, a read copies; a handover copies once at each end, and its receiver must be woken.
     limits: ClassVar = {"write": Bound(copies=2), "read": Bound(copies=1), "handover": Bound(copies=2, wake=True)}
 
@@ -37,10 +38,6 @@ class PayloadStudy(OnForkServer):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size."""
-        for name in sweep.backends or ():
-            if name not in self.backends():
-                registry.backend(name)
-                raise UsageError(f"study payload has no backend {name!r}", "", f"it has {', '.join(self.backends())}")
         for size in sweep.sizes or ():
             if size % FLOAT:
                 raise UsageError(f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}")

@@ -1,6 +1,6 @@
 """The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed 003)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -10,16 +10,15 @@ import numpy as np
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
-from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Level, Point
-from ipclab.studies.profile import Profile
-from ipclab.spawn.proof import check, digest, payload
-from ipclab.store.launch import Launch
-from ipclab.studies.interface import Bound, OnForkServer, Sweep
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 from ipclab.spawn.launcher import Role
+from ipclab.spawn.proof import check, digest, payload
 from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.store.point import Level, Point
+from ipclab.studies.interface import Bound, OnForkServer, Sweep
+from ipclab.studies.profile import PLACEMENTS, Profile
+from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
@@ -40,6 +39,7 @@ class Arms:
     largest: bool
     profile: Profile
     found: list[Backend]
+    gaps_ns: tuple[int, ...]
 
     def points(self) -> Iterator[Point]:
         """Yield the points of every arm: one sweep of all backends, then one factor varied at a time.
@@ -56,7 +56,7 @@ class Arms:
             for backend, placement in product(self.found, pinned):
                 for wait in backend.waits[1:]:
                     yield self._point(backend, placement, "wait", wait=wait)
-            for backend, placement, gap in product(self._named(GAP_BACKENDS), pinned, GAPS_NS):
+            for backend, placement, gap in product(self._named(GAP_BACKENDS), pinned, self.gaps_ns):
                 yield self._point(backend, placement, "gap", gap_ns=gap)
         if self.largest:
             for backend, placement in product(self._named(TOUCH_BACKENDS), pinned[-1:]):
@@ -83,6 +83,7 @@ class RoundTripStudy(OnForkServer):
     """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on their own."""
 
     name = "round_trip"
+    factors: Mapping[str, tuple[Level, ...]] = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
     limits: ClassVar = {OP: Bound(copies=4, echo=True)}  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
@@ -95,16 +96,10 @@ class RoundTripStudy(OnForkServer):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size."""
-        for name in sweep.backends or ():
-            backend = registry.backend(name)
-            if name not in self.backends():
-                why = backend.missing() or "it has no channel"
-                raise UsageError(
-                    f"study round_trip has no backend {name!r}", why, f"it has {', '.join(self.backends())}"
-                )
         sizes = sorted(set(sweep.sizes or SIZES))
         found = [backend for backend in _found() if sweep.wants(backend.name)]
-        arms = [Arms(size, size == sizes[0], size == sizes[-1], profile, found) for size in sizes]
+        gaps = sweep.numbers("gap_ns", GAPS_NS)
+        arms = [Arms(size, size == sizes[0], size == sizes[-1], profile, found, gaps) for size in sizes]
         return [point for each in arms for point in each.points()]
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

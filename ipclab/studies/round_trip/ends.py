@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.backends.interface import Channel, Data, Place
 from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Channel, Data, Place
 from ipclab.backends.waiting import Peer
-from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.loops import keep
+from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 
 WAIT_NS = 10_000_000_000  # as published

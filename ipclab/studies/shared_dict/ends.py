@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 
-from ipclab.backends.interface import Store, StorePlace
 from ipclab.backends.installed import GROUP
+from ipclab.backends.interface import Store, StorePlace
+from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
 from ipclab.studies.shared_dict.scenarios import READERS, WRITERS
-from ipclab.spawn.mpi_worker import RankWorker
 
 
 def store_of(backend: str) -> type[Store]:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.store.point import Point
 from ipclab.spawn.proof import PayloadError
-from ipclab.store.launch import Launch, Samples
-from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS, SEEN, STAMP, VERSION
 from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch, Samples
+from ipclab.store.point import Point
+from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS, SEEN, STAMP, VERSION
 
 READ_OPS = ("read", "read.transport", "read.decode", "read-total")
 

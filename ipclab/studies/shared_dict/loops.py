@@ -8,11 +8,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from ipclab.backends.interface import Store
 from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
-from ipclab.spawn.proof import PayloadError, digest
+from ipclab.backends.interface import Store
 from ipclab.spawn.loops import keep
 from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.proof import PayloadError, digest
 
 WAIT_NS = 10_000_000_000
 

@@ -4,10 +4,10 @@ from time import monotonic_ns as clock
 
 import numpy as np
 
-from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
 from ipclab.spawn.loops import keep
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.worker import zeros
+from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
 
 PUBLISHED_READS = 100
 MOST_STAMPS = 1 << 18  # writes of arm `live` whose times are kept

@@ -1,32 +1,32 @@
 """The study itself: its points, the roles of its ranks, and how their outcomes are joined."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 from ipclab.backends import installed as registry
-from ipclab.backends.interface import Backend
 from ipclab.backends.codecs import CODECS, encoded_bytes
-from ipclab.errors import UsageError
+from ipclab.backends.interface import Backend
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Level, Point
-from ipclab.studies.profile import Profile
-from ipclab.store.launch import Launch
-from ipclab.studies.interface import Bench, OnForkServer, Site, Sweep
-from ipclab.studies.shared_dict.joined import joined
-from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
 from ipclab.spawn.worker import Outcome
+from ipclab.store.launch import Launch
+from ipclab.store.point import Level, Point
+from ipclab.studies.interface import Bench, OnForkServer, Site, Sweep
+from ipclab.studies.profile import Profile
+from ipclab.studies.shared_dict.joined import joined
+from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS
 
 HERE = "ipclab.studies.shared_dict.ends"
 PUBLISHED = ("lmdb", "shared-memory", "zmq-push")
 PUBLISHED_READERS = 3
+READERS = (1, 3, 7)
 PUSH = "zmq-push"
 ENTRIES = (10, 100, 1000, 10_000)
 MANY_ENTRIES = 100_000  # in profile full
@@ -48,6 +48,7 @@ class SharedDictStudy(OnForkServer):
 
     name = "shared_dict"
     sized = False
+    factors: Mapping[str, tuple[Level, ...]] = {"entries": ENTRIES, "readers": READERS}
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the backends that have a store."""
@@ -61,17 +62,10 @@ class SharedDictStudy(OnForkServer):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
-        for name in sweep.backends or ():
-            backend = registry.backend(name)
-            if name not in self.backends():
-                between = "it is measured between nodes only" if name == NETWORKED else "it has no store"
-                why = backend.missing() or between
-                known = ", ".join(self.backends())
-                raise UsageError(f"study shared_dict has no backend {name!r}", why, f"it has {known}")
         found = [backend for backend in _found() if sweep.wants(backend.name)]
-        every = [*_arms([backend for backend in found if backend.name != NETWORKED], profile)]
+        every = [*_arms([backend for backend in found if backend.name != NETWORKED], profile, sweep)]
         if any(backend.name == NETWORKED for backend in found):
-            every += _between_nodes(profile)
+            every += _between_nodes(profile, sweep)
         return list({point.id: point for point in every}.values())
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
@@ -112,18 +106,18 @@ class SharedDictStudy(OnForkServer):
             yield OuterBench(site.launcher, here)
             return
         count = 1 + max(int(point.levels["readers"]) for point in points)
-        with RankBench(site.launcher, count) as bench:
+        with RankBench(site.launcher, count, (HERE,), site.say) as bench:
             yield bench
 
 
-def readers_of(profile: Profile) -> tuple[int, ...]:
-    """Return how many readers there are under `profile`."""
-    return (1, 3) if profile.name in ("smoke", "quick") else (1, 3, 7)
+def readers_of(profile: Profile, sweep: Sweep) -> tuple[int, ...]:
+    """Return how many readers there are."""
+    return sweep.numbers("readers", READERS[:2] if profile.name in ("smoke", "quick") else READERS)
 
 
-def entries_of(profile: Profile) -> tuple[int, ...]:
-    """Return how many entries the dictionary has under `profile`."""
-    return {"smoke": ENTRIES[:1], "full": (*ENTRIES, MANY_ENTRIES)}.get(profile.name, ENTRIES)
+def entries_of(profile: Profile, sweep: Sweep, most: Sequence[int] = ENTRIES) -> tuple[int, ...]:
+    """Return how many entries the dictionary has where a scenario has `most`: one number in profile smoke."""
+    return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else most)
 
 
 def _found() -> list[Backend]:
@@ -142,29 +136,30 @@ def _short_of_ranks(point: Point) -> str | None:
     return None if need <= most else f"it takes {need} ranks on one node and there are {most}; start more"
 
 
-def _between_nodes(profile: Profile) -> Iterator[Point]:
+def _between_nodes(profile: Profile, sweep: Sweep) -> Iterator[Point]:
     """Yield the points whose readers are on other nodes than the writer.
 
     No pickle here: it comes over a network, where the writer is known by its address alone.
     """
     here = world()
     away = here.away() if here else []
-    for count, readers in product(entries_of(profile)[:1] if profile.name == "smoke" else STREAM_ENTRIES, (1, 3, 7)):
-        if here and readers in readers_of(profile) and readers <= len(away):
+    for count, readers in product(entries_of(profile, sweep, STREAM_ENTRIES), readers_of(profile, sweep)):
+        if here and readers <= len(away):
             nodes = 1 + sum(any(rank in node.ranks for rank in away[:readers]) for node in here.nodes)
             yield _point(NETWORKED, "stream", count, readers, codec="msgpack", nodes=nodes)
 
 
-def _arms(found: list[Backend], profile: Profile) -> Iterator[Point]:
+def _arms(found: list[Backend], profile: Profile, sweep: Sweep) -> Iterator[Point]:
     """Yield the points of the four scenarios."""
-    readers, entries = readers_of(profile), entries_of(profile)
-    most, smoke = readers[-1], profile.name == "smoke"
-    usual = ENTRIES[0] if smoke else USUAL_ENTRIES
+    readers = readers_of(profile, sweep)
+    entries = entries_of(profile, sweep, (*ENTRIES, MANY_ENTRIES) if profile.name == "full" else ENTRIES)
+    most, own = readers[-1], bool(sweep.levels)
+    usual = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
     shared = [backend for backend in found if backend.store and backend.store.keeps]
-    grid = [cell for cell in product(found, entries, readers) if _wanted(profile, *cell)]
+    grid = [cell for cell in product(found, entries, readers) if own or _wanted(profile, *cell)]
     for backend, count, number in grid:
         # Fewer readers than as published are for messages: their number depends on the readers.
-        if backend.name in PUBLISHED and (number >= PUBLISHED_READERS or backend not in shared):
+        if backend.name in PUBLISHED and (own or number >= PUBLISHED_READERS or backend not in shared):
             yield _point(backend.name, "published", count, number)
         # A message that reached all readers stays with each of them: as many reads of it as of shared state.
         if backend in shared or (backend.store and backend.store.fans_out and number == most):
@@ -176,9 +171,9 @@ def _arms(found: list[Backend], profile: Profile) -> Iterator[Point]:
     for sync, kind in LMDB_OTHERS if any(backend.name == "lmdb" for backend in found) else ():
         yield _point("lmdb", "read-many", usual, most, sync=sync, map=kind)
     for backend, count, number in grid:
-        if count in (entries[:1] if smoke else STREAM_ENTRIES):
+        if count in entries_of(profile, sweep, STREAM_ENTRIES):
             yield _point(backend.name, "stream", count, number)
-    for backend, count in product(shared, entries[:1] if smoke else LIVE_ENTRIES):
+    for backend, count in product(shared, entries_of(profile, sweep, LIVE_ENTRIES)):
         yield _point(backend.name, "live", count, most)
 
 

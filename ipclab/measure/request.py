@@ -1,0 +1,151 @@
+"""What is to be measured: studies, profile, and levels that replace the studies' own; refused here when it means nothing."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ipclab.backends.installed import backends
+from ipclab.errors import UsageError, nearest
+from ipclab.store import run as folder
+from ipclab.store.point import Level, Point
+from ipclab.studies.installed import studies, study
+from ipclab.studies.interface import Study, Sweep
+from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.profile import Profile, profile
+
+SEED_BITS = 31
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure: studies by name (all when empty), a profile, and levels that replace the studies' own.
+
+    `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the measuring
+    ends, unless `keep_scratch` says otherwise.
+    """
+
+    studies: tuple[str, ...] = ()
+    profile: str = "quick"
+    run: Path | None = None
+    seed: int | None = None
+    sweep: Sweep = field(default_factory=Sweep)
+    scratch: Path | None = None
+    keep_scratch: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `UsageError` for a seed that is none."""
+        if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
+            raise UsageError(f"seed {self.seed} is not possible", "", f"give a whole number from 0 to {LARGEST_SEED}")
+
+    @classmethod
+    def continuing(cls, run: Path) -> "Request":
+        """Return the request that the run in folder `run` was begun with; raises `UsageError` when it is no run."""
+        begun = folder.read(run).about["parameters"]
+        levels = {name: tuple(values) for name, values in begun["levels"].items()}
+        sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels)
+        return cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what makes two runs continue each other."""
+        return {
+            "profile": self.profile,
+            "studies": list(self.names()),
+            "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
+            "backends": list(self.sweep.backends) if self.sweep.backends else None,
+            "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
+        }
+
+    def names(self) -> tuple[str, ...]:
+        """Return the studies to measure: those asked for, after the limits that they are read against."""
+        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or studies()))))
+
+    def effort(self, each: Study) -> Profile:
+        """Return how much of `each` is measured, and in which placements."""
+        chosen = profile(self.profile)
+        if "placement" in each.factors and "placement" in self.sweep.levels:
+            chosen = replace(chosen, placements=tuple(map(str, self.sweep.levels["placement"])))
+        return each.effort(chosen)
+
+    def points(self) -> list[tuple[Study, list[Point]]]:
+        """Return every study with its points.
+
+        A study that is not named is left out where none of the levels is one of its factors. Raises `UsageError` for
+        a size, a backend or a level that no study has, or that a named study lacks.
+        """
+        every = [study(name) for name in self.names()]
+        self._check_levels([each for each in every if each.name != LimitsStudy.name])
+        swept = [each for each in every if self._varies(each)]
+        return [(each, each.points(self.effort(each), self._sweep_of(each))) for each in swept]
+
+    def _varies(self, each: Study) -> bool:
+        named = each.name in self.studies
+        if self.sweep.sizes and not each.sized:
+            if named:
+                raise UsageError(f"study {each.name} takes no --size", "its payloads are its own", "leave --size out")
+            return False
+        factors = not self.sweep.levels or bool(self.sweep.levels.keys() & each.factors.keys())
+        return named or each.name == LimitsStudy.name or factors
+
+    def _sweep_of(self, each: Study) -> Sweep:
+        """Return the sweep with the backends that `each` has: all of them must be its own if it is named."""
+        if self.sweep.backends is None or each.name == LimitsStudy.name:
+            return self.sweep if each.name != LimitsStudy.name else replace(self.sweep, backends=None)
+        rivals = [each] if self.studies else list(studies().values())
+        for name in self.sweep.backends:
+            if not any(name in other.backends() for other in rivals):
+                raise _no_backend(name, each if self.studies else None, rivals)
+        return replace(self.sweep, backends=tuple(name for name in self.sweep.backends if name in each.backends()))
+
+    def _check_levels(self, every: list[Study]) -> None:
+        known = {name: levels for each in every for name, levels in each.factors.items()}
+        for name, values in self.sweep.levels.items():
+            if name not in known:
+                raise UsageError(f"no study here has a factor {name!r}", "", _near(name, known))
+            if not values:
+                raise UsageError(f"factor {name} has no level", "", f"give some, such as {known[name][0]}")
+            for value in values:
+                _check_level(name, value, known[name])
+
+
+def _check_level(name: str, value: Level, usual: tuple[Level, ...]) -> None:
+    if isinstance(usual[0], int):
+        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+            raise UsageError(f"{name}={value} is not possible", "", "give whole numbers above 0")
+    elif value not in usual:
+        raise UsageError(f"{name}={value} is not possible", "", _near(str(value), map(str, usual)))
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    return f"did you mean {nearest(name, names)!r}? there are {', '.join(names)}" if names else "there is none"
+
+
+def _no_backend(name: str, each: Study | None, rivals: list[Study]) -> UsageError:
+    known = list(dict.fromkeys(backend for rival in rivals for backend in rival.backends()))
+    registered = backends().get(name)
+    if each is None and registered is not None:
+        why = registered.missing() or "no study has it"
+        return UsageError(f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can")
+    whose = f"study {each.name} has no" if each else "unknown"
+    why = (registered.missing() or "") if registered else ""
+    return UsageError(f"{whose} backend {name!r}", why, _near(name, known))
+
+
+def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
+    """Return the levels of texts such as `entries=10,100`; raises `UsageError` for another form."""
+    return dict(map(_level, texts))
+
+
+def _level(text: str) -> tuple[str, tuple[Level, ...]]:
+    name, equals, values = text.partition("=")
+    words = [word.strip() for word in values.split(",") if word.strip()]
+    if not equals or not name.strip() or not words:
+        raise UsageError(f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100")
+    return name.strip(), tuple(_numbers(words))
+
+
+def _numbers(words: list[str]) -> Iterator[Level]:
+    for word in words:
+        yield int(word) if word.lstrip("-").isascii() and word.lstrip("-").isdigit() else word

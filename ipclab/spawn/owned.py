@@ -1,0 +1,95 @@
+"""What the ledger owns outside /dev/shm and the session's folder, by kind and name: written down before it exists.
+
+System V objects are named by their key; a private one, without a key, cannot be found again and so cannot be owned.
+"""
+
+import ctypes
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ipclab.spawn import scratch
+
+FILE = "owned"  # `<number>-owned` in the session's folder: what launch number so-and-so owns
+IPC_RMID = 0
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a thing is found by its name and removed; `removed` tells whether there was one."""
+
+    exists: Callable[[str], bool]
+    remove: Callable[[str], bool]
+
+
+def _queue(name: str, unlink: bool) -> bool:
+    import posix_ipc
+
+    try:
+        posix_ipc.unlink_message_queue(name) if unlink else posix_ipc.MessageQueue(name).close()
+    except (posix_ipc.ExistentialError, posix_ipc.PermissionsError):
+        return False
+    return True
+
+
+def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int, ...]) -> Kind:
+    def found(key: str) -> int:
+        return int(getattr(_libc, get)(int(key), *sizes, 0))
+
+    def remove(key: str) -> bool:
+        known = found(key)
+        return known >= 0 and getattr(_libc, control)(known, *number, IPC_RMID, None) == 0
+
+    return Kind(lambda key: found(key) >= 0, remove)
+
+
+def _remove_scratch(name: str) -> bool:
+    return scratch.remove(Path(name))
+
+
+KINDS = {
+    "scratch": Kind(lambda name: False, _remove_scratch),  # one that is there already is used again
+    "posix-queue": Kind(lambda name: _queue(name, False), lambda name: _queue(name, True)),
+    "system-v-memory": _system_v("shmget", "shmctl", (0,), ()),
+    "system-v-semaphore": _system_v("semget", "semctl", (0,), (0,)),
+    "system-v-queue": _system_v("msgget", "msgctl", (), ()),
+}
+
+
+def own(file: Path, kind: str, name: str) -> None:
+    """Note in `file` that what `kind` calls `name` is about to be made.
+
+    Raises `KeyError` for an unknown kind and `FileExistsError` when it is there already, for then it is not ours.
+    """
+    if KINDS[kind].exists(name):
+        raise FileExistsError(f"{kind} {name} is there already")
+    descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, json.dumps([kind, name]).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def owned(text: bytes) -> list[tuple[str, str]]:
+    """Return kind and name of what the lines of `text` own; a torn line, or one of another version, owns nothing."""
+    found = []
+    for line in text.splitlines():
+        with suppress(ValueError, TypeError):
+            kind, name = json.loads(line)
+            if kind in KINDS and isinstance(name, str):
+                found.append((kind, name))
+    return found
+
+
+def remove(text: bytes) -> list[str]:
+    """Remove what the lines of `text` own, and return what there was."""
+    removed = []
+    for kind, name in owned(text):
+        with suppress(OSError, ValueError):
+            if KINDS[kind].remove(name):
+                removed.append(f"{kind} {name}")
+    return removed
