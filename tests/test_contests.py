@@ -1,47 +1,59 @@
-"""Which mechanism is fastest: shown, undecided or the same, and the same again after a round through the table."""
-
-import csv
-import io
+"""Which mechanism is fastest: shown, undecided or the same, from a frame of launches."""
 
 import numpy as np
+import pandas as pd
 
-from ipclab.facts.comparisons import ALL, SLEEPING, contests, entries, read_contests
-from ipclab.facts.derive import contests_csv
-from ipclab.facts.round_trip import contest
-from ipclab.store.point import Point
-from ipclab.store.samples import Measured
-from tests.made import make_launch
+from ipclab.frames.contests import contests, keeps, winners
 
 
-def measured(backend: str, base: float, wait: str = "block", arm: str = "main") -> Measured:
-    random = np.random.Generator(np.random.PCG64([len(backend), int(base)]))
-    point = Point("round_trip", backend, 100, "same", {"arm": arm, "wait": wait})
-    times = (base * random.normal(1, 0.02, 12)).astype(int)
-    return Measured(point, [make_launch(**{"round-trip": [int(time)] * 3}) for time in times], "budget")
+def launches(study: str, op: str, medians: dict[str, float], **levels: object) -> pd.DataFrame:
+    rows = []
+    for backend, base in medians.items():
+        random = np.random.Generator(np.random.PCG64([len(backend), int(base)]))
+        for order, value in enumerate(base * random.normal(1, 0.02, 12)):
+            rows.append({"backend": backend, "point": backend, "launch": order, "order": order, "value": value})
+    common = {"study": study, "op": op, "metric": "p50", "size_bytes": 100, "placement": "same"}
+    return pd.DataFrame(rows).assign(**common, **levels)
 
 
-POINTS = [measured("spin", 1_000, "spin"), measured("a", 5_000), measured("b", 5_010), measured("slow", 9_000)]
-FOUND = contests([entry for point in POINTS for entry in entries(point)])
+def trips(**levels: object) -> pd.DataFrame:
+    times = {"spin": 1_000, "a": 5_000, "b": 5_010, "slow": 9_000}
+    found = launches("round_trip", "round-trip", times, **{"arm": "main", **levels})
+    return found.assign(wait=found.backend.map({"spin": "spin"}).fillna("block"))
 
 
 def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
-    every, sleeping = (contest(FOUND, among, "same", 100) for among in (ALL, SLEEPING))
-    assert every
-    assert sleeping
-    assert (every.fastest, every.tied()) == ("spin", ["spin"])
-    assert set(sleeping.tied()) == {"a", "b"}
-    assert sleeping.others["slow"].verdict == "slower"
-    assert sleeping.others["slow"].ratio
-    assert 1.7 < sleeping.others["slow"].ratio < 1.9
+    found = contests("round_trip", trips())
+    every, sleeping = (winners(found[found.among == among]).iloc[0] for among in ("all", "sleeping"))
+    assert (every.fastest, every.tied, set(every.slower)) == ("spin", ["spin"], {"a", "b", "slow"})
+    assert (set(sleeping.tied), sleeping.slower, bool(sleeping.decided)) == ({"a", "b"}, ["slow"], True)
+    ratio = found[(found.among == "sleeping") & (found.other == "slow")].ratio.iloc[0]
+    assert 1.7 < ratio < 1.9
 
 
 def test_other_arms_take_no_part() -> None:
-    assert list(entries(measured("a", 5_000, arm="gap"))) == []
-    assert contest(FOUND, ALL, "cross", 100) is None
+    assert contests("round_trip", trips(arm="gap")).empty
+    assert winners(contests("round_trip", trips(arm="gap"))).empty
 
 
-def test_the_table_says_the_same() -> None:
-    table = contests_csv(FOUND)
-    again = read_contests(csv.DictReader(io.StringIO(table.decode())))
-    assert contests_csv(again) == table
-    assert [each.tied() for each in again] == [each.tied() for each in FOUND]
+def test_a_mechanism_alone_is_fastest_and_nothing_is_slower() -> None:
+    alone = winners(contests("round_trip", trips().query("backend == 'a'")))
+    assert list(alone.tied.explode()) == ["a", "a"]
+    assert alone.slower.map(len).sum() == 0
+
+
+def test_who_reads_a_copy_of_its_own_is_not_fastest_at_reading() -> None:
+    levels = {
+        "arm": "read-many",
+        "codec": "pickle",
+        "nodes": 1,
+        "sync": "none",
+        "map": "none",
+        "readers": 3,
+        "entries": 10,
+    }
+    times = {"zmq-pub": 1_000.0, "posix-shm": 5_000.0, "shared-memory": 9_000.0}
+    read, write = (contests("shared_dict", launches("shared_dict", op, times, **levels)) for op in ("read", "write"))
+    per_arm = [winners(found[found.question.str.startswith("arm=")]).iloc[0] for found in (read, write)]
+    assert [found.fastest for found in per_arm] == ["posix-shm", "zmq-pub"]
+    assert [keeps(name) for name in (*times, "nobody")] == [False, True, True, False]

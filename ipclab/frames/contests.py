@@ -10,13 +10,15 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.stats.compare import Comparison, Side, by_round, compare_all
+from ipclab.backends.installed import backends
+from ipclab.stats.compare import SAME, SLOWER, Comparison, Side, by_round, compare_all
 from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
+CONTEST = ("op", "question", "among", "placement", "size_bytes")
 VALUES = (
-    *("op", "question", "among", "placement", "size_bytes", "fastest", "other", "verdict", "reason"),
+    *(*CONTEST, "fastest", "other", "verdict", "reason"),
     *("ratio", "low", "high", "detectable", "launches"),
 )
 
@@ -28,7 +30,8 @@ class Race:
     `op` is one or several; `levels` are what the points share (a list of levels means any of them), `either` holds
     further levels, of which one group suffices; `per` are the factors by whose values contests are kept apart, beside
     placement and size; `names` is what tells two entrants apart.
-    `sleeping` adds a contest without those that spin. Without `sized` the size is a result of what is compared.
+    `sleeping` adds a contest without those that spin. Without `sized` the size is a result of what is compared. With
+    `state` only shared state takes part: who reads the message that it holds already moves nothing.
     """
 
     op: Sequence[str] | str
@@ -38,6 +41,7 @@ class Race:
     names: tuple[str, ...] | list[str] = ("backend",)
     sleeping: bool = False
     sized: bool = True
+    state: bool = False
 
 
 @cache
@@ -58,11 +62,45 @@ def contests(study: str, launches: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
 
 
+def keeps(backend: str) -> bool:
+    """Tell whether what is written into `backend` stays for any number of reads: shared state, not a message."""
+    known = backends().get(backend)
+    return bool(known and known.store and known.store.keeps)
+
+
+def winners(found: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each contest of a contest frame.
+
+    Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that were not shown to be
+    slower), `slower` (a list), `detectable` (a slow-down that would have been found for each that is undecided, else
+    NaN) and `decided`: something was shown to be slower, or all to be the same.
+    """
+    rows = [{**dict(zip(CONTEST, key, strict=True)), **_winner(part)} for key, part in found.groupby(list(CONTEST))]
+    return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower", "detectable", "decided"])
+
+
+def _winner(part: pd.DataFrame) -> dict[str, Any]:
+    fastest = str(part.fastest.iloc[0])
+    rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
+    unknown = rivals[~rivals.verdict.isin([SLOWER, SAME])]
+    tied = [fastest, *rivals.other[rivals.verdict != SLOWER]]
+    detectable = unknown.detectable.max(skipna=False) if len(unknown) else float("nan")
+    decided = bool(len(slower)) or not len(unknown)
+    return {
+        "fastest": fastest,
+        "tied": tied,
+        "slower": list(slower.other),
+        "detectable": detectable,
+        "decided": decided,
+    }
+
+
 def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
     wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
     taking_part = [_with(wanted, {**race.levels, **further}) for further in race.either]
     wanted = pd.concat(taking_part).drop_duplicates() if len(taking_part) > 1 else taking_part[0]
+    wanted = wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
         return
@@ -94,7 +132,14 @@ def _compared(field_of: pd.DataFrame, race: Race, head: dict[str, Any]) -> Itera
     best, *others = ordered
     found = compare_all([by_round(Side(sides[best]), Side(sides[other])) for other in others])
     if not others:
-        yield {**head, "fastest": best[0], "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best]))}
+        yield {
+            **head,
+            "fastest": best[0],
+            "other": "",
+            "verdict": "",
+            "reason": "alone",
+            "launches": str(len(sides[best])),
+        }
     for other, known in zip(others, found, strict=True):
         yield {**head, "fastest": best[0], "other": other[0], **_known(known)}
 

@@ -56,8 +56,20 @@ def _limit(row: dict[str, object], median: pd.DataFrame) -> float:
         name = SPINNING if str(row.get("wait", "")).startswith("spin") else known.limit if known else ""
         return _low(median, backend=name, op="round-trip", size_bytes=row["size_bytes"], placement=row["placement"])
     wake = _low(median, backend="futex-wake", op="wake", placement=row["placement"]) if bound.wake else 0.0
-    copy = _low(median, backend="memcpy", op="copy", size_bytes=row["size_bytes"])
+    copy = _copy(median, int(row["size_bytes"]))  # type: ignore[call-overload]
     return bound.copies * copy + (0.0 if np.isnan(wake) else wake)
+
+
+def _copy(median: pd.DataFrame, size: int) -> float:
+    """Return memcpy's time of `size` bytes: between the measured sizes on a line of logarithms, beyond at their speed."""
+    of_copy = median[(median.backend == "memcpy") & (median.op == "copy")].sort_values("size_bytes")
+    if of_copy.empty or size <= 0:
+        return np.nan
+    sizes, near = (
+        of_copy.size_bytes.to_numpy(float),
+        float(np.clip(size, of_copy.size_bytes.min(), of_copy.size_bytes.max())),
+    )
+    return float(np.exp(np.interp(np.log(near), np.log(sizes), np.log(of_copy.low.to_numpy(float))))) * size / near
 
 
 def _low(median: pd.DataFrame, **levels: object) -> float:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.codecs import CODECS, encoded_bytes
@@ -18,7 +19,7 @@ from ipclab.spawn.mpi_outer import OuterBench, world
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
-from ipclab.studies.interface import Bench, OnForkServer, Site, Sweep
+from ipclab.studies.interface import Bench, Bound, OnForkServer, Site, Sweep
 from ipclab.studies.profile import Profile
 from ipclab.studies.shared_dict.joined import joined
 from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS
@@ -48,6 +49,7 @@ class SharedDictStudy(OnForkServer):
 
     name = "shared_dict"
     sized = False
+    limits: ClassVar = {"read.transport": Bound(copies=1)}  # a reader decodes a copy of its own
     factors: Mapping[str, tuple[Level, ...]] = {"entries": ENTRIES, "readers": READERS}
 
     def backends(self) -> tuple[str, ...]:
