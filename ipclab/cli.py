@@ -59,6 +59,7 @@ def commands() -> None:
 @click.option("--seed", type=int, help="Seed of the launches' order and of the payloads.")
 @click.option("--size", "sizes", type=int, multiple=True, help="Payload in bytes, instead of the study's own.")
 @click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
+@click.option("--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100.")
 @click.option("--scratch", type=click.Path(path_type=Path), help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
 def measure(
@@ -68,22 +69,25 @@ def measure(
     seed: int | None,
     sizes: tuple[int, ...],
     backends: tuple[str, ...],
+    levels: tuple[str, ...],
     scratch: Path | None,
     keep_scratch: bool,
 ) -> None:
     """Measure this machine; points that are on disk are not measured again."""
-    from ipclab.measure.session import Request
-    from ipclab.studies.interface import Sweep
+    from ipclab.measure.request import Request
+    from ipclab.measure.request import levels as levels_of
     from ipclab.spawn.mpi_outer import around
+    from ipclab.studies.interface import Sweep
 
     _die_with_make()
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
-        if run and not (studies or sizes or backends or profile):
+        if run and not (studies or sizes or backends or levels or profile):
             request = replace(Request.continuing(_existing(run)), seed=seed)
         else:
-            request = Request(studies, profile or "quick", run, seed, Sweep(sizes or None, backends or None))
+            sweep = Sweep(sizes or None, backends or None, levels_of(levels))
+            request = Request(studies, profile or "quick", run, seed, sweep)
         _measure(replace(request, scratch=scratch, keep_scratch=keep_scratch))
 
 
@@ -133,7 +137,7 @@ def report(
         raise UsageError("there is no finished run", "", "measure one: make measure")
     check_words(langs)
     if chosen is None:
-        from ipclab.measure.session import Request
+        from ipclab.measure.request import Request
 
         chosen = folder.read(_measure(Request(profile=profile or "quick")))
     target = (out or paths.reports).resolve()

@@ -1,4 +1,4 @@
-"""What is to be measured: studies, profile, and levels that replace the studies' own; refused here when it means nothing."""
+"""What is to be measured: studies, profile, levels that replace the studies' own; nonsense is refused here."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
