@@ -1,15 +1,34 @@
 """The ledger removes what a dead session made, and nothing else."""
 
-import json
+import fcntl
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
-from dataclasses import asdict, replace
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from ipclab.errors import LabError
-from ipclab.spawn.ledger import Session, boot_id, clean, close_session, is_alive, open_session, remove_names, start_ticks
+from ipclab.spawn import owned, scratch
+from ipclab.spawn.ledger import (
+    OPENING_SECONDS,
+    Session,
+    boot_id,
+    clean,
+    close_session,
+    is_alive,
+    open_session,
+    pid_namespace,
+    read_session,
+    remove_names,
+    start_ticks,
+)
+from tests.commands import environment
 
 NOBODY = 65534
 
@@ -25,7 +44,7 @@ def shared(tmp_path: Path) -> Path:
 def dead(tmp_path: Path) -> Session:
     """A session of a process that ended: its start time is not that of the process which has its number now."""
     name = "ipclab-1-2-0badcafe"
-    session = Session(name, 1, (start_ticks(1) or 0) + 1, boot_id(), str(tmp_path / name))
+    session = Session(name, 1, (start_ticks(1) or 0) + 1, boot_id(), str(tmp_path / name), pid_namespace())
     write(tmp_path / "ledger", session)
     Path(session.folder).mkdir()
     return session
@@ -34,7 +53,7 @@ def dead(tmp_path: Path) -> Session:
 def write(folder: Path, session: Session) -> Path:
     folder.mkdir(exist_ok=True)
     file = folder / f"{session.id}.json"
-    file.write_text(json.dumps(asdict(session)))
+    file.write_bytes(msgspec.json.encode(session) + b"\n")
     return file
 
 
@@ -54,10 +73,10 @@ def mode(path: Path) -> int:
 def test_a_session_is_written_down_privately_and_closed_without_a_trace(tmp_path: Path) -> None:
     session = open_session(tmp_path / "ledger")
     file = tmp_path / "ledger" / f"{session.id}.json"
-    assert Session(**json.loads(file.read_text())) == session
+    assert read_session(file) == session
     assert session.id.startswith(f"ipclab-{os.getpid()}-{start_ticks(os.getpid())}-")
     assert (mode(file), mode(file.parent), mode(Path(session.folder))) == (0o600, 0o700, 0o700)
-    assert is_alive(session)
+    assert is_alive(tmp_path / "ledger", session)
     assert close_session(tmp_path / "ledger", session) == [session.folder]
     assert not file.exists()
     assert not Path(session.folder).exists()
@@ -66,12 +85,12 @@ def test_a_session_is_written_down_privately_and_closed_without_a_trace(tmp_path
 
 def test_an_unwritable_ledger_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(LabError, match=r"cannot write in .*; make the data folder writable or set IPCLAB_DATA"):
+    with pytest.raises(LabError, match=r"cannot write in .*; make the folder writable or set IPCLAB_DATA"):
         open_session(tmp_path / "file" / "ledger")
 
 
 def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> None:
-    session = Session("ipclab-7-8-aa", 7, 8, "", "")
+    session = Session("ipclab-7-8-aa", 7, 8, "", "", "")
     ours = {"ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full", "ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
     others = {
         "ipclab-7-8-aab-1-x",
@@ -82,9 +101,9 @@ def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> No
         "ipclab-7-8-aa",
     }
     fill(shared, *ours, *others)
-    assert remove_names(session, 1, shared) == ["ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full"]
+    assert remove_names(session.prefix(1), shared) == ["ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full"]
     assert names(shared) == others | {"ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
-    assert remove_names(session, shared_memory=shared) == ["ipclab-7-8-aa-11-x", "ipclab-7-8-aa-2-segment"]
+    assert remove_names(session.id, shared) == ["ipclab-7-8-aa-11-x", "ipclab-7-8-aa-2-segment"]
     assert names(shared) == others
 
 
@@ -136,15 +155,140 @@ def test_a_folder_that_became_a_link_is_not_followed(shared: Path, dead: Session
     assert precious.is_dir()
 
 
-def test_a_half_written_ledger_file_goes_with_its_owner(shared: Path, tmp_path: Path) -> None:
+def test_a_half_written_ledger_file_goes_when_nobody_holds_it(shared: Path, tmp_path: Path) -> None:
     folder = tmp_path / "ledger"
     folder.mkdir()
-    pid = os.getpid()
-    ours, theirs = f"ipclab-{pid}-{start_ticks(pid)}-aa.json", "ipclab-1-1-aa.json"
-    for name in (ours, theirs, "ipclab-odd.json"):
+    young, old, odd, held = "ipclab-1-1-aa.json", "ipclab-1-1-bb.json", "ipclab-odd.json", "ipclab-1-1-cc.json"
+    for name in (young, old, odd, held):
         (folder / name).write_text('{"id": ')
+        if name != young:
+            os.utime(folder / name, (0, time.time() - OPENING_SECONDS - 1))
+    with (folder / held).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert clean(folder, shared) == []
+    assert names(folder) == {young, held}
+
+
+@pytest.mark.parametrize("value", [None, 7, "x", [], {}, True])
+@pytest.mark.parametrize("field", Session.__struct_fields__)
+def test_a_ledger_file_of_wrong_types_is_left_alone(
+    field: str, value: object, shared: Path, dead: Session, tmp_path: Path
+) -> None:
+    about = {**msgspec.to_builtins(dead), field: value}
+    (tmp_path / "ledger" / f"{dead.id}.json").write_bytes(msgspec.json.encode(about))
+    fill(shared, f"{dead.id}-1-x")
+    removed = clean(tmp_path / "ledger", shared)
+    same_type = type(value) is type(getattr(dead, field))
+    assert bool(removed) is (same_type and field != "id")
+
+
+def test_what_is_no_ledger_file_at_all_is_left_alone(shared: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "ledger"
+    (folder / "ipclab-1-1-dd.json").mkdir(parents=True)
+    (folder / "ipclab-1-1-ee.json").symlink_to("nowhere")
+    (folder / "ipclab-1-1-ff.json").write_bytes(b"[" * 100_000)
     assert clean(folder, shared) == []
-    assert names(folder) == {ours}
+    assert len(names(folder)) == 3
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")
+def test_an_unreadable_ledger_file_is_left_alone(shared: Path, dead: Session, tmp_path: Path) -> None:
+    (tmp_path / "ledger" / f"{dead.id}.json").chmod(0)
+    assert clean(tmp_path / "ledger", shared) == []
+
+
+def test_whoever_holds_the_ledger_file_lives_whatever_the_process_numbers_say(
+    shared: Path, dead: Session, tmp_path: Path
+) -> None:
+    """As a session in another PID namespace: its number and start time are nobody's, or somebody else's, here."""
+    fill(shared, f"{dead.id}-1-x")
+    file = tmp_path / "ledger" / f"{dead.id}.json"
+    with file.open() as owner:
+        fcntl.flock(owner, fcntl.LOCK_EX)
+        assert is_alive(tmp_path / "ledger", dead)
+        assert clean(tmp_path / "ledger", shared) == []
+        assert names(shared) == {f"{dead.id}-1-x"}
+    assert clean(tmp_path / "ledger", shared) == [f"{dead.id}-1-x", dead.folder]
+
+
+def test_a_number_of_another_namespace_says_nothing(shared: Path, dead: Session, tmp_path: Path) -> None:
+    living = replace(dead, pid=os.getpid(), start_ticks=start_ticks(os.getpid()) or 0)
+    assert is_alive(tmp_path / "ledger", living)
+    write(tmp_path / "ledger", replace(living, namespace="pid:[1]"))
+    assert clean(tmp_path / "ledger", shared) == [dead.folder]
+
+
+OWNERS = (
+    ("posix-queue", "/ipclab-test-{pid}", "posix_ipc.MessageQueue(name, posix_ipc.O_CREX)"),
+    ("system-v-memory", "{key}", "made(libc.shmget(int(name), 100, 0o3600))"),
+    ("system-v-semaphore", "{key}", "made(libc.semget(int(name), 1, 0o3600))"),
+    ("system-v-queue", "{key}", "made(libc.msgget(int(name), 0o3600))"),
+)
+MAKE = """
+import ctypes, os, sys
+from pathlib import Path
+import posix_ipc
+from ipclab.backends.interface import Place
+from ipclab.spawn.ledger import open_session
+libc = ctypes.CDLL(None, use_errno=True)
+def made(number):
+    if number < 0:
+        raise OSError(ctypes.get_errno(), "not made")
+session, name = open_session(Path(sys.argv[1])), sys.argv[3]
+Place(session.prefix(1), session.folder, 1).own(sys.argv[2], name)
+CREATE
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize(("kind", "name", "create"), OWNERS, ids=[kind for kind, *_ in OWNERS])
+def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(
+    kind: str, name: str, create: str, tmp_path: Path
+) -> None:
+    name = name.format(pid=os.getpid(), key=0x1BC0000 + os.getpid())
+    env = environment(tmp_path)
+    command = [sys.executable, "-c", MAKE.replace("CREATE", create), str(tmp_path / "ledger"), kind, name]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
+    try:
+        assert owned.KINDS[kind].exists(name)
+        with pytest.raises(FileExistsError):
+            owned.own(tmp_path / "note", kind, name)  # made by another: never ours
+        assert f"{kind} {name}" in clean(tmp_path / "ledger")
+        assert not owned.KINDS[kind].exists(name)
+    finally:
+        owned.KINDS[kind].remove(name)
+    assert names(tmp_path / "tmp") == set()
+
+
+def test_lines_that_own_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "owned"
+    owned.own(file, "scratch", "/nowhere")
+    text = file.read_bytes()
+    assert owned.owned(text + b'["posix-queue", 7]\n["unknown", "x"]\n[]\n7\n["scratch", "/to') == [
+        ("scratch", "/nowhere")
+    ]
+    assert owned.remove(text) == []
+    with pytest.raises(KeyError):
+        owned.own(file, "unknown", "x")
+
+
+def test_a_scratch_folder_that_is_held_survives_and_then_goes(tmp_path: Path) -> None:
+    scratch_folder, ledger = tmp_path / "scratch", tmp_path / "ledger"
+    session = open_session(ledger)
+    lines = ledger / f"{session.id}.json"
+    with scratch.held(scratch_folder, "files", lambda path: owned.own(lines, "scratch", str(path))) as path:
+        (path / "data").write_bytes(b"x")
+        (tmp_path / "precious").mkdir()
+        (scratch_folder / "ipclab-scratch-not-ours").mkdir()
+        with pytest.raises(LabError, match="is in use: another process reads files there; wait for it, or name"):
+            with scratch.held(scratch_folder, "files", lambda path: None):
+                pass
+        assert not scratch.remove(path)
+        assert close_session(ledger, session) == [session.folder]  # as another session would that used it before
+        assert (path / "data").exists()
+    assert scratch.remove(path)
+    assert names(scratch_folder) == {"ipclab-scratch-not-ours"}
 
 
 def test_a_name_that_vanishes_meanwhile_is_no_error(
@@ -159,7 +303,7 @@ def test_a_name_that_vanishes_meanwhile_is_no_error(
         return iter(entries)
 
     monkeypatch.setattr(os, "scandir", scan_then_lose)
-    assert remove_names(dead, shared_memory=shared) == [f"{dead.id}-1-b"]
+    assert remove_names(dead.id, shared) == [f"{dead.id}-1-b"]
 
 
 def test_the_dead_and_the_absent_have_no_start_time() -> None:

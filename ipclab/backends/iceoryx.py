@@ -151,4 +151,11 @@ class IceoryxChannel:
             path.unlink(missing_ok=True)
 
 
-backend = Backend("iceoryx2", channel=IceoryxChannel, waits=(BLOCK, SPIN_THEN_BLOCK, SPIN), receives=("bytes", "view"))
+backend = Backend(
+    "iceoryx2",
+    channel=IceoryxChannel,
+    waits=(BLOCK, SPIN_THEN_BLOCK, SPIN),
+    receives=("bytes", "view"),
+    limit="echo-shm-futex",
+    look=("#009E73", "P"),
+)

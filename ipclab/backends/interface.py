@@ -1,11 +1,13 @@
 """What a mechanism must offer so that a study can sweep it."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from ipclab.backends.waiting import BLOCK, Peer
+from ipclab.spawn.owned import FILE, own
 
 
 class Segment(Protocol):
@@ -55,6 +57,18 @@ class Place:
     def name(self, tag: str) -> str:
         """Return the launch's own name for `tag`, for shared memory and semaphores."""
         return f"{self.prefix}-{tag}"
+
+    def own(self, kind: str, name: str) -> None:
+        """Have the ledger remove what is neither in shared memory nor in `folder`; to be called before it is made.
+
+        `kind` is one of `owned.KINDS`; the `name` of a System V object is its key. Raises `FileExistsError` when there
+        is one already.
+        """
+        own(self.path(FILE), kind, name)
+
+    def key(self, tag: str) -> int:
+        """Return the launch's own System V key for `tag`."""
+        return int.from_bytes(hashlib.blake2b(self.name(tag).encode(), digest_size=4).digest()) >> 1 | 1
 
     def path(self, tag: str) -> Path:
         """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at most."""

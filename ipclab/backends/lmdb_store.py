@@ -100,4 +100,4 @@ def missing() -> str | None:
     return None if importlib.util.find_spec("lmdb") else "the package lmdb is not installed; make setup"
 
 
-backend = Backend("lmdb", store=LmdbStore, missing=missing)
+backend = Backend("lmdb", store=LmdbStore, missing=missing, look=("#009E73", "v"))

@@ -96,4 +96,4 @@ class MpPipeChannel:
                 self.path.unlink()
 
 
-backend = Backend("mp-pipe", channel=MpPipeChannel)
+backend = Backend("mp-pipe", channel=MpPipeChannel, limit="echo-unix", look=("#8A6B00", "D"))

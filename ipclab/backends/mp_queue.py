@@ -100,4 +100,4 @@ class MpQueueChannel:
         self.incoming = None
 
 
-backend = Backend("mp-queue", channel=MpQueueChannel)
+backend = Backend("mp-queue", channel=MpQueueChannel, limit="echo-pipe", look=("#8A6B00", "s"))

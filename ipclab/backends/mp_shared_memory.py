@@ -11,4 +11,4 @@ class SharedMemoryStore(SegmentStore):
     kind = SharedMemorySegment
 
 
-backend = Backend("shared-memory", store=SharedMemoryStore)
+backend = Backend("shared-memory", store=SharedMemoryStore, look=("#0072B2", "D"))

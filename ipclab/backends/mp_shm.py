@@ -62,4 +62,4 @@ class SharedMemorySegment:
             self.memory.unlink()
 
 
-backend = Backend("mp-shm", segment=SharedMemorySegment)
+backend = Backend("mp-shm", segment=SharedMemorySegment, look=("#009E73", "D"))

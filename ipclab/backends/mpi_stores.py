@@ -106,5 +106,5 @@ class MpiWindowStore:
             window.Free()
 
 
-bcast = Backend("mpi-bcast", store=MpiBcastStore, missing=missing)
-window = Backend("mpi-window", store=MpiWindowStore, missing=missing)
+bcast = Backend("mpi-bcast", store=MpiBcastStore, missing=missing, look=("#CC79A7", "P"))
+window = Backend("mpi-window", store=MpiWindowStore, missing=missing, look=("#000000", "P"))

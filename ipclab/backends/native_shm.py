@@ -72,5 +72,21 @@ class NativeChannel:
 
 
 RECEIVES = ("bytes", "into")
-spin = Backend("shm-spin", channel=NativeChannel, waits=(SPIN,), receives=RECEIVES, missing=missing)
-futex = Backend("shm-futex", channel=NativeChannel, waits=(BLOCK, SPIN_THEN_BLOCK), receives=RECEIVES, missing=missing)
+spin = Backend(
+    "shm-spin",
+    channel=NativeChannel,
+    waits=(SPIN,),
+    receives=RECEIVES,
+    missing=missing,
+    limit="echo-shm-spin",
+    look=("#000000", "o"),
+)
+futex = Backend(
+    "shm-futex",
+    channel=NativeChannel,
+    waits=(BLOCK, SPIN_THEN_BLOCK),
+    receives=RECEIVES,
+    missing=missing,
+    limit="echo-shm-futex",
+    look=("#0072B2", "v"),
+)

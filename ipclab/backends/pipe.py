@@ -67,4 +67,4 @@ class PipeChannel(StreamChannel):
         self.pipes.unlink()
 
 
-backend = Backend("pipe", channel=PipeChannel, waits=WAITS, receives=RECEIVES)
+backend = Backend("pipe", channel=PipeChannel, waits=WAITS, receives=RECEIVES, limit="echo-pipe", look=("#CC79A7", "o"))

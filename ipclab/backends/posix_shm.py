@@ -203,4 +203,6 @@ backend = Backend(
     store=PosixStore,
     waits=(BLOCK, SPIN_THEN_BLOCK, SPIN),
     receives=("bytes", "into"),
+    limit="echo-shm-futex",
+    look=("#56B4E9", "s"),
 )

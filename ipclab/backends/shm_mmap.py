@@ -51,4 +51,4 @@ class MmapSegment:
             self.path.unlink()
 
 
-backend = Backend("shm-mmap", segment=MmapSegment)
+backend = Backend("shm-mmap", segment=MmapSegment, look=("#0072B2", "o"))

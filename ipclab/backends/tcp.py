@@ -65,4 +65,4 @@ class TcpChannel(SocketChannel):
             self.listening = None
 
 
-backend = Backend("tcp", channel=TcpChannel, waits=WAITS, receives=RECEIVES)
+backend = Backend("tcp", channel=TcpChannel, waits=WAITS, receives=RECEIVES, limit="echo-tcp", look=("#D55E00", "^"))

@@ -95,4 +95,4 @@ class UnixChannel(SocketChannel):
     path: Path
 
 
-backend = Backend("unix", channel=UnixChannel, waits=WAITS, receives=RECEIVES)
+backend = Backend("unix", channel=UnixChannel, waits=WAITS, receives=RECEIVES, limit="echo-unix", look=("#CC79A7", "D"))

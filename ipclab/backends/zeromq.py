@@ -120,5 +120,15 @@ class ZmqTcpChannel(ZmqChannel):
 
 
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
-ipc = Backend("zmq-ipc", channel=ZmqIpcChannel, waits=WAITS, receives=("bytes", "view"))
-tcp = Backend("zmq-tcp", channel=ZmqTcpChannel, store=ZmqTcpStore, waits=WAITS, receives=("bytes", "view"))
+ipc = Backend(
+    "zmq-ipc", channel=ZmqIpcChannel, waits=WAITS, receives=("bytes", "view"), limit="echo-unix", look=("#E69F00", "s")
+)
+tcp = Backend(
+    "zmq-tcp",
+    channel=ZmqTcpChannel,
+    store=ZmqTcpStore,
+    waits=WAITS,
+    receives=("bytes", "view"),
+    limit="echo-tcp",
+    look=("#E69F00", "^"),
+)

@@ -164,5 +164,5 @@ class ZmqTcpStore(ZmqPubStore):
         return f"tcp://{address['host']}:{address['port']}"
 
 
-push = Backend("zmq-push", store=ZmqPushStore)
-pub = Backend("zmq-pub", store=ZmqPubStore)
+push = Backend("zmq-push", store=ZmqPushStore, look=("#E69F00", "o"))
+pub = Backend("zmq-pub", store=ZmqPubStore, look=("#D55E00", "v"))
