@@ -98,9 +98,7 @@ def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa:
     done = measure_run(checkout(), request, Bar())
     points = sum(name.startswith("points/") for name in done.about["files"])
     click.echo(f"{points} points in {_shown(done.path)}", err=True)
-    if failed := done.about["failures"]:
-        first, why = next(iter(failed.items()))
-        raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the others are in the run")
+    _say_failed(done)
     return done.path
 
 
@@ -110,7 +108,7 @@ def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa:
 @format_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
 @profile_option
-@click.option("--measure", "measuring", is_flag=True, help="Measure first when there is no finished run.")
+@click.option("--measure", "measuring", is_flag=True, help="Measure first when there is no such run, or points failed.")
 @click.option("--claims", type=click.Path(path_type=Path), help="TOML file of your own claims, judged as the texts'.")
 def report(
     run: Path | None,
@@ -121,28 +119,35 @@ def report(
     measuring: bool,
     claims: Path | None,
 ) -> None:
-    """Render a run (the newest finished one by default) in each language and format."""
-    from ipclab.render.report import check_names, check_words
-    from ipclab.render.report import report as render
+    """Render a run (the newest full one by default) in each language and format."""
+    from ipclab.lab.runs import choose, newest_full
     from ipclab.measure.progress import Bar
-    from ipclab.store import run as folder
+    from ipclab.render import report as reports
+    from ipclab.studies.profile import profile as known
 
     _die_with_make()
     paths = checkout()
-    check_names(langs, formats)
+    target = (out or paths.reports).resolve()
+    reports.check_names(langs, formats)
+    reports.check_out(target)
     if run is not None and profile is not None:
         raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
-    chosen = folder.read(_existing(run)) if run else _finished(profile)
+    chosen = choose(paths, str(run)) if run else newest_full(paths, known(profile).name if profile else "")
     if chosen is None and not measuring:
-        raise UsageError("there is no finished run", "", "measure one: make measure")
-    check_words(langs)
-    if chosen is None:
-        from ipclab.measure.request import Request
-
-        chosen = folder.read(_measure(Request(profile=profile or "quick")))
-    target = (out or paths.reports).resolve()
-    for file in render(paths, chosen, langs, formats, target, Bar(), claims):
+        raise UsageError("there is no such run", "", "measure one: make measure")
+    reports.check_words(langs)
+    if measuring and not run and (chosen is None or not chosen.complete):
+        chosen = reports.measure(paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick"))
+    assert chosen is not None  # noqa: S101  for the type checker
+    for file in reports.report(paths, chosen, langs, formats, target, Bar(), claims):
         click.echo(_shown(file))
+    _say_failed(chosen)
+
+
+def _say_failed(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa: F821
+    if failed := run.about["failures"]:
+        first, why = next(iter(failed.items()))
+        raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the same command measures them again")
 
 
 @commands.command()
@@ -176,12 +181,12 @@ def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, 
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
 def bundle(run: Path, file: Path, replace: bool) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
-    from ipclab.lab.runs import complete
+    from ipclab.lab.runs import newest_full
     from ipclab.store import run as folder
     from ipclab.store.bundle.pack import pack
 
     newest = str(run) == "newest"
-    chosen = folder.newest(checkout().runs, complete) if newest else folder.read(_existing(run))
+    chosen = newest_full(checkout()) if newest else folder.read(_existing(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", "measure one: make measure")
     held = pack(chosen, file, replace)

@@ -25,18 +25,20 @@ def execute(
     timeout_s: float,
     metadata: Mapping[str, Any] | None = None,
     kernel: "Kernel | None" = None,
+    say: Any = None,
 ) -> None:
     """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells are done.
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang, title,
-    date, run, attachments). The kernel is this interpreter; one that is given is used again. Raises UsageError for wrong
+    date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print to stderr,
+    such as progress, goes to the file `say`. Raises UsageError for wrong
     parameters, before a kernel starts, and LabError when a cell fails or time runs out.
     """
     import nbformat
 
     values = parameter_cells.check(notebook, parameters)
     with kernel or Kernel() as used:
-        executed = normalise(used.run(notebook, values, timeout_s))
+        executed = normalise(used.run(notebook, values, timeout_s, say))
     executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
 
@@ -57,6 +59,21 @@ def normalise(notebook: Any) -> Any:
         notebook.metadata.pop(stamp, None)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return notebook
+
+
+class Echo(io.StringIO):
+    """Keeps what is written, and passes it on at once."""
+
+    def __init__(self, to: Any) -> None:
+        """Pass on to the file `to`."""
+        super().__init__()
+        self.to = to
+
+    def write(self, text: str) -> int:
+        """Write to both."""
+        self.to.write(text)
+        self.to.flush()
+        return super().write(text)
 
 
 class Kernel:
@@ -93,12 +110,12 @@ class Kernel:
             self.folder.cleanup()
         self.manager = self.folder = None
 
-    def run(self, notebook: Path, values: dict[str, Any], timeout_s: float) -> Any:
+    def run(self, notebook: Path, values: dict[str, Any], timeout_s: float, say: Any = None) -> Any:
         """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
         from nbclient.exceptions import CellTimeoutError, DeadKernelError
         from papermill import PapermillExecutionError
 
-        said = io.StringIO()
+        said = io.StringIO() if say is None else Echo(say)
         try:
             done = self._papermill(notebook, values, timeout_s, said)
         except BaseException as error:

@@ -10,15 +10,16 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.frames.limits import with_limits
+from ipclab.frames.limits import impossible, with_limits
 from ipclab.frames.published import published
 from ipclab.lab import labels, prose, style, values
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, N_, Catalogue
 from ipclab.lab.magic import namespace, register
 from ipclab.lab.numbers import Formatter
+from ipclab.lab.parameters import Parameter
 from ipclab.lab.quotes import Kept, Quoted, quoted
-from ipclab.lab.runs import choose, complete
+from ipclab.lab.runs import choose, full, newest_full
 from ipclab.lab.table import Column, Table
 from ipclab.paths import Paths, checkout
 from ipclab.stats import judge
@@ -56,7 +57,7 @@ class Lab:
     def open(cls, run: str = "", lang: str = "en", study: str = "") -> "Lab":
         """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
 
-        When `run` is empty: the newest run here that holds `study`, or the newest complete one; else the reference.
+        When `run` is empty: the newest run here that holds `study`, or the newest full one; else the reference.
         Raises `UsageError` for a folder that is no run and a language that is not there.
         """
         lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=namespace)
@@ -74,18 +75,55 @@ class Lab:
         return cls(run, lang, paths, words, Formatter(lang, words.translate), figures)
 
     @classmethod
-    def measure(cls, study: str, profile: str = "quick", lang: str = "en", **sweep: Sequence[Any]) -> "Lab":
-        """Measure `study` here, points that are on disk excepted, and open the run.
+    def begin(  # the parameters of a study's notebook
+        cls, study: str, run: Any = "", lang: Any = "en", measure: Any = False, profile: Any = "quick", **sweep: Any
+    ) -> "Lab":
+        """Open a run that holds `study`; with `measure`, first measure what it lacks of `study`, under `profile`.
 
         `sweep` names levels to measure instead of the study's own: sizes (bytes), backends, entries, readers ...; an
-        empty one means the study's own. Raises what `ipclab.measure.session.measure` raises.
+        empty one means the study's own. Values may come from papermill's command line: "false" is meant as False, a
+        scalar as a list of it. Raises `UsageError` for what cannot be meant, and what `ipclab.measure.session` raises.
+        """
+        plain = {"run": (run, "str"), "lang": (lang, "str"), "measure": (measure, "bool"), "profile": (profile, "str")}
+        told = {name: Parameter(name, kind, "").checked(value) for name, (value, kind) in plain.items()}
+        if not told["measure"]:
+            return cls.open(told["run"], told["lang"], study)
+        kinds = {"backends": "list[str]", "placement": "list[str]"}
+        levels = {name: Parameter(name, kinds.get(name, "list[int]"), []).checked(value) for name, value in sweep.items()}
+        sizes, backends = levels.pop("sizes", []), levels.pop("backends", [])
+        made = cls.sweep([study], told["profile"], sizes, backends, levels)
+        return cls.open(str(made.run.path), told["lang"], study)
+
+    @classmethod
+    def sweep(
+        cls,
+        studies: Sequence[str] = (),
+        profile: str = "quick",
+        sizes: Sequence[int] = (),
+        backends: Sequence[str] = (),
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        seed: int = -1,
+        run: str = "",
+    ) -> "Lab":
+        """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and open the run.
+
+        Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
+        `ipclab.measure.session.measure` raises.
         """
         from ipclab.measure.progress import Bar
         from ipclab.measure.request import Request
         from ipclab.measure.session import measure
+        from ipclab.studies.interface import Sweep
 
-        run = measure(checkout(), Request.of((study,), profile, sweep), Bar())
-        return cls.open(str(run.path), lang)
+        given = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
+        chosen = Sweep(tuple(sizes) or None, tuple(backends) or None, given)
+        request = Request(tuple(studies), profile, Path(run) if run else None, None if seed < 0 else seed, chosen)
+        return cls.open(str(measure(checkout(), request, Bar()).path))
+
+    @property
+    def studies(self) -> list[str]:
+        """Return the studies that the run holds points of."""
+        return derived.measured(self.run)
 
     # Frames
 
@@ -130,6 +168,11 @@ class Lab:
     def limited(self, points: pd.DataFrame) -> pd.DataFrame:
         """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
         return with_limits(points, self.points("limits")) if len(points) else points.assign(limit=0.0, over_limit=0.0)
+
+    def impossible(self) -> list[str]:
+        """Return one line for each result that is faster than its copies by memcpy can be: it measured something else."""
+        limits = self.points("limits")
+        return [line for study in self.studies for line in impossible(self.points(study), limits)]
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
         frame = derived.read(self.run, study, kind)
@@ -308,11 +351,11 @@ class Lab:
         return self.level(column, value)
 
     def _hint(self, asked: str) -> str:
-        parameters = self.run.about["parameters"]
-        told = f" ({parameters['profile']}, {self.run.about['begun'][:10]})"
-        if asked or complete(self.run):
+        told = f" ({self.run.about['parameters']['profile']}, {self.run.about['begun'][:10]})"
+        if asked or full(self.run):
             return told
-        return f"{told}: not a complete run; set run= to open another"
+        fuller = newest_full(self.paths)
+        return f"{told}; a sweep: run = {str(fuller.path)!r} opens the newest full run" if fuller else f"{told}; a sweep"
 
     def __repr__(self) -> str:
         """Return the run and the language."""

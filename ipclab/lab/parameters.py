@@ -39,6 +39,14 @@ class Parameter:
             raise ValueError(f"{value!r} is no number")
         return msgspec.convert(value, kind, strict=False)
 
+    def checked(self, value: Any, where: str = "") -> Any:
+        """Return `value` as the parameter's type; raises UsageError for what cannot be meant."""
+        try:
+            return self.convert(value)
+        except ValueError as error:
+            why = f"{value!r} is no {self.type}"
+            raise UsageError(f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}") from error
+
 
 def read(notebook: Path) -> dict[str, Parameter]:
     """Return the parameters of a notebook by name.
@@ -89,11 +97,7 @@ def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
         if name not in known:
             why, fix = f"it has {', '.join(known)}", f"did you mean {nearest(name, known)!r}?"
             raise UsageError(f"{notebook.name} has no parameter {name!r}", why, fix)
-        try:
-            converted[name] = known[name].convert(value)
-        except ValueError as error:
-            what, why = f"parameter {name!r} of {notebook.name}", f"{value!r} is no {known[name].type}"
-            raise UsageError(what, why, f"pass one like {known[name].default!r}") from error
+        converted[name] = known[name].checked(value, f" of {notebook.name}")
     return converted
 
 

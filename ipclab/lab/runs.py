@@ -13,13 +13,13 @@ from ipclab.studies.installed import studies
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """Return the run in folder (or bundle) `name`; when empty the newest here that holds `study`, else the reference.
 
-    Without a study the newest complete run is meant: all studies at their own levels, finished, with no failed point.
+    Without a study the newest full run is meant: all studies at their own levels, finished.
     Raises `UsageError` when there is none.
     """
     if name:
         path = Path(name) if Path(name).is_absolute() or Path(name).exists() else paths.root / name
         return opened(paths, path) if path.is_file() else folder.read(path)
-    wanted = (lambda run: holds(run, study)) if study else complete
+    wanted = (lambda run: holds(run, study)) if study else full
     found = folder.newest(paths.runs, wanted)
     if found is None and paths.reference.is_file():
         found = opened(paths, paths.reference)
@@ -33,8 +33,13 @@ def holds(run: RunFolder, study: str) -> bool:
     return run.finished and any(name.startswith(f"points/{study}/") for name in run.about["files"])
 
 
-def complete(run: RunFolder) -> bool:
-    """Tell whether a run holds every study at its own levels, finished and without a failed point."""
+def full(run: RunFolder) -> bool:
+    """Tell whether a run holds every study at its own levels, and is finished; points of it may have failed."""
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    return run.finished and not run.about["failures"] and not swept and set(studies()) <= set(parameters["studies"])
+    return run.finished and not swept and set(studies()) <= set(parameters["studies"])
+
+
+def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
+    """Return the newest full run made here, under `profile` when one is asked for; None when there is none."""
+    return folder.newest(paths.runs, lambda run: full(run) and profile in ("", run.about["parameters"]["profile"]))

@@ -1,7 +1,10 @@
 """Progress of long work: what, how many of how many, time left; in a terminal and in a notebook."""
 
+import os
 import sys
 from typing import Any, Protocol
+
+TEXT = "IPCLAB_PROGRESS"  # set where a kernel's progress goes to a terminal: the seconds between two lines
 
 
 class Progress(Protocol):
@@ -49,10 +52,9 @@ class Bar:
 
     def start(self, what: str, total: int) -> None:
         """Show a new bar."""
-        from tqdm.auto import tqdm
-
-        interval = 0.2 if sys.stderr.isatty() or "ipykernel" in sys.modules else 10.0
-        self.bar = tqdm(total=total, desc=what, unit="launch", mininterval=interval, file=sys.stderr)
+        watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+        interval = float(os.environ.get(TEXT) or (0.2 if watched else 10.0))
+        self.bar = _tqdm()(total=total, desc=what, unit="launch", mininterval=interval, file=sys.stderr)
 
     def step(self, count: int = 1) -> None:
         """Move the bar."""
@@ -60,11 +62,19 @@ class Bar:
 
     def say(self, line: str) -> None:
         """Print `line` above the bar."""
-        from tqdm.auto import tqdm
-
-        tqdm.write(line, file=sys.stderr)
+        _tqdm().write(line, file=sys.stderr)
 
     def end(self) -> None:
         """Close the bar."""
         if self.bar is not None:
             self.bar.close()
+
+
+def _tqdm() -> Any:
+    if os.environ.get(TEXT):
+        from tqdm import tqdm
+
+        return tqdm
+    from tqdm.auto import tqdm as tqdm_auto
+
+    return tqdm_auto

@@ -7,6 +7,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 
+EPOCH = "1970-01-01"  # of what no report has dated
 STANDARDS: list[Any] = ["ua-1", "a-3a"]
 
 
@@ -17,7 +18,7 @@ def compile_pdf(source: str, date: str) -> bytes:
     """
     import typst
 
-    moment = datetime.fromisoformat(date)
+    moment = datetime.fromisoformat(date or EPOCH)
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     try:
         return typst.compile(

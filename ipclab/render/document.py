@@ -1,7 +1,7 @@
 """An executed notebook as a document: prose, tables and figures in order, ready for any format."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 from markdown_it.token import Token
 
 from ipclab.errors import LabError
-from ipclab.report import figure, markdown, table
+from ipclab.lab import canvas as figure
+from ipclab.lab import markdown, table
 from ipclab.lab.catalogue import N_, Catalogue
 
 KEEP_IN_LAB = "lab"
@@ -81,7 +82,7 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     The first level-1 heading is the title when it comes first. Code inputs, streams, widgets and cells tagged
     `lab` are left out. Raises LabError for what a report cannot show.
     """
-    facts = notebook["metadata"].get("ipclab", {})
+    facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook["metadata"].get("papermill", {}))
     lang = facts.get("lang", "en")
     files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
     document = Document(
@@ -98,6 +99,13 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     _take_title(document)
     _settle_headings(document)
     return document
+
+
+def _by_papermill(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what papermill's own command noted in a notebook that no report has executed."""
+    parameters = told.get("parameters", {})
+    run = str(parameters.get("run", "")).rstrip("/").rpartition("/")[2]
+    return {"lang": parameters.get("lang", "en"), "date": str(told.get("start_time", ""))[:10], "run": run}
 
 
 def plain(inline: Token) -> str:

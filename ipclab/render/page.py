@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ipclab.report import document, markdown, svg
+from ipclab.lab import markdown
+from ipclab.render import document, svg
 from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import Formatter
 
@@ -15,7 +16,7 @@ def page(read: document.Document) -> str:
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("ipclab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("ipclab.render"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     return environment.get_template("report.html").render(
         document=read,

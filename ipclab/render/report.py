@@ -1,40 +1,49 @@
-"""Reports: every notebook in every language, executed once and rendered to HTML and PDF, with a manifest."""
+"""Reports: every notebook in every language, executed by papermill and exported by nbconvert, with a manifest."""
 
+import multiprocessing
 import os
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ipclab.claims.custom import read_claims
 from ipclab.errors import LabError, UsageError
-from ipclab.facts.derive import FACTS, POINTS, derived
-from ipclab.notebook import FIGURES, known_facts
+from ipclab.lab.catalogue import LANGUAGES
+from ipclab.lab.parameters import read as parameters_of
+from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import words
-from ipclab.lab.catalogue import LANGUAGES
-from ipclab.lab.execute import execute
-from ipclab.report.forks import DERIVED
-from ipclab.lab.parameters import read as parameters_of
-from ipclab.report.render import render
-from ipclab.measure.progress import Progress
+from ipclab.render.staleness import current, write_manifest
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
-from ipclab.render.staleness import current, write_manifest
 
 FORMATS = ("html", "pdf", "ipynb")
+EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 TIMEOUT_S = 300.0
+LONGEST_MEASURING_S = 7 * 86_400.0
 APPENDIX = "00_appendix"
+DATA = "data"  # beside the reports: the frames as CSV
+# What would make equal reports differ from one machine or one shell to the next.
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONUTF8": "1", "PYTHONHASHSEED": "0"}
 
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook in one language."""
+    """One notebook in one language, its parameters and what its exporters are told."""
 
     notebook: Path
     lang: str
+    executed: Path
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    figures: str = ""
+
+    def files(self, formats: Sequence[str], out: Path) -> list[Path]:
+        """Return the files that are made of it below `out`/<lang>."""
+        return [out / self.lang / f"{self.notebook.stem}.{fmt}" for fmt in formats]
 
 
 def report(  # what a report is made of is named here one by one
@@ -51,73 +60,108 @@ def report(  # what a report is made of is named here one by one
     `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no file is then
     half-written, and `UsageError` for claims that cannot be judged, before a notebook runs.
     """
-    data = derived(run, paths)
-    if claims:
-        claims = claims.resolve()
-        read_claims(claims, known_facts(run, paths))
-    # The appendix comes last: it repeats figures of the others, which are then drawn already.
-    notebooks = sorted(notebooks_of(paths, "run"), key=lambda file: (file.stem == APPENDIX, file.stem))
-    jobs = [Job(notebook, lang) for notebook in notebooks for lang in langs]
-    figures = paths.figures if out == paths.reports else out / "figures"
-    wanted = [file for job in jobs for file in _files(job, formats, out)]
+    claims = claims.resolve() if claims else None
+    notebooks = notebooks_of(paths)
+    wanted = [out / lang / f"{file.stem}.{fmt}" for file in notebooks for lang in langs for fmt in formats]
     if current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
-    os.environ[DERIVED] = str(data)
-    try:
-        made = run_jobs(jobs, lambda job: _one(job, run, data, formats, out, claims), figures, progress)
-    finally:
-        del os.environ[DERIVED]
-    write_manifest(paths, [run], out, made, claims)
+    run.verify()
+    if claims:
+        from ipclab.frames.claims import read_claims
+
+        read_claims(claims)
+    os.environ.update(ENVIRONMENT)
+    tables = write_frames(run, out / DATA)
+    make = partial(_job, paths, run, _figures(paths, out), tables, claims)
+    first = [make(file, lang) for file in notebooks if file.stem != APPENDIX for lang in langs]
+    last = [make(file, lang) for file in notebooks if file.stem == APPENDIX for lang in langs]
+    made = run_jobs([first, last], formats, out, progress)
+    write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
 
 
-def notebooks_of(paths: Paths, parameter: str) -> list[Path]:
-    """Return the numbered notebooks that take `parameter`: `run` those of one run, `runs` those of several."""
-    return [file for file in sorted(paths.notebooks.glob("[0-9]*.ipynb")) if parameter in parameters_of(file)]
+def measure(paths: Paths, profile: str) -> RunFolder:
+    """Have papermill execute `notebooks/measure.ipynb` under `profile`, its progress shown here; return the run.
 
-
-def run_jobs(jobs: Sequence[Job], one: Callable[[Job], list[Path]], figures: Path, progress: Progress) -> list[Path]:
-    """Return the files that `one` makes of each job, some at the same time; their figures go into `figures`.
-
-    Raises `LabError` with all errors once every job has ended.
+    Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
+    from ipclab.lab.execute import execute
+    from ipclab.lab.quotes import Quoted
+    from ipclab.lab import ipynb
+    from ipclab.store.run import read
+
+    os.environ[TEXT] = "1"
+    notebook, executed = paths.notebooks / "measure.ipynb", paths.data / "executed" / "measure.ipynb"
+    execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
+    cells = ipynb.read(executed)["cells"]
+    outputs = [(each["data"], {}) for cell in cells for each in cell.get("outputs", []) if "data" in each]
+    return read(Path(str(Quoted("measure", outputs).run)))
+
+
+def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
+    """Return the notebooks of the report, by name: those that take a `run` (or `runs`) and a language."""
+    every = sorted(paths.notebooks.glob("*.ipynb"))
+    tools = ("measure", "explore")
+    return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
+
+
+def write_frames(run: RunFolder, folder: Path) -> list[Path]:
+    """Write the point frame of each study of `run` as CSV into `folder` and return the files."""
+    from ipclab.frames import derived
+
+    files = []
+    for study in derived.measured(run):
+        file = folder / f"{study}.csv"
+        text = derived.read(run, study, "points").to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        write_whole(file, text.encode())
+        files.append(file)
+    return files
+
+
+def run_jobs(stages: Sequence[Sequence[Job]], formats: Sequence[str], out: Path, progress: Progress) -> list[Path]:
+    """Execute and export the jobs of each stage, some at the same time; return the files.
+
+    Raises `LabError` with all errors once every job of a stage has ended.
+    """
+    jobs = [job for stage in stages for job in stage]
+    made: list[Path] = []
     progress.start("report", len(jobs))
-
-    def work(job: Job) -> list[Path] | LabError:
-        try:
-            return one(job)
-        except LabError as error:
-            return error
-        finally:
-            progress.step()
-
-    with tempfile.TemporaryDirectory(prefix="ipclab-figures-") as drawn:
-        os.environ[FIGURES] = drawn
-        try:
-            with ThreadPoolExecutor(min(len(jobs), os.cpu_count() or 1)) as pool:
-                results = list(pool.map(work, jobs))
-        finally:
-            del os.environ[FIGURES]
-            progress.end()
-        for file in sorted(Path(drawn).iterdir()):
-            write_whole(figures / file.name, file.read_bytes())
-    errors = [result for result in results if isinstance(result, LabError)]
-    if errors:
-        raise LabError(f"{len(errors)} of {len(jobs)} reports failed", " | ".join(map(str, errors)))
-    return [file for result in results if isinstance(result, list) for file in result]
+    try:
+        workers = min(max(map(len, stages)), os.cpu_count() or 1)
+        with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=_begin) as pool:
+            for stage in stages:
+                errors = []
+                for found in pool.map(partial(_render, tuple(formats), out), stage):
+                    progress.step()
+                    if isinstance(found, LabError):
+                        errors.append(found)
+                    else:
+                        made += found
+                if errors:
+                    raise LabError(f"{len(errors)} of {len(jobs)} reports failed", " | ".join(map(str, errors)))
+    finally:
+        progress.end()
+    return made
 
 
 def check_names(langs: Sequence[str], formats: Sequence[str]) -> None:
-    """Raise `UsageError` for an unknown language or format."""
-    _check(langs, LANGUAGES, "language")
-    _check(formats, FORMATS, "format")
+    """Raise `UsageError` for an unknown language or format, or when none is given."""
+    for asked, known, what in ((langs, LANGUAGES, "language"), (formats, FORMATS, "format")):
+        wrong = [name for name in asked if name not in known]
+        if wrong or not asked:
+            said = f"no {what} {wrong[0]!r}" if wrong else f"no {what} is given"
+            raise UsageError(said, "", f"there are {', '.join(known)}")
 
 
-def _check(asked: Sequence[str], known: Sequence[str], what: str) -> None:
-    for name in asked:
-        if name not in known:
-            raise UsageError(f"no {what} {name!r}", "", f"there are {', '.join(known)}")
+def check_out(out: Path) -> None:
+    """Raise `UsageError` when reports cannot be written into `out`: before anything is rendered."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into {out}", error.strerror or str(error), "choose another --out") from error
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot write into {out}", "permission denied", "choose another --out")
 
 
 def check_words(langs: Sequence[str]) -> None:
@@ -125,33 +169,70 @@ def check_words(langs: Sequence[str]) -> None:
     others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
     problems = [line for line in words.gate() if not line.startswith(others)]
     if problems:
-        fix = "fix them, then: python -m ipclab.render.words gate"
+        fix = "correct them, then: python -m ipclab.render.words gate"
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
-def _files(job: Job, formats: Sequence[str], out: Path) -> list[Path]:
-    return [out / job.lang / f"{job.notebook.stem}.{fmt}" for fmt in formats]
+def _figures(paths: Paths, out: Path) -> Path:
+    return paths.figures if out == paths.reports else out / "figures"
 
 
-def _one(job: Job, run: RunFolder, data: Path, formats: Sequence[str], out: Path, claims: Path | None) -> list[Path]:
-    attachments = {"points.csv": str(data / POINTS), "facts.json": str(data / FACTS)}
-    about = {"date": run.about["begun"], "run": run.id, "attachments": attachments}
-    parameters = {"run": str(run.path)}
-    if claims and "claims" in parameters_of(job.notebook):
+def _job(
+    paths: Paths, run: RunFolder, figures: Path, tables: Sequence[Path], claims: Path | None, notebook: Path, lang: str
+) -> Job:
+    from ipclab.lab.quotes import executed
+
+    mine = [table for table in tables if table.stem in notebook.stem] or tables
+    attachments = {table.name: f"../{DATA}/{table.name}" for table in mine}
+    parameters = {"run": str(run.path), "lang": lang}
+    if claims and "claims" in parameters_of(notebook):
         parameters["claims"] = str(claims)
-    return render_job(job, parameters, about, formats, out)
+    about = {"lang": lang, "date": run.about["begun"], "run": run.id, "attachments": attachments}
+    return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about, str(figures))
 
 
-def render_job(
-    job: Job, values: Mapping[str, Any], metadata: Mapping[str, Any], formats: Sequence[str], out: Path
-) -> list[Path]:
-    """Execute a job's notebook with the parameters `values` and its language; return its files below `out`/<lang>."""
-    name = job.notebook.stem
-    about, parameters = {"lang": job.lang, **metadata}, {"lang": job.lang, **values}
-    with tempfile.TemporaryDirectory(prefix="ipclab-report-") as folder:
-        executed = Path(folder) / f"{name}.ipynb"
-        execute(job.notebook, parameters, executed, timeout_s=TIMEOUT_S, metadata=about)
-        files = _files(job, formats, out)
+def _begin() -> None:
+    """Give this process a kernel, which ends with it."""
+    from multiprocessing.util import Finalize
+
+    from ipclab.lab.execute import Kernel
+
+    global _kernel  # noqa: PLW0603  one for each process of the pool
+    _kernel = Kernel().__enter__()
+    Finalize(_kernel, _kernel.end, exitpriority=100)
+
+
+_kernel: Any = None
+
+
+def _render(formats: tuple[str, ...], out: Path, job: Job) -> list[Path] | LabError:
+    """Execute a job's notebook and export it; an error of ours is returned."""
+    from ipclab.lab.execute import execute
+    from ipclab.lab.lab import FIGURES
+
+    try:
+        if job.figures and os.environ.get(FIGURES) != job.figures:
+            os.environ[FIGURES] = job.figures
+            _kernel.end()
+        limits = {"timeout_s": TIMEOUT_S, "metadata": job.metadata}
+        execute(job.notebook, job.parameters, job.executed, kernel=_kernel, **limits)
+        for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
+            if stale != job.executed:
+                stale.unlink(missing_ok=True)
+        files = job.files(formats, out)
         for fmt, file in zip(formats, files, strict=True):
-            render(executed, fmt, file)  # type: ignore[arg-type]
-        return files
+            write_whole(file, export(job.executed, fmt, file.parent))
+    except LabError as error:
+        return error
+    return files
+
+
+def export(executed: Path, fmt: str, folder: Path) -> bytes:
+    """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to `folder`."""
+    if fmt == "ipynb":
+        return executed.read_bytes()
+    from nbconvert.exporters import get_exporter
+
+    exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
+    content, _ = exporter.from_filename(str(executed), resources={"metadata": {"path": str(folder)}, "ipclab": True})
+    return content.encode() if isinstance(content, str) else bytes(content)

@@ -18,15 +18,13 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    package = [file for file in paths.package.rglob("*.py") if "native" not in file.parts]
-    templates = [file for file in (paths.package / "report").rglob("*") if file.is_file() and file.suffix != ".py"]
-    code = [file for file in [*package, *templates] if "__pycache__" not in file.parts]
+    code = [file for file in paths.package.rglob("*") if file.suffix in (".py", ".toml", ".html", ".css", ".typ")]
     measured: dict[str, str] = {}
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent  # calibrations of two machines have one name
         measured |= _digests(top, [*_run_files(run), run.parent / CALIBRATION])
     return {
-        "data": measured | _digests(paths.root, sorted(paths.published.glob("*.csv"))),
+        "data": measured | _digests(paths.root, sorted(paths.published.iterdir())),
         "code": _digests(paths.root, sorted([*code, *paths.notebooks.glob("*.ipynb")])),
         "words": _digests(paths.root, sorted(paths.locale.glob("*/LC_MESSAGES/*.po"))),
         "lock": _digests(paths.root, [paths.lock]),
@@ -35,7 +33,7 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
 
 
 def _run_files(run: Path) -> list[Path]:
-    return sorted((run / "points").rglob("*.parquet"))
+    return [run / INDEX, *sorted((run / "points").rglob("*.parquet")), *sorted((run / "raw").rglob("*"))]
 
 
 def _digests(root: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -6,7 +6,6 @@ from unicodedata import east_asian_width
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError
 from ipclab.render import svg
 from ipclab.lab.catalogue import N_
 from ipclab.render.document import Block, Document, Drawing, Prose, Sheet
@@ -51,24 +50,26 @@ _WORD_JOINER = "\u2060"
 
 
 def source(document: Document) -> str:
-    """Return the Typst source of a whole report, template included; LabError when it has no date."""
-    if not document.date:
-        raise LabError("the report has no date", "metadata.ipclab.date is empty", "execute it with metadata")
-    template = resources.files("ipclab.report").joinpath("templates/report.typ").read_text("utf-8")
-    year, month, day = (int(part) for part in document.date[:10].split("-"))
+    """Return the Typst source of a whole report, template included."""
+    template = resources.files("ipclab.render").joinpath("templates/report.typ").read_text("utf-8")
     fields = {
         "title": string(document.title),
         "lang": string(document.lang),
         "region": string(_REGIONS.get(document.lang, "us")),
         "fonts": array(f"Noto Sans CJK {r}" for r in _FAMILIES.get(document.lang, _FAMILIES["en"])),
-        "date": f"datetime(year: {year}, month: {month}, day: {day})",
-        "date-text": string(Formatter(document.lang).date(document.date)),
+        "date": _date(document.date),
+        "date-text": string(Formatter(document.lang).date(document.date) if document.date else ""),
         "run": string(document.run),
         "contents": string(document.translate(N_("Contents"))),
     }
     head = f"#show: report.with({', '.join(f'{key}: {value}' for key, value in fields.items())})\n"
     body = "".join(_block(block, document.lang) for block in document.blocks)
     return f"{template}\n{head}{attachments(document)}{body}"
+
+
+def _date(iso: str) -> str:
+    year, month, day = (int(part) for part in (iso[:10] or "1-1-1").split("-"))
+    return f"datetime(year: {year}, month: {month}, day: {day})" if iso else "none"
 
 
 def attachments(document: Document) -> str:

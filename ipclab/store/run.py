@@ -111,6 +111,14 @@ class RunFolder:
                 raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
             yield path
 
+    def verify(self) -> None:
+        """Raise `LabError` when a file of the run is missing or is not what was measured."""
+        for name, digest in sorted(self.about["files"].items()):
+            path = self.path / name
+            if not path.is_file() or sha256(path) != digest:
+                fix = f"restore it, or measure it again: make measure RUN={self.path}"
+                raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
+
     def lock(self) -> int:
         """Hold the run for this process and return the lock's descriptor.
 
