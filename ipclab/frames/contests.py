@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -16,10 +17,11 @@ from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
+WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
 VALUES = (
     *(*CONTEST, "fastest", "other", "verdict", "reason"),
-    *("ratio", "low", "high", "detectable", "launches"),
+    *("ratio", "low", "high", "detectable", "launches", "best", "value"),
 )
 
 
@@ -56,7 +58,8 @@ def races(study: str) -> tuple[Race, ...]:
 def contests(study: str, launches: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each contest and mechanism that was compared with its fastest, with the columns `VALUES`.
 
-    `launches` is the launch frame of the study; the medians of launches are compared, in the order taken.
+    `launches` is the launch frame of the study; the medians of launches are compared, in the order taken. `best` and
+    `value` are the medians of the fastest and of the other one.
     """
     rows = [row for race in races(study) for row in _rows(race, launches)] if len(launches) else []
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
@@ -72,27 +75,24 @@ def winners(found: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each contest of a contest frame.
 
     Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that were not shown to be
-    slower), `slower` (a list), `detectable` (a slow-down that would have been found for each that is undecided, else
-    NaN) and `decided`: something was shown to be slower, or all to be the same.
+    slower), `slower` (a list), `least` and `most` (the ends of the medians of the tied), `detectable` (a slow-down that
+    would have been found for each that is undecided, else NaN) and `decided`: something was shown to be slower, or all
+    to be the same.
     """
     rows = [{**dict(zip(CONTEST, key, strict=True)), **_winner(part)} for key, part in found.groupby(list(CONTEST))]
-    return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower", "detectable", "decided"])
+    return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
 
 
 def _winner(part: pd.DataFrame) -> dict[str, Any]:
     fastest = str(part.fastest.iloc[0])
     rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
-    unknown = rivals[~rivals.verdict.isin([SLOWER, SAME])]
-    tied = [fastest, *rivals.other[rivals.verdict != SLOWER]]
-    detectable = unknown.detectable.max(skipna=False) if len(unknown) else float("nan")
-    decided = bool(len(slower)) or not len(unknown)
-    return {
-        "fastest": fastest,
-        "tied": tied,
-        "slower": list(slower.other),
-        "detectable": detectable,
-        "decided": decided,
-    }
+    equal, unknown = rivals[rivals.verdict != SLOWER], rivals[~rivals.verdict.isin([SLOWER, SAME])]
+    least = float(part.best.iloc[0])
+    values = (
+        *(fastest, [fastest, *equal.other], list(slower.other), least, max([least, *equal.value])),
+        *(unknown.detectable.max(skipna=False) if len(unknown) else float("nan"), bool(len(slower)) or unknown.empty),
+    )
+    return dict(zip(WINNER, values, strict=True))
 
 
 def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -128,20 +128,14 @@ def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
 def _compared(field_of: pd.DataFrame, race: Race, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
     names = field_of[list(race.names)].astype(str).agg(" ".join, axis=1)
     sides = {(name, point): list(part.value) for (name, point), part in field_of.groupby([names, "point"], sort=True)}
-    ordered = sorted(sides, key=lambda key: float(pd.Series(sides[key]).median()))
-    best, *others = ordered
+    medians = {key: median(values) for key, values in sides.items()}
+    best, *others = sorted(sides, key=medians.__getitem__)
+    head |= {"fastest": best[0], "best": medians[best]}
     found = compare_all([by_round(Side(sides[best]), Side(sides[other])) for other in others])
     if not others:
-        yield {
-            **head,
-            "fastest": best[0],
-            "other": "",
-            "verdict": "",
-            "reason": "alone",
-            "launches": str(len(sides[best])),
-        }
+        yield {**head, "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best]))}
     for other, known in zip(others, found, strict=True):
-        yield {**head, "fastest": best[0], "other": other[0], **_known(known)}
+        yield {**head, "other": other[0], "value": medians[other], **_known(known)}
 
 
 def _known(found: Comparison) -> dict[str, Any]:

@@ -24,13 +24,22 @@ LONE = 2.0  # to both sides of the only value on a logarithmic axis
 
 
 def lines(
-    frame: pd.DataFrame, *, x: str, ax: Any, hue: str | None = None, y: str = "value", log: str = "", ends: bool = False
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    ax: Any,
+    hue: str | None = None,
+    y: str = "value",
+    log: str = "",
+    ends: bool = False,
+    beside: bool = False,
 ) -> None:
     """Draw a line over `x` for each level of `hue`, with markers and intervals.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend.
+    With `beside` the lines are hollow, dashed and nameless: other values of the same levels, such as the text's.
     """
-    if _nothing(frame, ax, [x, hue]):
+    if (beside and frame.empty) or _nothing(frame, ax, [x, hue]):
         return
     named = []
     for place, (level, part) in enumerate(groups(frame, hue)):
@@ -39,7 +48,8 @@ def lines(
         label = _label(ax, hue, level)
         dash = style.DASHES[place // len(style.SERIES) % len(style.DASHES)]
         look = {"color": colour, "marker": marker, "linestyle": dash, "errorbar": None, "estimator": None}
-        shown = "_nolegend_" if ends or hue is None else label
+        look |= {"linestyle": "--", "markerfacecolor": "white", "markeredgecolor": colour} if beside else {}
+        shown = "_nolegend_" if ends or beside or hue is None else label
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, legend=False, **look, **MARKER)
         _intervals(ax, part[x], part, y, colour)
         named.append((float(part[x].iloc[-1]), float(part[y].iloc[-1]), label, colour))

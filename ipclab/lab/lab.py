@@ -177,11 +177,12 @@ class Lab:
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
         frame = derived.read(self.run, study, kind)
         if frame.empty:
-            return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *levels])))
+            return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *self._factors(study), *levels])))
         known = {name: level for name, level in levels.items() if name in frame or name not in self._factors(study)}
         if len(known) < len(levels):  # a factor of the study that no point of this run has
             return frame.iloc[:0].assign(**dict.fromkeys(levels.keys() - known.keys()))
-        return values.narrowed(frame, levels).dropna(axis="columns", how="all").reset_index(drop=True)
+        found = values.narrowed(frame, levels).reset_index(drop=True)
+        return found.dropna(axis="columns", how="all") if len(found) else found
 
     def _factors(self, study: str) -> set[str]:
         from ipclab.studies.installed import study as study_of

@@ -30,7 +30,9 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def quantity(row: Any) -> Quantity:
-    """Return a row of a point frame as a quantity."""
+    """Return a row of a point frame, or of a text's table, as a quantity."""
+    if not hasattr(row, "launches"):
+        return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
     n = f"{int(row.launches)} x {int(row.samples)}"
     return Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n)
 

@@ -73,8 +73,10 @@ class Quantity:
 
 
 def of(value: Number) -> Quantity:
-    """Return a number as an exact quantity, a quantity as it is."""
-    return value if isinstance(value, Quantity) else Quantity(value, kind="computed")
+    """Return a number as an exact quantity, a quantity as it is; NaN, as pandas has it, was not measured."""
+    if isinstance(value, Quantity):
+        return value
+    return missing() if value != value else Quantity(value, kind="computed")  # noqa: PLR0124
 
 
 def missing(unit: str = "1") -> Quantity:
