@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -93,6 +94,24 @@ def _winner(part: pd.DataFrame) -> dict[str, Any]:
         *(unknown.detectable.max(skipna=False) if len(unknown) else float("nan"), bool(len(slower)) or unknown.empty),
     )
     return dict(zip(WINNER, values, strict=True))
+
+
+def pairs(launches: pd.DataFrame, by: str, name: str = "backend") -> pd.DataFrame:
+    """Return what is known of every pair of mechanisms at each level of `by`, corrected for all of them together.
+
+    `launches` are rows of a launch frame with one metric of one op, `name` is what tells the mechanisms apart. Columns:
+    first, other, `by`, verdict (of the other one over the first), reason, ratio, low, high, detectable, launches.
+    """
+    heads, sides = [], []
+    for level, part in launches.groupby(by, sort=False):
+        medians = {str(each): Side(list(rows.value)) for each, rows in part.groupby(name)}
+        for first, other in combinations(sorted(medians), 2):
+            heads.append({"first": first, "other": other, by: level})
+            sides.append(by_round(medians[first], medians[other]))
+    rows = [{**head, **_known(found)} for head, found in zip(heads, compare_all(sides), strict=True)]
+    return pd.DataFrame(rows, columns=["first", "other", by, *VALUES[VALUES.index("verdict") :]])
+
+
 
 
 def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,9 @@ Every helper draws rows of one study's frame into axes of `lab.figure`, refuses 
 one place (levels that were not narrowed down), and says in words why nothing is drawn.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,10 @@ MARKER = {"markersize": 4.5, "linewidth": 1.0}
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 SHIFT = 0.17  # between the levels of hue in one place
 NEAR = 1.3  # ticks nearer than this are one
-LONE = 2.0  # to both sides of the only value on a logarithmic axis
+LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
+FEW = 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
+BESIDE = 0.45  # room beside the first and last level of an axis of names
+_ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
 
 def lines(
@@ -31,17 +36,21 @@ def lines(
     hue: str | None = None,
     y: str = "value",
     log: str = "",
-    ends: bool = False,
+    ends: bool | str = False,
     beside: bool = False,
 ) -> None:
-    """Draw a line over `x` for each level of `hue`, with markers and intervals.
+    """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
 
-    `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend.
-    With `beside` the lines are hollow, dashed and nameless: other values of the same levels, such as the text's.
+    `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
+    with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of the
+    same levels, such as the text's.
     """
     if (beside and frame.empty) or _nothing(frame, ax, [x, hue]):
         return
-    named = []
+    words = [] if pd.api.types.is_numeric_dtype(frame[x]) else labels.ordered(x, dict.fromkeys(frame[x]))
+    if words:
+        frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
+    named, begun = [], []
     for place, (level, part) in enumerate(groups(frame, hue)):
         colour, marker = style.look(level, place)
         part = part.sort_values(x)
@@ -53,9 +62,16 @@ def lines(
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, legend=False, **look, **MARKER)
         _intervals(ax, part[x], part, y, colour)
         named.append((float(part[x].iloc[-1]), float(part[y].iloc[-1]), label, colour))
+        begun.append((float(part[x].iloc[0]), float(part[y].iloc[0]), label, colour))
     _axes(frame, ax, x, y, log)
+    if words:
+        ax.set_xscale("linear")
+        ax.set_xticks(range(len(words)), [_label(ax, x, word) for word in words])
+        ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
     if ends:
         name_ends(ax, named)
+    if ends == "both":
+        name_ends(ax, begun, "left")
 
 
 def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str = "value", log: str = "") -> None:
@@ -95,11 +111,13 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
     ax.set_xlim(left=0)
 
 
-def limit(frame: pd.DataFrame, *, x: str, ax: Any, label: str, y: str = "value", passes: float = 1) -> None:
-    """Draw what the hardware allows as a black dotted line: `passes` times the rows of the study `limits`."""
+def limit(
+    frame: pd.DataFrame, *, x: str, ax: Any, label: str, y: str = "value", passes: float = 1, dash: str = ":"
+) -> None:
+    """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
     if len(frame):
         part = frame.sort_values(x)
-        ax.plot(part[x], passes * part[y], color=style.BLACK, linestyle=":", linewidth=1.1, label=label)
+        ax.plot(part[x], passes * part[y], color=style.BLACK, linestyle=dash, linewidth=1.1, label=label)
 
 
 def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
@@ -124,21 +142,38 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
 
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
-    """Give one axis ticks that are plain numbers with their unit, and its name; one value alone gets room."""
+    """Give one axis ticks that are plain numbers with their unit, and its name."""
     axis, numbers = (ax.xaxis if which == "x" else ax.yaxis), ax.figure.lab.numbers
     unit = labels.UNITS.get(column) or (str(frame.unit.iloc[0]) if "unit" in frame else "1")
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
     if log and len(values) and values.min() > 0:
         (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-        if values.min() == values.max():
-            (ax.set_xlim if which == "x" else ax.set_ylim)(values.min() / LONE, values.max() * LONE)
         axis.set_major_locator(LogLocator(base=10, numticks=12))
         axis.set_minor_formatter(NullFormatter())
+        ax.figure.later.insert(0, partial(_long_enough, ax, which))
     else:
         axis.set_major_locator(MaxNLocator(4))
-    spec = "int" if log else ""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: numbers.format(Quantity(float(value), unit), spec)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(numbers.format(Quantity(float(value), unit)))))
     axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
+
+
+def _long_enough(ax: Any, which: str) -> None:
+    """Lengthen a logarithmic axis that shows less than `LEAST`, and give a short one more ticks than its decades."""
+    low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    if axis.get_scale() != "log" or not 0 < low < high:
+        return
+    if high / low < LEAST:
+        more = (LEAST * low / high) ** 0.5
+        low, high = low / more, high * more
+        (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
+    if high / low < FEW and isinstance(axis.get_major_locator(), LogLocator):
+        axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
+
+
+def _tick(text: str) -> str:
+    """Return a number without the zeros at the end of its decimals."""
+    return _ZEROS.sub(lambda found: f".{found[1]}" if found[1] else "", text)
 
 
 def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:

@@ -13,6 +13,7 @@ from ipclab.frames import derived
 from ipclab.frames.limits import impossible, with_limits
 from ipclab.frames.published import published
 from ipclab.lab import labels, prose, style, values
+from ipclab.lab.about import ABOUT
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, N_, Catalogue
 from ipclab.lab.magic import namespace, register
@@ -259,6 +260,15 @@ class Lab:
         found = values.at(name, self.points)
         return values.named(name, {**self.namespace(), **(more or {})}) if found is None else found
 
+    def about(self, what: str) -> pd.DataFrame:
+        """Return what every report says of its run, to be shown as a table: "run", "machine", "limits", "calibration".
+
+        >>> lab.table(lab.about("run"), _("The run behind this report"), name="run")
+        """
+        if what not in ABOUT:
+            raise UsageError(f"nothing is told about {what!r}", f"there are {', '.join(ABOUT)}")
+        return ABOUT[what](self)
+
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
         return self.translate(labels.NAMES.get(name, str(name)))
@@ -318,37 +328,42 @@ class Lab:
         `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
         unit of plain numbers ("ns", "B", "share"). `caption` and `notes` are msgids.
 
+        Of what `pivot` makes of several `values`, those of one level stand together, `cell` without a name of its own.
+
         >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
         """
-        if frame.columns.nlevels == 1 and frame.columns.name:
-            frame = frame[labels.ordered(frame.columns.name, frame.columns)]
+        frame = labels.ordered_columns(frame)
         index = [level for level in frame.index.names if level is not None]
         shown = frame.reset_index() if index else frame
-        heads = [(str(column), column) if place < len(index) else ("", column) for place, column in enumerate(shown)]
-        columns = [self._head(shown, place, factor, frame.columns.names) for place, (factor, _) in enumerate(heads)]
-        specs = [spec if isinstance(spec, str) else spec.get(str(column), "interval") for column in shown]
-        rows = [
-            [self._cell(str(column), value, specs[place]) for place, (column, value) in enumerate(zip(shown, row, strict=True))]
-            for row in shown.itertuples(index=False, name=None)
+        parts = [(name,) for name in index] + [each if isinstance(each, tuple) else (each,) for each in frame.columns]
+        factors = [(None,)] * len(index) + [tuple(frame.columns.names)] * len(frame.columns)
+        specs = [spec if isinstance(spec, str) else _spec(each, spec) for each in parts]
+        told = [
+            [self._cell(str(each[-1]), value, how) for value in shown.iloc[:, place]]
+            for place, (each, how) in enumerate(zip(parts, specs, strict=True))
         ]
+        columns = [
+            Column(self._head(parts[place], factors[place]), "right" if place and _numeric(shown.iloc[:, place], each) else "left")
+            for place, each in enumerate(str(part[-1]) for part in parts)
+        ]
+        rows = [list(row) for row in zip(*told, strict=True)]
         said = [self.say(note) for note in notes] + ([self.why_empty()] if not rows else [])
         return Table(self.say(caption), columns, rows, said, name, frame)
 
-    def _head(self, shown: pd.DataFrame, place: int, factor: str, factors: Sequence[Any]) -> Column:
-        column = shown.columns[place]
-        parts = [part for part in (column if isinstance(column, tuple) else (column,)) if part != ""]
-        named = factors[-len(parts) :] if not factor and factors[0] is not None else [None] * len(parts)
-        words = [self.level(str(of), part) if of else self.label(str(part)) for of, part in zip(named, parts, strict=False)]
-        numeric = shown.iloc[:, place].map(lambda value: not isinstance(value, str)).all() and str(column) not in labels.UNITS
-        return Column(", ".join(words), "right" if numeric and len(shown) and place else "left")
+    def _head(self, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:
+        words = [
+            self.level(str(factor), part) if factor else self.label(str(part))
+            for part, factor in zip(parts, factors, strict=True)
+            if part != "cell" or len(parts) == 1
+        ]
+        return ", ".join(words)
 
     def _cell(self, column: str, value: Any, spec: str) -> str:
         if isinstance(value, Quantity):
             return self.numbers.format(value, spec) if value else DASH
         if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
-            words = [word for word in spec.split(",") if word not in ("interval",)]
-            unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")
-            return self.numbers.format(Quantity(value, unit), ",".join(word for word in words if word != unit))
+            unit = next((word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1")
+            return self.numbers.format(Quantity(value, unit), "int" if "int" in spec.split(",") else "")
         return self.level(column, value)
 
     def _hint(self, asked: str) -> str:
@@ -361,6 +376,14 @@ class Lab:
     def __repr__(self) -> str:
         """Return the run and the language."""
         return f"<Lab {self.run.id} in {self.lang}: {', '.join(derived.measured(self.run))}>"
+
+
+def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
+    return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
+
+
+def _numeric(column: "pd.Series[Any]", name: str) -> bool:
+    return len(column) > 0 and name not in labels.UNITS and not any(isinstance(value, str) for value in column)
 
 
 ABSENT = N_("Not measured in this run.")

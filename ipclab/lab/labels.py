@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+import pandas as pd
+
 from ipclab.lab.catalogue import N_
 
 # Units of factors; what stands here is written with its unit, what is counted without.
@@ -16,12 +18,30 @@ NAMES = {
     "op": N_("Op"),
     "over_limit": N_("× limit"),
     "flags": N_("Flags"),
+    "gap_ns": N_("Gap"),
+    "receive": N_("Received as"),
+    "touch": N_("Reads"),
     "wait": N_("Waits by"),
     "launches": N_("Launches"),
     "samples": N_("Samples"),
     "p50": N_("median"),
     "bandwidth": N_("bandwidth at the median"),
+    "p99": N_("p99"),
     "cpu_ns": N_("CPU time"),
+    "total_ns": N_("Total"),
+    # columns of what a run says of itself
+    "item": N_("Item"),
+    "value": N_("Value"),
+    "fact": N_("Fact"),
+    "what": N_("Limit"),
+    "comparisons": N_("comparisons of identical code"),
+    "false_alarms": N_("of these called different"),
+    "upper": N_("upper bound of that share"),
+    "smallest": N_("smallest planted slow-down found"),
+    # columns of contests
+    "fastest": N_("Fastest"),
+    "tied": N_("Fastest"),
+    "detectable": N_("Detectable slow-down"),
     # operations
     "write": N_("write"),
     "read": N_("read"),
@@ -35,11 +55,22 @@ LEVELS = {
     "block": N_("block"),
     "spin": N_("spin"),
     "spin-then-block": N_("spin, then block"),
+    "untouched": N_("untouched"),
+    "header": N_("header"),
+    "full": N_("every byte"),
+    "bytes": N_("new object"),
+    "into": N_("caller's buffer"),
+    "view": N_("in place"),
+    # why a point ended
+    "precise": N_("precise"),
+    "settled": N_("settled"),
+    "budget": N_("budget"),
 }
 ORDER = {  # of levels that have one
     "placement": ("same", "cross", "free"),
     "wait": ("block", "spin-then-block", "spin"),
     "op": ("write", "read", "handover"),
+    "touch": ("untouched", "header", "full"),
 }
 
 
@@ -47,3 +78,15 @@ def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
     """Return levels in their usual order: known ones first, the others as they come."""
     known, found = ORDER.get(factor, ()), list(levels)
     return [level for level in known if level in found] + [level for level in found if level not in known]
+
+
+def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return what `pivot` made with its columns in their levels' order; several values of one level stand together."""
+    if frame.columns.nlevels == 1 and frame.columns.name:
+        return frame[ordered(frame.columns.name, frame.columns)]
+    if frame.columns.nlevels == 2 and frame.columns.names[0] is None and frame.columns.names[1]:  # noqa: PLR2004
+        values, levels = (list(dict.fromkeys(frame.columns.get_level_values(place))) for place in (0, 1))
+        wanted = [(level, value) for level in ordered(frame.columns.names[1], levels) for value in values]
+        turned = frame.swaplevel(axis="columns")
+        return turned[[column for column in wanted if column in turned]]
+    return frame

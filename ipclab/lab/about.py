@@ -1,0 +1,141 @@
+"""What every report says of its run: how much was measured, on what machine, and what the hardware allows."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ipclab.frames import derived
+from ipclab.lab.catalogue import N_
+from ipclab.machine import shown
+from ipclab.measure.calibration import result
+from ipclab.stats.quantity import Quantity
+from ipclab.studies.limits import MEMCPY_SIZES
+
+if TYPE_CHECKING:
+    from ipclab.lab.lab import Lab
+
+GIB = 1 << 30
+WORDS = {True: N_("yes"), False: N_("no")}
+LIMITS = {
+    "clock": N_("clock read"),
+    "syscall": N_("system call"),
+    "cache-line": N_("cache line, there and back (two lines, store and load)"),
+    "cache-line-cas": N_("cache line, there and back (one line, compare and swap)"),
+    "futex-wake": N_("waking a sleeping process (futex)"),
+    "echo-shm-spin": N_("native echo, shared memory, spinning"),
+    "echo-shm-futex": N_("native echo, shared memory, futex"),
+    "echo-pipe": N_("native echo, pipe"),
+    "echo-unix": N_("native echo, Unix socket"),
+    "echo-tcp": N_("native echo, TCP on loopback"),
+    "memcpy": N_("memcpy"),
+}
+
+
+def run(lab: "Lab") -> pd.DataFrame:
+    """Return how much was measured in how many sessions, how it ended, and what disturbed it (item, value)."""
+    about = lab.run.about
+    held = derived.measured(lab.run)
+    medians = _together([lab.points(study, metric="p50") for study in held], ["point", "op", "samples", "flags"])
+    medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
+    points = medians.drop_duplicates("point")
+    launches = _together([lab.launches(study) for study in held], ["point", "launch", "flags"]).drop_duplicates()
+    flags = points.flags.astype(str).str.split(";")
+    ended = flags.str[0].value_counts()
+    begun, last = about["sessions"][:1], [each.get("conditions_end") or {} for each in about["sessions"][-1:]]
+    loads = [each.get("load_1") for each in (*(first["conditions"] for first in begun), *last)]
+    stolen = [_during(each, "steal_ns") for each in about["sessions"]]
+    items = {
+        N_("Run"): lab.run.id,
+        N_("Begun"): Quantity(about["begun"], "date"),
+        N_("Profile"): about["parameters"]["profile"],
+        N_("Seed of all orders and intervals"): _count(about["seed"]),
+        N_("Sessions"): _count(len(about["sessions"])),
+        N_("Points measured"): _count(len(points)),
+        N_("Launches"): _count(len(launches)),
+        N_("Timed operations"): _count(medians.samples.sum()),
+        N_("Why points ended"): ", ".join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
+        N_("Launches that were disturbed (flagged, repeated, kept)"): _share(launches.flags != ""),
+        N_("Points whose launches drift"): _count(flags.map(lambda each: _has(each, "drift:")).sum()),
+        N_("Points with more than one mode"): _count(flags.map(lambda each: _has(each, "modes:")).sum()),
+        N_("Points that cannot be measured here"): _count(len(about["points"])),
+        N_("Points that failed"): _count(len(about["failures"])),
+        N_("Load at the start, at the end"): ", ".join(lab.numbers.number(each) for each in loads if each is not None),
+        N_("CPU time that the host took away"): Quantity(sum(stolen), "ns"),
+    }
+    return pd.DataFrame({"item": [lab.translate(item) for item in items], "value": list(items.values())})
+
+
+def machine(lab: "Lab") -> pd.DataFrame:
+    """Return the facts of the machine that reports show (fact, value); a star marks those that identify it."""
+    stored = lab.run.about["machine"]
+    rows = [
+        (lab.translate(row.label) + (" *" if row.identifies else ""), _told(lab, row.value, row.unit, row.reason))
+        for row in shown(stored["facts"], stored["reasons"])
+    ]
+    return pd.DataFrame(rows, columns=["fact", "value"])
+
+
+def limits(lab: "Lab") -> pd.DataFrame:
+    """Return what the hardware allows, one column for each placement; echoes at their least and largest size."""
+    points = lab.points("limits")
+    echoes = points.backend.astype(str).str.startswith("echo-")
+    ends = points[echoes].size_bytes.agg(["min", "max"]) if echoes.any() else []
+    copies = (points.backend == "memcpy") & (points.metric == "bandwidth") & points.size_bytes.isin(MEMCPY_SIZES)
+    times = (points.metric == "p50") & (points.backend != "memcpy") & (~echoes | points.size_bytes.isin(ends))
+    rows = pd.concat([points[(times | copies) & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
+    what = [_limit(lab, str(row.backend), row.size_bytes) for row in rows.itertuples()]
+    table = lab.cells(rows).assign(what=what).pivot(index="what", columns="placement", values="cell")
+    return table.reindex(list(dict.fromkeys(what)))
+
+
+def calibration(lab: "Lab") -> pd.DataFrame:
+    """Return the outcome of `ipclab calibrate` on the run's machine, one row for each placement; empty without one."""
+    columns = ["placement", "comparisons", "false_alarms", "upper", "smallest"]
+    rows = pd.DataFrame(result.rows(result.read(lab.run.path.parent / result.CALIBRATION)), columns=columns)
+    shares = {name: [Quantity(share, "share") for share in rows[name]] for name in ("upper", "smallest")}
+    return rows.assign(**shares)
+
+
+ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {
+    "run": run, "machine": machine, "limits": limits, "calibration": calibration
+}  # fmt: skip
+
+
+def _together(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
+
+
+def _during(session: dict[str, Any], name: str) -> float:
+    first, last = (session.get(when) or {} for when in ("conditions", "conditions_end"))
+    return float((last.get(name) or 0) - (first.get(name) or 0)) if name in last else 0.0
+
+
+def _has(flags: list[str], kind: str) -> bool:
+    return any(flag.startswith(kind) for flag in flags)
+
+
+def _count(number: Any) -> Quantity:
+    return Quantity(int(number), "count")
+
+
+def _share(found: pd.Series) -> Quantity:
+    return Quantity(float(found.mean()) if len(found) else None, "share")
+
+
+def _limit(lab: "Lab", backend: str, size: int) -> str:
+    told = N_("memcpy of {size}") if backend == "memcpy" else N_("{what}, {size}") if size else "{what}"
+    return lab.say(told, what=lab.translate(LIMITS[backend]), size=lab.level("size_bytes", size))
+
+
+def _told(lab: "Lab", value: Any, unit: str, reason: str) -> str:
+    if reason or isinstance(value, bool):
+        return lab.translate(reason or WORDS[value])
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if not isinstance(value, int | float):
+        return str(value) or "–"
+    if unit in ("bytes", "ns"):
+        return lab.numbers.format(Quantity(value, unit.replace("bytes", "B")), "GiB" if unit == "bytes" and value >= GIB else "")
+    number = lab.numbers.number(value, 0 if isinstance(value, int) else None)
+    return f"{number}\u00a0{unit}" if unit else number
