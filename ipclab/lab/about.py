@@ -40,8 +40,7 @@ def run(lab: "Lab") -> pd.DataFrame:
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
     launches = _together([lab.launches(study) for study in held], ["point", "launch", "flags"]).drop_duplicates()
-    flags = points.flags.astype(str).str.split(";")
-    ended = flags.str[0].value_counts()
+    ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
     begun, last = about["sessions"][:1], [each.get("conditions_end") or {} for each in about["sessions"][-1:]]
     loads = [each.get("load_1") for each in (*(first["conditions"] for first in begun), *last)]
     stolen = [_during(each, "steal_ns") for each in about["sessions"]]
@@ -49,18 +48,20 @@ def run(lab: "Lab") -> pd.DataFrame:
         N_("Run"): lab.run.id,
         N_("Begun"): Quantity(about["begun"], "date"),
         N_("Profile"): about["parameters"]["profile"],
-        N_("Seed of all orders and intervals"): _count(about["seed"]),
+        N_("Seed of all orders and intervals"): str(about["seed"]),
         N_("Sessions"): _count(len(about["sessions"])),
         N_("Points measured"): _count(len(points)),
         N_("Launches"): _count(len(launches)),
         N_("Timed operations"): _count(medians.samples.sum()),
         N_("Why points ended"): ", ".join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
-        N_("Launches that were disturbed (flagged, repeated, kept)"): _share(launches.flags != ""),
-        N_("Points whose launches drift"): _count(flags.map(lambda each: _has(each, "drift:")).sum()),
-        N_("Points with more than one mode"): _count(flags.map(lambda each: _has(each, "modes:")).sum()),
+        N_("Launches that were disturbed (flagged, repeated, kept)"): _share(launches["flags"] != ""),
+        N_("Points whose launches drift"): _flagged(medians, "drift:"),
+        N_("Points with more than one mode"): _flagged(medians, "modes:"),
         N_("Points that cannot be measured here"): _count(len(about["points"])),
         N_("Points that failed"): _count(len(about["failures"])),
-        N_("Load at the start, at the end"): ", ".join(lab.numbers.number(each) for each in loads if each is not None),
+        N_("Load at the start, at the end"): ", ".join(
+            lab.numbers.number(load, 2) for load in loads if load is not None
+        ),
         N_("CPU time that the host took away"): Quantity(sum(stolen), "ns"),
     }
     return pd.DataFrame({"item": [lab.translate(item) for item in items], "value": list(items.values())})
@@ -93,8 +94,9 @@ def calibration(lab: "Lab") -> pd.DataFrame:
     """Return the outcome of `ipclab calibrate` on the run's machine, one row for each placement; empty without one."""
     columns = ["placement", "comparisons", "false_alarms", "upper", "smallest"]
     rows = pd.DataFrame(result.rows(result.read(lab.run.path.parent / result.CALIBRATION)), columns=columns)
-    shares = {name: [Quantity(share, "share") for share in rows[name]] for name in ("upper", "smallest")}
-    return rows.assign(**shares)
+    for name in ("upper", "smallest"):
+        rows[name] = pd.Series([Quantity(share, "share") for share in rows[name]], dtype=object)
+    return rows
 
 
 ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {
@@ -111,8 +113,8 @@ def _during(session: dict[str, Any], name: str) -> float:
     return float((last.get(name) or 0) - (first.get(name) or 0)) if name in last else 0.0
 
 
-def _has(flags: list[str], kind: str) -> bool:
-    return any(flag.startswith(kind) for flag in flags)
+def _flagged(medians: pd.DataFrame, flag: str) -> Quantity:
+    return _count(medians.point[medians["flags"].astype(str).str.contains(flag, regex=False)].nunique())
 
 
 def _count(number: Any) -> Quantity:
@@ -135,7 +137,9 @@ def _told(lab: "Lab", value: Any, unit: str, reason: str) -> str:
         return ", ".join(map(str, value))
     if not isinstance(value, int | float):
         return str(value) or "–"
-    if unit in ("bytes", "ns"):
-        return lab.numbers.format(Quantity(value, unit.replace("bytes", "B")), "GiB" if unit == "bytes" and value >= GIB else "")
+    if unit == "ns":
+        return lab.numbers.format(Quantity(value, "ns"))
+    if unit == "bytes":
+        return lab.numbers.format(Quantity(value, "B"), "GiB" if value >= GIB else "")
     number = lab.numbers.number(value, 0 if isinstance(value, int) else None)
     return f"{number}\u00a0{unit}" if unit else number

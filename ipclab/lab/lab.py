@@ -12,7 +12,7 @@ from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.limits import impossible, with_limits
 from ipclab.frames.published import published
-from ipclab.lab import labels, prose, style, values
+from ipclab.lab import labels, prose, values
 from ipclab.lab.about import ABOUT
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, N_, Catalogue
@@ -342,10 +342,9 @@ class Lab:
             [self._cell(str(each[-1]), value, how) for value in shown.iloc[:, place]]
             for place, (each, how) in enumerate(zip(parts, specs, strict=True))
         ]
-        columns = [
-            Column(self._head(parts[place], factors[place]), "right" if place and _numeric(shown.iloc[:, place], each) else "left")
-            for place, each in enumerate(str(part[-1]) for part in parts)
-        ]
+        right = [place > 0 and _numeric(shown.iloc[:, place], str(each[-1])) for place, each in enumerate(parts)]
+        heads = map(self._head, parts, factors)
+        columns = [Column(head, "right" if put else "left") for head, put in zip(heads, right, strict=True)]
         rows = [list(row) for row in zip(*told, strict=True)]
         said = [self.say(note) for note in notes] + ([self.why_empty()] if not rows else [])
         return Table(self.say(caption), columns, rows, said, name, frame)
