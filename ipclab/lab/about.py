@@ -7,9 +7,11 @@ import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.lab.catalogue import N_
+from ipclab.lab.labels import ordered
 from ipclab.machine import shown
 from ipclab.measure.calibration import result
 from ipclab.stats.quantity import Quantity
+from ipclab.store.bundle.contents import CALIBRATION
 from ipclab.studies.limits import MEMCPY_SIZES
 
 if TYPE_CHECKING:
@@ -81,11 +83,11 @@ def limits(lab: "Lab") -> pd.DataFrame:
     """Return what the hardware allows, one column for each placement; echoes at their least and largest size."""
     points = lab.points("limits")
     echoes = points.backend.astype(str).str.startswith("echo-")
-    ends = points[echoes].size_bytes.agg(["min", "max"]) if echoes.any() else []
+    ends = [points[echoes].size_bytes.min(), points[echoes].size_bytes.max()]
     copies = (points.backend == "memcpy") & (points.metric == "bandwidth") & points.size_bytes.isin(MEMCPY_SIZES)
     times = (points.metric == "p50") & (points.backend != "memcpy") & (~echoes | points.size_bytes.isin(ends))
     rows = pd.concat([points[(times | copies) & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
-    what = [_limit(lab, str(row.backend), row.size_bytes) for row in rows.itertuples()]
+    what = [_limit(lab, *each) for each in zip(rows.backend, rows.size_bytes, strict=True)]
     table = lab.cells(rows).assign(what=what).pivot(index="what", columns="placement", values="cell")
     return table.reindex(list(dict.fromkeys(what)))
 
@@ -93,10 +95,11 @@ def limits(lab: "Lab") -> pd.DataFrame:
 def calibration(lab: "Lab") -> pd.DataFrame:
     """Return the outcome of `ipclab calibrate` on the run's machine, one row for each placement; empty without one."""
     columns = ["placement", "comparisons", "false_alarms", "upper", "smallest"]
-    rows = pd.DataFrame(result.rows(result.read(lab.run.path.parent / result.CALIBRATION)), columns=columns)
+    rows = pd.DataFrame(result.rows(result.read(lab.run.path.parent / CALIBRATION)), columns=columns)
     for name in ("upper", "smallest"):
-        rows[name] = pd.Series([Quantity(share, "share") for share in rows[name]], dtype=object)
-    return rows
+        known = [Quantity(None if pd.isna(share) else share, "share") for share in rows[name]]
+        rows[name] = pd.Series(known, dtype=object)
+    return rows.set_index("placement").reindex(ordered("placement", rows.placement))
 
 
 ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {
