@@ -1,41 +1,46 @@
 """The explorer's widgets: choose runs, study, factors, metric and language; pictures and tables follow."""
 
-import csv
-import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.explore import panels, words
-from ipclab.explore.panels import Shown, label
-from ipclab.explore.selection import BACKEND, SIZE, Selection, factors, metrics, ops, settle, studies
-from ipclab.facts.rows import COLUMNS, Row
-from ipclab.lab import style
-from ipclab.notebook import Lab
+from ipclab.explore import pictures
+from ipclab.explore.selection import BACKEND, SIZE, Selection, factors, settle
+from ipclab.lab.catalogue import LANGUAGES, N_
+from ipclab.lab.lab import Lab
+from ipclab.lab.values import quantity
 from ipclab.paths import Paths, checkout
-from ipclab.lab.catalogue import LANGUAGES
-from ipclab.store.bundle.opened import opened
-from ipclab.store.files import write_whole
 from ipclab.stats.intervals import Samples
+from ipclab.store.files import write_whole
 
-WIDTH, HEIGHT = 7.5, 4.2
-KEPT_SAMPLES = 8  # points whose samples stay in memory
+CONTROLS = {
+    "runs": N_("Runs"),
+    "lang": N_("Language"),
+    "study": N_("Study"),
+    "op": N_("Operation"),
+    "metric": N_("Metric"),
+    "across": N_("Across"),
+    "backends": N_("Mechanisms"),
+    "points": N_("Points"),
+}
+TABS = (N_("distribution"), N_("over time"), N_("numbers"))
+WORDS = (N_("share of samples"), N_("sample"), N_("limit of the hardware"))
+NO_SAMPLES = N_("no samples: this is one number for each launch")
+TIMES = ("min", "p50", "p90", "p99", "p99.9", "max", "mean", "sd")
+SHOWN = ("backend", "size_bytes", "placement")
 MOST_POINTS = 6  # in one distribution
 
 
 def runs(paths: Paths) -> list[Path]:
-    """Return every finished run of this checkout: measured here, imported, and those committed; newest first."""
-    found = [*paths.data.glob("runs/*/*/run.json"), *paths.data.glob("imported/*/*/run.json")]
-    names = sorted(
-        (file.parent for file in found if (file.parent / "facts.json").is_file()), key=lambda path: path.name
-    )
-    committed = [opened(paths, bundle).path for bundle in (paths.reference, paths.compared) if bundle.is_file()]
-    return [*reversed(names), *committed]
+    """Return every run of this checkout, measured here, imported or opened from a bundle; newest first."""
+    found = [file.parent for top in (paths.runs, paths.imported, paths.opened) for file in top.glob("*/*/run.json")]
+    return sorted(found, key=lambda path: path.name, reverse=True)
 
 
 class Desk:
@@ -44,9 +49,9 @@ class Desk:
     def __init__(self, run: str = "", lang: str = "en", paths: Paths | None = None) -> None:
         """Open on the run in folder `run` (the newest here, else the reference run, when empty)."""
         self.paths = paths or checkout()
-        first = Lab.open(run, lang).run.path
-        known = {str(path.resolve()): path.name for path in runs(self.paths)} | {str(first): first.name}
-        self.runs = widgets.SelectMultiple(options=[(name, path) for path, name in known.items()], value=[str(first)])
+        first = str(Lab.open(run, lang).run.path)
+        known = dict.fromkeys([first, *map(str, runs(self.paths))])
+        self.runs = widgets.SelectMultiple(options=[(Path(path).name, path) for path in known], value=[first])
         self.lang = widgets.Dropdown(options=LANGUAGES, value=lang)
         self.study, self.op, self.metric, self.across = (widgets.Dropdown() for _ in range(4))
         self.backends, self.points = widgets.SelectMultiple(rows=6), widgets.SelectMultiple(rows=6)
@@ -54,19 +59,16 @@ class Desk:
         self.factors = widgets.VBox()
         self.picture, self.table, self.spread, self.time, self.numbers, self.said = (widgets.HTML() for _ in range(6))
         self.exports = [widgets.Button(description=kind) for kind in ("SVG", "PNG", "CSV")]
-        self.shown: list[Shown] = []
+        self.shown: list[tuple[str, Lab, pd.DataFrame]] = []
+        self.drawn = {"svg": b"", "png": b""}
         self.settling = False
-        self.kept: dict[tuple[str, ...], Samples] = {}
         self._arrange()
         self._choose()
-
-    # What is chosen
 
     @property
     def controls(self) -> dict[str, Any]:
         """Return the widgets that a person chooses with, by name."""
-        names = ("runs", "lang", "study", "op", "metric", "across", "backends", "points")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in CONTROLS}
 
     @property
     def selection(self) -> Selection:
@@ -75,8 +77,10 @@ class Desk:
         choice = (self.study.value, self.op.value, self.metric.value, self.across.value)
         return Selection(*choice, tuple(self.backends.value), held)
 
-    def _views(self) -> list[tuple[str, Any]]:
-        return [(Path(path).name, _view(path, self.lang.value)) for path in self.runs.value]
+    @property
+    def labs(self) -> list[Lab]:
+        """Return the labs of the chosen runs."""
+        return [_lab(path, self.lang.value) for path in self.runs.value]
 
     def _choose(self, change: Any = None) -> None:
         """Offer what the run has for what is chosen so far, then show it."""
@@ -84,93 +88,89 @@ class Desk:
             return
         self.settling = True
         try:
-            rows = self._views()[0][1].rows
-            _offer(self.study, studies(rows), "round_trip")
-            _offer(self.op, ops(rows, self.study.value))
-            _offer(self.metric, metrics(rows, self.study.value, self.op.value), "p50")
-            mine = rows.all(self.op.value, self.metric.value, study=self.study.value)
-            _offer(self.across, list(factors(mine)) or [BACKEND], SIZE)
-            wished = {name: widget.value for name, widget in self.held.items()}
-            choice = (self.study.value, self.op.value, self.metric.value, self.across.value)
-            held, offered = settle(rows, *choice, wished)
-            self._hold(held, offered)
-            left = Selection(*choice, (), held).rows(rows)
-            _offer_many(self.backends, sorted({row.point.backend for row in left}))
+            lab = self.labs[0]
+            _offer(self.study, lab.studies, "round_trip")
+            points = lab.points(self.study.value)
+            _offer(self.op, list(dict.fromkeys(points.op)))
+            points = points[points.op == self.op.value]
+            _offer(self.metric, list(dict.fromkeys(points.metric)), "p50")
+            points = points[points.metric == self.metric.value]
+            _offer(self.across, [*factors(points), BACKEND], SIZE)
+            offered = settle(points, self.across.value, {name: widget.value for name, widget in self.held.items()})
+            self._hold(offered)
+            left = Selection(*(self.selection.__dict__[name] for name in ("study", "op", "metric", "across")))
+            held = {name: levels[0] for name, levels in offered.items()}
+            _offer_many(self.backends, sorted(set(Selection(**{**left.__dict__, "held": held}).rows(points).backend)))
             self._name()
         finally:
             self.settling = False
         self._show()
 
-    def _hold(self, held: dict[str, Any], offered: dict[str, list[Any]]) -> None:
+    def _hold(self, offered: dict[str, list[Any]]) -> None:
         """Make one control for each factor that is held; a factor with one level left needs none to choose."""
         self.held = {
-            name: widgets.Dropdown(options=offered[name], value=level, description=name) for name, level in held.items()
+            name: widgets.Dropdown(options=[(str(level), level) for level in levels], value=levels[0], description=name)
+            for name, levels in offered.items()
         }
         for widget in self.held.values():
             widget.observe(self._choose, "value")
         self.factors.children = [widget for widget in self.held.values() if len(widget.options) > 1]
 
-    # What is shown
-
     def _show(self, change: Any = None) -> None:
         """Draw the picture and its table, and offer its points."""
         if self.settling:
             return
-        selection = self.selection
-        self.shown = [Shown(name, view, selection.rows(view.rows)) for name, view in self._views()]
-        self.picture.value = self._drawn(lambda canvas: panels.across(self.shown, selection, canvas))
-        view = self.shown[0].view
-        self.table.value = words.values(self.shown, selection, view).to_html()
-        names = [f"{label(row)} · {each.name}" if len(self.shown) > 1 else label(row) for each, row in self._rows()]
+        chosen = self.selection
+        self.shown = [(lab.run.id, lab, chosen.rows(lab.points(chosen.study))) for lab in self.labs]
+        lab = self.shown[0][1]
+        svg, png = pictures.across(lab, [(name, rows) for name, _, rows in self.shown], chosen)
+        self.drawn = {"svg": svg.encode(), "png": png}
+        self.picture.value = f'<div role="img" aria-label="{escape(self._title())}">{svg[svg.index("<svg") :]}</div>'
+        self.table.value = lab.table(self._listed(lab), N_("The points of this view")).to_html()
         self.settling = True
         try:
-            options = [(name, place) for place, name in enumerate(names)]
-            self.points.options = options
-            self.points.value = [place for _, place in options[:2]]
+            self.points.options = [(self._point(name, row), place) for place, (name, _, row) in enumerate(self._rows())]
+            self.points.value = [place for _, place in self.points.options[:2]]
         finally:
             self.settling = False
         self._compare()
 
-    def _rows(self) -> list[tuple[Shown, Row]]:
-        return [(each, row) for each in self.shown for row in each.rows]
+    def _listed(self, lab: Lab) -> pd.DataFrame:
+        every = pd.concat([rows.assign(run=name) for name, _, rows in self.shown])
+        names = dict.fromkeys(["run", BACKEND, self.across.value, "placement"])
+        told = every.assign(value=[quantity(row) for row in every.itertuples()]) if len(every) else every
+        return told[[*names, "value", "launches", "samples", "flags"]]
+
+    def _rows(self) -> list[tuple[str, Lab, dict[str, Any]]]:
+        return [(name, lab, row) for name, lab, rows in self.shown for row in rows.to_dict("records")]
+
+    def _point(self, run: str, row: dict[str, Any]) -> str:
+        return " · ".join([*(str(row[name]) for name in SHOWN), *([run] if len(self.shown) > 1 else [])])
 
     def _compare(self, change: Any = None) -> None:
         """Draw the samples of the chosen points and show their percentiles and counters."""
         if self.settling or not self.shown:
             return
-        every = self._rows()
+        every, lab = self._rows(), self.shown[0][1]
         chosen = [every[place] for place in self.points.value[:MOST_POINTS] if place < len(every)]
-        view = self.shown[0].view
-        named = [found for each, row in chosen if (found := self._samples(each, row)) is not None]
-        nothing = escape(view.say(words.NO_SAMPLES))
-        self.spread.value = self._drawn(lambda c: panels.distribution(named, view, c)) if named else nothing
-        self.time.value = self._drawn(lambda c: panels.over_time(named, view, c)) if named else ""
-        tables = (words.percentiles(chosen, view), words.counters(chosen, view))
+        named = [
+            (self._point(name, row), found) for name, of, row in chosen if (found := _samples(of, row)) is not None
+        ]
+        self.spread.value = pictures.distribution(lab, named) if named else escape(lab.say(NO_SAMPLES))
+        self.time.value = pictures.over_time(lab, named) if named else ""
+        known = [(self._point(name, row), _metrics(of, row)) for name, of, row in chosen]
+        times = pd.DataFrame({point: found for point, found in known}).reindex(list(TIMES)).T
+        others = pd.DataFrame({point: found.drop(list(TIMES), errors="ignore") for point, found in known})
+        tables = (
+            lab.table(times, N_("Percentiles of the chosen points"), spec=""),
+            lab.table(others, N_("Counters of the chosen points"), spec=""),
+        )
         self.numbers.value = "".join(table.to_html() for table in tables)
-
-    def _samples(self, shown: Shown, row: Row) -> tuple[str, Samples] | None:
-        key = str(shown.view.folder), row.point.study, row.point.id, row.op
-        try:
-            found = self.kept.pop(key) if key in self.kept else shown.view.samples(*key[1:])
-        except (KeyError, LabError):
-            return None
-        self.kept[key] = found  # the latest last
-        if len(self.kept) > KEPT_SAMPLES:
-            del self.kept[next(iter(self.kept))]
-        return label(row), found
-
-    def _drawn(self, draw: Callable[[Any], None]) -> str:
-        with style.canvas(self.lang.value, WIDTH, HEIGHT) as canvas:
-            draw(canvas)
-            svg = style.svg(canvas)
-        return f'<div role="img" aria-label="{escape(self._title())}">{svg[svg.index("<svg") :]}</div>'
 
     def _title(self) -> str:
         chosen = self.selection
         held = ", ".join(f"{name} {level}" for name, level in chosen.held.items())
         return f"{chosen.study}: {chosen.op} {chosen.metric} / {chosen.across}; {held}"
-
-    # Export
 
     def export(self, kind: str) -> Path:
         """Write the current view as `svg`, `png` or `csv` into the checkout's figures and return the file."""
@@ -178,26 +178,17 @@ class Desk:
         held = "-".join(str(level) for level in chosen.held.values())
         name = "-".join(("explore", chosen.study, chosen.op, chosen.metric, chosen.across, held)).replace("/", "-")
         path = self.paths.figures / f"{name[:120].rstrip('-')}.{self.lang.value}.{kind}"
-        write_whole(path, self._content(kind))
+        table = pd.concat([rows.assign(run=run) for run, _, rows in self.shown])
+        write_whole(
+            path, table.to_csv(index=False, lineterminator="\n").encode() if kind == "csv" else self.drawn[kind]
+        )
         return path
-
-    def _content(self, kind: str) -> bytes:
-        if kind == "csv":
-            text = io.StringIO(newline="")
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(("run", *COLUMNS))
-            writer.writerows((each.name, *row.cells()) for each, row in self._rows())
-            return text.getvalue().encode()
-        with style.canvas(self.lang.value, WIDTH, HEIGHT) as canvas:
-            panels.across(self.shown, self.selection, canvas)
-            return style.png(canvas) if kind == "png" else style.svg(canvas).encode()
 
     def _export(self, button: Any) -> None:
         path = self.export(button.description.lower())
-        shown = path.relative_to(self.paths.root) if path.is_relative_to(self.paths.root) else path
-        self.said.value = escape(str(shown))
-
-    # Layout
+        self.said.value = escape(
+            str(path.relative_to(self.paths.root) if path.is_relative_to(self.paths.root) else path)
+        )
 
     def _arrange(self) -> None:
         for name, widget in self.controls.items():
@@ -208,18 +199,15 @@ class Desk:
         choose = [*(widget for name, widget in self.controls.items() if name != "points"), self.factors]
         left = widgets.VBox([*choose, widgets.HBox(self.exports), self.said], layout={"width": "340px"})
         self.tabs = widgets.Tab([self.spread, self.time, self.numbers])
-        right = widgets.VBox(
-            [self.picture, self.points, self.tabs, self.table], layout={"flex": "1 1 0", "overflow": "auto"}
-        )
-        self.box = widgets.HBox([left, right])
+        wide = {"flex": "1 1 0", "overflow": "auto"}
+        self.box = widgets.HBox([left, widgets.VBox([self.picture, self.points, self.tabs, self.table], layout=wide)])
 
     def _name(self) -> None:
         """Write the controls' names in the reader's language."""
-        say = self._views()[0][1].say
         for name, widget in self.controls.items():
-            widget.description = say(words.CONTROLS[name])
-        for place, title in enumerate(words.TABS):
-            self.tabs.set_title(place, say(title))
+            widget.description = self.labs[0].say(CONTROLS[name])
+        for place, title in enumerate(TABS):
+            self.tabs.set_title(place, self.labs[0].say(title))
 
 
 def _offer(widget: Any, options: list[Any], usual: Any = None) -> None:
@@ -237,8 +225,23 @@ def _offer_many(widget: Any, options: Iterable[Any]) -> None:
 
 
 @lru_cache(maxsize=8)
-def _view(run: str, lang: str) -> Any:
-    return Lab.open(run, lang).view
+def _lab(path: str, lang: str) -> Lab:
+    from ipclab.store.run import read
+
+    return Lab.of(read(Path(path)), checkout(), lang)
+
+
+def _samples(lab: Lab, row: dict[str, Any]) -> Samples | None:
+    """Return the raw samples of a row's point and op; None where there are none."""
+    try:
+        return lab.samples(row["study"], row["op"], point=row["point"]).ns.to_numpy()
+    except (KeyError, LabError, AttributeError):
+        return None
+
+
+def _metrics(lab: Lab, row: dict[str, Any]) -> pd.Series:
+    mine = lab.points(row["study"], point=row["point"], op=row["op"])
+    return pd.Series({each.metric: quantity(each) for each in mine.itertuples()}, dtype=object)
 
 
 def explore(run: str = "", lang: str = "en") -> Any:

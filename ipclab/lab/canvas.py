@@ -1,6 +1,7 @@
 """A figure in the making: axes for a cell, saved and shown with its words when the cell has drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -43,11 +44,40 @@ class Figure:
         return {MIME: self.svg, "text/plain": self.caption}, {MIME: words}
 
 
+@contextmanager
+def blank(lab: "Lab", size: tuple[float, float]) -> Iterator[Any]:
+    """Give an empty canvas of `size` (inches) for readers of the lab's language, as the helpers of drawing need it."""
+    with mpl.rc_context(style.settings(lab.lang)):
+        canvas: Any = Canvas(figsize=size)
+        # The lab, what was drawn, and what waits for the final layout.
+        canvas.lab, canvas.drawn, canvas.later = lab, {}, []
+        yield canvas
+
+
+def complete(canvas: Any) -> None:
+    """Add what waits for the final layout: the legend, where axes have none, and names beside lines."""
+    if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
+        handles = [axes.get_legend_handles_labels() for axes in canvas.axes]
+        found = {label: handle for shown in handles for handle, label in zip(*shown, strict=True)}
+        if found:
+            columns = min(len(found), LEGEND_COLUMNS)
+            canvas.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns, fontsize=8)
+    for draw in canvas.later:
+        draw()
+
+
 class Drawing:
     """What `lab.figure` returns: a context that gives the axes, then saves SVG, PNG and PDF and shows the figure."""
 
     def __init__(
-        self, lab: "Lab", name: str, title: str, alt: str, size: tuple[float, float], panels: int | tuple[int, int], share: str
+        self,
+        lab: "Lab",
+        name: str,
+        title: str,
+        alt: str,
+        size: tuple[float, float],
+        panels: int | tuple[int, int],
+        share: str,
     ) -> None:
         """Keep the words (msgids already translated, placeholders still open) and the layout."""
         self.lab, self.name, self.title, self.alt = lab, name, title, alt
@@ -56,11 +86,8 @@ class Drawing:
 
     def __enter__(self) -> Any:
         """Return the axes: one, or an array of them when several panels were asked for."""
-        self._settings = mpl.rc_context(style.settings(self.lab.lang))
-        self._settings.__enter__()
-        self.canvas = Canvas(figsize=self.size)
-        # What the helpers of `ipclab.lab.drawing` use: the lab, what was drawn, and what waits for the final layout.
-        self.canvas.lab, self.canvas.drawn, self.canvas.later = self.lab, {}, []  # type: ignore[attr-defined]
+        self._open = blank(self.lab, self.size)
+        self.canvas = self._open.__enter__()
         rows, columns = self.panels if isinstance(self.panels, tuple) else (1, max(1, self.panels))
         shared = {"sharex": "x" in self.share, "sharey": "y" in self.share}
         axes = self.canvas.subplots(rows, columns, squeeze=False, **shared)
@@ -70,28 +97,18 @@ class Drawing:
         """Add the legend, save the files, and show the figure; after an error nothing is saved."""
         try:
             if kind is None:
-                self._add_legend()
+                complete(self.canvas)
                 self._finish()
         finally:
-            self._settings.__exit__(kind, error, at)
-
-    def _add_legend(self) -> None:
-        if self.canvas.legends or any(axes.get_legend() for axes in self.canvas.axes):
-            return
-        found = {label: handle for axes in self.canvas.axes for handle, label in zip(*axes.get_legend_handles_labels())}
-        if found:
-            columns = min(len(found), LEGEND_COLUMNS)
-            self.canvas.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns, fontsize=8)
+            self._open.__exit__(kind, error, at)
 
     def _finish(self) -> None:
         from IPython.display import display
 
-        for draw in self.canvas.later:  # type: ignore[attr-defined]
-            draw()
         words = self.lab.say(self.alt), self.lab.say(self.title)
         with style.no_missing_glyphs():
             svg, png = style.svg(self.canvas), style.png(self.canvas)
-        self.result = Figure(svg, *words, self.name, dict(self.canvas.drawn))  # type: ignore[attr-defined]
+        self.result = Figure(svg, *words, self.name, dict(self.canvas.drawn))
         stem = self.lab.figures / f"{self.name}.{self.lab.lang}"
         makers: dict[str, Callable[[], bytes]] = {"svg": svg.encode, "png": lambda: png, "pdf": lambda: style.pdf(svg)}
         for suffix, make in makers.items():

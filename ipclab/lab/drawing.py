@@ -84,7 +84,7 @@ def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str
         at = part[y].map({name: number + shift for number, name in enumerate(rows)}).astype(float)
         for (name, mine), where in zip(part.groupby(y, sort=False), at.groupby(part[y], sort=False), strict=True):
             colour = style.look(name if y == "backend" else level, place)[0]
-            _values(ax, mine, x, where[1], colour, style.SERIES[place][1], place)
+            _values(ax, mine, x, where[1], colour, style.SERIES[place % len(style.SERIES)][1], place)
         _legend_entry(ax, _label(ax, hue, level) if hue else None, place)
     ax.set_yticks(range(len(rows)), [_label(ax, y, name) for name in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -266,7 +266,7 @@ def _values(ax: Any, part: pd.DataFrame, x: str, at: Any, colour: str, marker: s
 def _legend_entry(ax: Any, label: str | None, place: int) -> None:
     if label:
         face = "white" if place % 2 else style.GREY
-        look = {"marker": style.SERIES[place][1], "markerfacecolor": face, "color": style.GREY, "linestyle": "none"}
+        look = {"marker": style.SERIES[place % len(style.SERIES)][1], "markerfacecolor": face, "color": style.GREY, "linestyle": "none"}
         ax.plot([], [], label=label, **look)
 
 
