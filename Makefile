@@ -19,10 +19,12 @@ else
 ENVIRONMENT := $(CURDIR)/.venv
 endif
 BIN := $(ENVIRONMENT)/bin
-IPCLAB := $(BIN)/python -m ipclab
+# Tools run as modules and every path is quoted: a checkout may lie in a folder with a space in its name.
+RUN_PYTHON := '$(BIN)/python'
+IPCLAB := $(RUN_PYTHON) -m ipclab
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare measure test check-code check doctor lab clean lock reference words
+.PHONY: help setup report compare measure test test-fast check-code check doctor lab clean lock reference words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -41,14 +43,17 @@ measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
 
 test: setup check-code ## check the code, run the tests
-	@$(BIN)/python -m pytest
+	@$(RUN_PYTHON) -m pytest
+
+test-fast: setup ## the quick tests, for daily work
+	@$(RUN_PYTHON) -m pytest -m 'not slow'
 
 check-code: setup ## style, types, spelling, packaging
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/mypy
-	@$(BIN)/codespell ipclab tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
-	@$(BIN)/validate-pyproject pyproject.toml
+	@$(RUN_PYTHON) -m ruff check .
+	@$(RUN_PYTHON) -m ruff format --check --quiet .
+	@$(RUN_PYTHON) -m mypy
+	@$(RUN_PYTHON) -m codespell_lib ipclab tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
+	@$(RUN_PYTHON) -m validate_pyproject pyproject.toml
 
 doctor: setup ## is this machine fit to measure?
 	@$(IPCLAB) doctor
@@ -56,18 +61,20 @@ doctor: setup ## is this machine fit to measure?
 check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
-lab: setup ## open JupyterLab on the notebooks
-	@$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
+lab: setup ## open JupyterLab on working copies of the notebooks
+	@$(RUN_PYTHON) -m ipclab.explore.copies
+	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/work \
+		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
 
 clean: setup ## remove what a killed run left behind
 	@$(IPCLAB) clean
 
 lock: setup ## pin the newest packages that pyproject.toml allows
-	@$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
+	@$(RUN_PYTHON) -m uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
 
 reference: setup ## make the newest finished run, or RUN, the committed one
 	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace
 
 words: setup ## bring the translation catalogues up to date
-	@$(BIN)/python -m ipclab.render.words update
+	@$(RUN_PYTHON) -m ipclab.render.words update
