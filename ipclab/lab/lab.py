@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.errors import UsageError
+from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.limits import impossible, with_limits
 from ipclab.frames.published import published
@@ -347,7 +347,10 @@ class Lab:
         columns = [Column(head, "right" if put else "left") for head, put in zip(heads, right, strict=True)]
         rows = [list(row) for row in zip(*told, strict=True)]
         said = [self.say(note) for note in notes] + ([self.why_empty()] if not rows else [])
-        return Table(self.say(caption), columns, rows, said, name, frame)
+        drawn = values.drawn_from(shown.to_numpy().ravel())
+        if len(drawn.keys() - {"limits"}) > 1:
+            raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
+        return Table(self.say(caption), columns, rows, said, name, drawn, frame)
 
     def _head(self, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:
         words = [

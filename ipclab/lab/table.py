@@ -34,6 +34,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = field(default_factory=tuple)
     name: str = ""
+    drawn: dict[str, int] = field(default_factory=dict)
     frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,12 +49,12 @@ class Table:
         """Return the table that `to_json` described, without its frame."""
         columns = [Column(str(each["label"]), each["align"]) for each in data["columns"]]
         rows = [[str(cell) for cell in row] for row in data["rows"]]
-        return cls(data["caption"], columns, rows, data.get("notes", []), data.get("name", ""))
+        return cls(data["caption"], columns, rows, data.get("notes", []), data.get("name", ""), data.get("drawn", {}))
 
     def to_json(self) -> dict[str, Any]:
         """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name"}`."""
         columns, rows = [asdict(column) for column in self.columns], [list(row) for row in self.rows]
-        named = {"name": self.name} if self.name else {}
+        named = {key: value for key, value in (("name", self.name), ("drawn", self.drawn)) if value}
         return {"caption": self.caption, "columns": columns, "rows": rows, "notes": list(self.notes), **named}
 
     def to_frame(self) -> pd.DataFrame:

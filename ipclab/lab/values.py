@@ -1,7 +1,8 @@
 """Values by name: variables of the notebook, and addresses of measured values such as `payload.write[mapping=kept].p50`."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ def quantity(row: Any) -> Quantity:
     if not hasattr(row, "launches"):
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
     n = f"{int(row.launches)} x {int(row.samples)}"
-    return Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n)
+    source = "/".join(str(getattr(row, name, "")) for name in ("study", "point", "op", "metric"))
+    return Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
 
 
 def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
@@ -105,3 +107,9 @@ def plain(found: Any) -> Quantity | str:
 def _typed(frame: pd.DataFrame, name: str, text: str) -> Any:
     numeric = name in frame and pd.api.types.is_numeric_dtype(frame[name])
     return int(text) if numeric and re.fullmatch(r"-?\d+", text) else text
+
+
+def drawn_from(quantities: Iterable[Any]) -> dict[str, int]:
+    """Return the studies that quantities follow from, with the number of rows of each."""
+    sources = {source for each in quantities if isinstance(each, Quantity) for source in each.sources}
+    return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))

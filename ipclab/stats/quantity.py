@@ -6,7 +6,7 @@ respects their asymmetry, and takes the operands for independent.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import exp, hypot, inf, isfinite, log
 from typing import Any, Union
 
@@ -20,7 +20,8 @@ class Quantity:
 
     `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other symbol; `low` and
     `high` are the interval in the same unit (None: exact); `n` says of how many; `kind` is measured, published,
-    estimate or computed. Arithmetic takes quantities of one unit or plain numbers and raises `ValueError` otherwise.
+    estimate or computed; `sources` are the rows that it follows from, as study/point/op/metric. Arithmetic takes
+    quantities of one unit or plain numbers and raises `ValueError` otherwise.
     """
 
     value: Any
@@ -29,6 +30,7 @@ class Quantity:
     high: float | None = None
     n: str = ""
     kind: str = "measured"
+    sources: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __bool__(self) -> bool:
         """Tell whether there is a value."""
@@ -128,7 +130,8 @@ def _made(value: float, unit: str, low: float, high: float, one: Quantity, other
     exact = one.low is None and other.low is None and isfinite(low)
     kind = "computed" if exact else "measured"
     named = min((each.n for each in (one, other) if each.n), key=lambda n: int(n.split()[0]), default="")
-    return Quantity(value, unit, None if exact else low, None if exact else high, named, kind)
+    sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
+    return Quantity(value, unit, None if exact else low, None if exact else high, named, kind, sources)
 
 
 def _common(one: Quantity, other: Quantity) -> str:
