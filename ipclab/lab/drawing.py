@@ -57,7 +57,7 @@ def lines(
         label = _label(ax, hue, level)
         dash = style.DASHES[place // len(style.SERIES) % len(style.DASHES)]
         look = {"color": colour, "marker": marker, "linestyle": dash, "errorbar": None, "estimator": None}
-        look |= {"linestyle": "--", "markerfacecolor": "white", "markeredgecolor": colour} if beside else {}
+        look |= {"markeredgecolor": colour} | ({"linestyle": "--", "markerfacecolor": "white"} if beside else {})
         shown = "_nolegend_" if ends or beside or hue is None else label
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, legend=False, **look, **MARKER)
         _intervals(ax, part[x], part, y, colour)
@@ -123,7 +123,7 @@ def limit(
 def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel for each."""
     panels = list(np.ravel(axes))
-    for ax in panels[len(frame[by].unique()) :]:
+    for ax in panels[max(1, len(frame[by].unique())) :]:
         ax.set_visible(False)
     if frame.empty:
         _nothing(frame, panels[0], [])
@@ -152,7 +152,7 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         axis.set_minor_formatter(NullFormatter())
         ax.figure.later.insert(0, partial(_long_enough, ax, which))
     else:
-        axis.set_major_locator(MaxNLocator(4))
+        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(numbers.format(Quantity(float(value), unit)))))
     axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
 
@@ -186,7 +186,9 @@ def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str 
         if not apart or value > apart[-1] * NEAR:
             apart.append(value)
     axis.set_major_locator(FixedLocator(apart))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: numbers.format(Quantity(round(value), unit), spec)))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: numbers.format(Quantity(round(value), unit), labels.spec(column, value) or spec))
+    )
     axis.set_minor_locator(FixedLocator([]))
 
 
@@ -226,6 +228,11 @@ def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:
 
 
 _MEASURED = ("point", "value", "low", "high", "launches", "samples", "flags", "limit", "over_limit")
+
+
+def drawable(frame: pd.DataFrame, ax: Any, *factors: str) -> bool:
+    """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions."""
+    return not _nothing(frame, ax, factors)
 
 
 def _nothing(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> bool:

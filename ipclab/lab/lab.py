@@ -185,10 +185,15 @@ class Lab:
         found = values.narrowed(frame, levels).reset_index(drop=True)
         return found.dropna(axis="columns", how="all") if len(found) else found
 
-    def _factors(self, study: str) -> set[str]:
+    def _factors(self, study: str) -> list[str]:
+        """Return every factor that a point of the study can have."""
         from ipclab.studies.installed import study as study_of
+        from ipclab.studies.interface import Sweep
+        from ipclab.studies.profile import PROFILES
 
-        return set(getattr(study_of(study), "factors", ()))
+        known = study_of(study)
+        usual = (name for point in known.points(PROFILES["smoke"], Sweep()) for name in point.key())
+        return list(dict.fromkeys([*usual, *getattr(known, "factors", ())]))
 
     def _samples_of(self, row: dict[str, Any]) -> pd.DataFrame:
         measured = decode(self.run.path / "points" / row["study"] / f"{row['point']}.parquet")
@@ -216,6 +221,16 @@ class Lab:
                 return found
             of = self.points(of)
         return values.one(of, levels)
+
+    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+        """Return the rows with a column `cell`: each value over that of the row of `under` with the same levels `on`.
+
+        The columns of that row are there too, with `_under` at their names' end; without one, the ratio is missing.
+        Raises `LabError` when several rows of `under` have the same levels.
+
+        >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
+        """
+        return values.over(self.cells(points), self.cells(under), list(on))
 
     def ratio(self, over: Quantity, under: Quantity) -> Quantity:
         """Return `over` / `under` with its interval, the same as `over / under`."""
@@ -271,17 +286,26 @@ class Lab:
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
-        return self.translate(labels.NAMES.get(name, str(name)))
+        return self.translate(labels.NAMES.get(name) or labels.LEVELS.get(name, str(name)))
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level is written: sizes and times with their unit, known words translated."""
         if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
             return DASH
         if factor in labels.UNITS:
-            return self.numbers.format(Quantity(level, labels.UNITS[factor]))
+            return self.numbers.format(Quantity(level, labels.UNITS[factor]), labels.spec(factor, level))
         if isinstance(level, str):
-            return self.translate(labels.LEVELS.get(level, level))
+            return self.label(level) if factor in ("metric", "op") else self.translate(labels.LEVELS.get(level, level))
         return self.numbers.format(values.plain(level)) if not isinstance(level, str) else level  # type: ignore[arg-type]
+
+    def listed(self, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
+        """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs": what each level of `by` has; a dash without rows."""
+        levels = labels.ordered(by, dict.fromkeys(points[by]))
+        rows = [row for level in levels for row in points[points[by] == level].itertuples()]
+        found = [row.cell if hasattr(row, "cell") else values.quantity(row) for row in rows]
+        names = [self.level(by, getattr(row, by)) for row in rows]
+        told = [f"{name} {self.numbers.format(each, spec)}" for name, each in zip(names, found, strict=True)]
+        return self.translate(N_(", ")).join(told) or DASH
 
     def why_empty(self) -> str:
         """Return why a view is empty, in words."""
@@ -328,11 +352,12 @@ class Lab:
         `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
         unit of plain numbers ("ns", "B", "share"). `caption` and `notes` are msgids.
 
+        Where the index is sorted, levels that have a usual order stand in that; so do columns.
         Of what `pivot` makes of several `values`, those of one level stand together, `cell` without a name of its own.
 
         >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
         """
-        frame = labels.ordered_columns(frame)
+        frame = labels.in_order(labels.ordered_columns(frame))
         index = [level for level in frame.index.names if level is not None]
         shown = frame.reset_index() if index else frame
         parts = [(name,) for name in index] + [each if isinstance(each, tuple) else (each,) for each in frame.columns]

@@ -6,9 +6,11 @@ from typing import Any
 import pandas as pd
 
 from ipclab.lab.catalogue import N_
+from ipclab.studies.multiplexer import NODES, SAME_CODE
 
+KIB = 1 << 10
 # Units of factors; what stands here is written with its unit, what is counted without.
-UNITS = {"size_bytes": "B", "gap_ns": "ns", "compute_ns": "ns", "chunk": "B", "threshold": "B", "limit": "ns"}
+UNITS = {"size_bytes": "B", "gap_ns": "ns", "compute_ns": "ns", "chunk": "B", "threshold": "B", "limit": "ns", "message": "B"}
 COUNTED = ("entries", "readers", "streams", "threads", "flight", "files", "nodes", "launches", "samples")
 NAMES = {
     # factors and columns
@@ -47,6 +49,22 @@ NAMES = {
     "read": N_("read"),
     "handover": N_("handover"),
     "round-trip": N_("round trip"),
+    "end-to-end": N_("both ends"),
+    # the multiplexer: nodes and their messages, memory, streams
+    "node": N_("Node"),
+    "message": N_("Message"),
+    "chunk": N_("Chunk"),
+    "pool": N_("Pool"),
+    "threshold": N_("Threshold"),
+    "streams": N_("Streams"),
+    "fairness": N_("Slowest over mean"),
+    "receiver": N_("receiver"),
+    "sender": N_("sender"),
+    "bytes_allocated": N_("bytes allocated"),
+    "allocations": N_("allocations"),
+    "time": N_("time"),
+    "over_original": N_("time over Original"),
+    "bytes_over_original": N_("bytes over Original"),
 }
 LEVELS = {
     "same": N_("same CPU"),
@@ -61,6 +79,15 @@ LEVELS = {
     "bytes": N_("new object"),
     "into": N_("caller's buffer"),
     "view": N_("in place"),
+    "yes": N_("yes"),
+    "no": N_("no"),
+    "published": N_("published"),
+    "here": N_("here"),
+    # what is measured of a multiplexer
+    "write-memory": N_("writing, in memory"),
+    "receive-memory": N_("receiving, in memory"),
+    "end-to-end-pipe": N_("both ends, pipe"),
+    "end-to-end-unix": N_("both ends, Unix socket"),
     # why a point ended
     "precise": N_("precise"),
     "settled": N_("settled"),
@@ -70,6 +97,10 @@ ORDER = {  # of levels that have one
     "placement": ("same", "cross", "free"),
     "wait": ("block", "spin-then-block", "spin"),
     "op": ("write", "read", "handover"),
+    "backend": (*NODES, *SAME_CODE),  # the others are in the order of the frame
+    "node": NODES,
+    "side": ("write-memory", "receive-memory", "end-to-end-pipe", "end-to-end-unix"),
+    "source": ("published", "here"),
     "touch": ("untouched", "header", "full"),
 }
 
@@ -90,3 +121,28 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
         turned = frame.swaplevel(axis="columns")
         return turned[[column for column in wanted if column in turned]]
     return frame
+
+
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame whose index, and columns of several levels, have known levels in their usual order.
+
+    What is not sorted as the alphabet has it was put into an order of its own, and keeps it.
+    """
+    for axis in (0, 1):
+        found = frame.axes[axis]
+        known = not axis or None not in found.names
+        if known and any(name in ORDER for name in found.names) and found.is_monotonic_increasing:
+            frame = frame.sort_index(axis=axis, key=_ranks)
+    return frame
+
+
+def _ranks(levels: pd.Index) -> pd.Index:
+    usual = ordered(str(levels.name), sorted(set(levels)))
+    return pd.Index([usual.index(level) for level in levels], name=levels.name)
+
+
+def spec(factor: str, level: Any) -> str:
+    """Return how a level is printed: bytes that are a power of two in binary units, others exactly."""
+    if UNITS.get(factor) != "B" or int(level) < KIB or int(level) & (int(level) - 1):
+        return ""
+    return "MiB,int" if int(level) >= KIB**2 else "KiB,int"

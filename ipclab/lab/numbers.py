@@ -60,7 +60,7 @@ class Formatter:
             return "∞" if value > 0 else "-∞" if value < 0 else self.translate(_ABSENT)
         places = _decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
-        exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
         text = str(format_decimal(exact, pattern, locale=self.lang))
         return text if any(digit in text for digit in "123456789") else text.lstrip("-")
 

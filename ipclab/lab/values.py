@@ -57,6 +57,21 @@ def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
     return quantity(found.iloc[0])
 
 
+def over(points: pd.DataFrame, under: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """Return `points` with `cell` over the `cell` of the only row of `under` that has the same levels `on`.
+
+    A row over itself is exactly one. Raises `LabError` when several rows of `under` have the same levels.
+    """
+    if under.duplicated(on).any():
+        raise LabError(f"several rows share {', '.join(on)}", "a ratio needs one row to divide by", "choose one level")
+    found = points.merge(under, on=on, how="left", suffixes=("", "_under"))
+    ratios = [
+        missing() if not isinstance(base, Quantity) else top / base if top.sources != base.sources else Quantity(1.0)
+        for top, base in zip(found.cell, found.cell_under, strict=True)
+    ]
+    return found.assign(cell=pd.Series(ratios, found.index, dtype=object))
+
+
 def at(address: str, points: Points) -> Quantity | None:
     """Return the value at an address over the point frames that `points` gives by study; None when it is no address."""
     parts = ADDRESS.fullmatch(address)
