@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import socket
+import struct
 import sys
 import time
 from pathlib import Path
@@ -69,6 +70,20 @@ def refuse(worker: Worker) -> None:
 def refuse_clearly(worker: Worker) -> None:
     """Raise one that is."""
     raise LabError("the disk is full", "0 bytes are free", "free some")
+
+
+def killer(worker: Worker) -> None:
+    """Kill the fork server, whose child this process is, once everybody runs."""
+    time.sleep(0.2)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(LONG)
+
+
+def stopper(worker: Worker) -> None:
+    """Stop the fork server, so that it answers no more."""
+    time.sleep(0.2)
+    os.kill(os.getppid(), signal.SIGSTOP)
+    time.sleep(LONG)
 
 
 def litter(worker: Worker) -> None:
@@ -138,13 +153,32 @@ class Evil:
         return os.system, (f"touch {self.path}",)
 
 
-def stranger(worker: Worker, knows_token: bool, path: str) -> None:
-    """Be a sender that knows the port and sends a pickle which runs a command; `knows_token` or not."""
+def evil_sender(worker: Worker, path: str) -> None:
+    """Be a sender that sends a pickle which runs a command."""
     token = 1 << 40 | 5
     port = worker.meet(token=token)["receiver"]["port"]
-    told = token if knows_token else token + 1
     body = pickle.dumps(Evil(path))
     with socket.create_connection(("127.0.0.1", port), timeout=5) as link:
-        link.sendall(tcp.HEADER.pack(len(body), told & 0x7FFFFFFF, told >> 32) + body)
+        link.sendall(tcp.HEADER.pack(len(body), token & 0x7FFFFFFF, token >> 32) + body)
         link.recv(1)
     worker.meet()
+
+
+def send_among_strangers(worker: Worker, **arguments: Any) -> None:
+    """Be the TCP arm's sender, but let five strangers connect first, in every way that is wrong."""
+    meet, strangers = worker.meet, []
+
+    def then_strangers(**published: Any) -> dict[str, dict[str, Any]]:
+        met = meet(**published)
+        if "token" in published:
+            for said in (os.urandom(4096), tcp.HEADER.pack(84, 1, 2), b"ab", None, b""):
+                link = socket.create_connection(("127.0.0.1", met["receiver"]["port"]), timeout=5)
+                link.sendall(said or b"")
+                strangers.append(link)
+                if said is None:
+                    link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    link.close()
+        return met
+
+    worker.meet = then_strangers  # type: ignore[method-assign]
+    tcp.send(worker, **arguments)

@@ -1,12 +1,17 @@
 """What every registered backend with a channel must do, over real processes: add a backend, and it is tested here."""
 
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
 
-from ipclab.backends.interface import Backend
+from ipclab.backends.interface import Backend, Place
 from ipclab.backends.installed import backends
 from ipclab.spawn.proof import digest, payload
+from ipclab.backends.waiting import Peer
+from ipclab.backends.zeromq import ZmqTcpChannel
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
 from tests.test_workers import CPUS
@@ -56,3 +61,44 @@ def test_backends_name_their_ways() -> None:
         assert set(backend.waits) <= {"block", "spin-then-block", "spin"}
         assert backend.receives[0] == "bytes"
         assert set(backend.receives) <= {"bytes", "into", "view"}
+
+
+def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
+    """Strangers without a secret, with a wrong one and with garbage, before and after the one who knows it."""
+    place, me = Place("ipclab-1-2-aa-1", str(tmp_path), 100), Peer.me()
+    server = ZmqTcpChannel.listen(place)
+    endpoint = f"tcp://127.0.0.1:{server.address['port']}"
+    context = zmq.Context()
+
+    def stranger(**options: bytes) -> "zmq.Socket[bytes]":
+        sock = context.socket(zmq.REQ)
+        for name, value in options.items():
+            setattr(sock, name, value)
+        sock.connect(endpoint)
+        sock.send(b"stranger")
+        return sock
+
+    wrong = {"plain_username": b"ipclab", "plain_password": b"guess"}
+    strangers = [stranger(), stranger(**wrong)]
+    try:
+        client = ZmqTcpChannel.connect(place, {**server.address, "secret": "none"}, me, 10**9)
+        client.close()
+        with socket.create_connection(("127.0.0.1", int(server.address["port"]))) as garbage:
+            garbage.sendall(bytes(4096))
+            with pytest.raises(TimeoutError):
+                server.accept(me, 100_000_000)
+            client = ZmqTcpChannel.connect(place, server.address, me, 10**9)
+            server.accept(me, 10**10)
+        strangers += [stranger(), stranger(**wrong)]
+        for number in range(8):
+            client.send(b"%d" % number, 10**9)
+            assert server.recv(10**10) == b"%d" % number
+            server.send(b"answer", 10**9)
+            assert client.recv(10**10) == b"answer"
+        with pytest.raises(TimeoutError):
+            server.recv(100_000_000)
+        assert [sock.poll(0) for sock in strangers] == [0] * 4
+        client.close()
+    finally:
+        server.close()
+        context.destroy(linger=0)

@@ -4,7 +4,6 @@ import io
 import os
 import pickle
 import socket
-import threading
 from collections import Counter
 from pathlib import Path
 
@@ -250,39 +249,31 @@ def test_the_unpickler_takes_arrays_and_nothing_else(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("knows_token", "told"),
-    [(False, "a stranger connected to the measured port"), (True, "posix.system is not part of an array")],
-)
-def test_a_stranger_on_the_port_ends_the_launch(
-    launcher: Launcher, tmp_path: Path, knows_token: bool, told: str
-) -> None:
+def test_who_knows_the_token_is_unpickled_with_care(launcher: Launcher, tmp_path: Path) -> None:
     point = points(84, arm="tcp", codec="pickle-0", placement="same")[0]
     _, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
-    arguments = {"knows_token": knows_token, "path": str(tmp_path / "made")}
-    stranger = Role("sender", "tests.targets:stranger", arguments, receiver.cpus)
-    with pytest.raises(LaunchError, match=f"worker 'receiver' failed: .*{told}"):
+    stranger = Role("sender", "tests.targets:evil_sender", {"path": str(tmp_path / "made")}, receiver.cpus)
+    with pytest.raises(LaunchError, match=r"worker 'receiver' failed: .*posix\.system is not part of an array"):
         launcher.launch([stranger, receiver], 30)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("connection", ["kept", "new"])
+def test_strangers_are_dropped_and_the_launch_is_made_again(launcher: Launcher, connection: str) -> None:
+    """Garbage, a wrong token, a short header, a reset and silence, all of them before the sender."""
+    point = points(84, arm="tcp", codec="raw", connection=connection, placement="same")[0]
+    sender, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
+    among = Role("sender", "tests.targets:send_among_strangers", sender.arguments, sender.cpus)
+    done = STUDY.collect(point, launcher.launch([among, receiver], 30), SEED)
+    assert done.flags == ["strangers"]  # so that the stopping rule asks for another
+    honest = STUDY.collect(point, launcher.launch([sender, receiver], 30), SEED)
+    assert honest.flags == []
+    assert 3 <= len(honest.samples["handover"]) <= 20 and 3 <= len(done.samples["handover"]) <= 20
+
+
 def test_a_header_without_the_token_is_all_that_is_read() -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
-    sent = tcp.HEADER.pack(1 << 30, 1, 2) + b"body"
-
-    def connect() -> None:
-        with socket.create_connection(listener.getsockname()) as link:
-            link.sendall(sent)
-            link.recv(1)
-
-    thread = threading.Thread(target=connect)
-    thread.start()
-    receiver = tcp._Receiver(listener, (1, 3), 84, 4096, True, True)
-    try:
-        with pytest.raises(LabError, match="a stranger connected"):
-            receiver.transfer()
-        assert receiver.kept is not None
-        assert receiver.kept.recv(100) == b"body"
-    finally:
-        receiver.close()
-        thread.join(10)
+    ours, theirs = socket.socketpair()
+    theirs.sendall(tcp.HEADER.pack(1 << 30, 1, 2) + b"body")
+    receiver = tcp._Receiver(socket.socket(), (1, 3), 84, 4096, True, False)
+    assert receiver._length(ours) is None
+    assert ours.recv(100) == b"body"

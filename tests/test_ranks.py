@@ -19,7 +19,7 @@ from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_mail import pack, reachable, unpack
-from ipclab.spawn.mpi_supervisor import may_leave_network
+from ipclab.spawn.supervisor import may_leave_network
 from ipclab.spawn.worker import zeros
 from tests.commands import environment, eventually, names_of, processes_of
 

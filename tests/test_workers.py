@@ -10,14 +10,14 @@ import sys
 import time
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ipclab.errors import LabError
-from ipclab.spawn.ledger import clean
-from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.ledger import clean, start_ticks
+from ipclab.spawn.launcher import Launcher, LaunchError, Role, SessionError
 from ipclab.spawn.loops import count_faults, record, repeats
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import Worker, zeros
@@ -69,7 +69,7 @@ def test_launches_are_counted_and_leave_no_process(launcher: Launcher) -> None:
         ([role("meet", "a"), role("hang", "b")], "worker 'b' did not finish within 0.5 s: stuck in the queue"),
         ([role("die", sign=signal.SIGKILL)], "worker 'solo' was killed by SIGKILL: last words"),
         ([role("die", sign=signal.SIGSEGV)], "worker 'solo' was killed by SIGSEGV: last words"),
-        ([role("meet", "a"), role("die", "b", sign=signal.SIGBUS)], "worker 'b' was killed by SIGBUS: last words"),
+        ([role("meet", "a"), role("die", "b", sign=signal.SIGABRT)], "worker 'b' was killed by SIGABRT: last words"),
         ([role("leave", code=3)], "worker 'solo' ended with exit code 3: giving up"),
         ([role("refuse")], "worker 'solo' failed: ValueError: no such level"),
         ([role("refuse_clearly")], "worker 'solo' failed: the disk is full: 0 bytes are free; free some"),
@@ -105,14 +105,69 @@ def test_a_launcher_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert processes_of(session.id) == []
 
 
-def test_a_dead_fork_server_is_an_error_and_no_wait(tmp_path: Path) -> None:
-    with Launcher(tmp_path) as launcher:
+@pytest.mark.parametrize("target", ["killer", "stopper"])
+def test_a_killed_fork_server_fails_its_launch_and_has_a_successor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr("ipclab.spawn.launcher.START_SECONDS", 5.0)
+    with Launcher(tmp_path / "ledger") as launcher:
         launcher.zygote.kill()
         launcher.zygote.wait(10)
+        assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]  # between launches, nobody notices
         for _ in range(2):
-            with pytest.raises(LabError, match="the fork server does not answer"):
+            server = launcher.zygote
+            roles = [role(target, "a"), role("hang", "b")]
+            with pytest.raises(LaunchError, match="the fork server does not answer|did not finish within 2 s"):
+                launcher.launch(roles, 2 if target == "stopper" else 30)
+            assert names_of(launcher.session.id) == []
+            assert eventually(lambda: only_the_server(launcher) or not processes_of(launcher.session.id))
+            assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]
+            assert launcher.zygote is not server
+    assert list((tmp_path / "ledger").iterdir()) == []
+
+
+def test_fork_servers_that_cannot_live_end_the_session(tmp_path: Path) -> None:
+    with Launcher(tmp_path, "os:abort") as launcher:
+        for _ in range(3):
+            with pytest.raises(LaunchError, match="the fork server does not answer"):
                 launcher.launch([role("count", many=1)], 30)
+        with pytest.raises(SessionError, match="the same command continues the run"):
+            launcher.launch([role("count", many=1)], 30)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_runs_on_its_cpus_with_its_environment(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "grep Cpus_allowed_list /proc/self/status; echo $WORD$PYTHONPATH; echo late >&2"
+    shell = replace(role("", cpus=frozenset({max(CPUS)})), command=("/bin/sh", "-c", script))
+    said = launcher.launch([replace(shell, env={"WORD": "가나", "PYTHONPATH": None})], 10)["solo"].facts["said"]
+    assert said.split() == ["Cpus_allowed_list:", str(max(CPUS)), "가나", "late"]
+
+
+def test_a_program_that_fails_says_how_and_takes_its_children_along(launcher: Launcher, tmp_path: Path) -> None:
+    sleeping = f"sleep 100 & echo $! > {tmp_path}/pid; "
+    for script, how, seconds in (
+        (sleeping + "echo why; exit 3", "ended with exit code 3: why", 10),
+        (sleeping + "kill -9 $$", "was killed by SIGKILL", 10),
+        (sleeping + "wait", "did not finish within 0.5 s", 0.5),
+    ):
+        program = replace(role(""), command=("/bin/sh", "-c", script))
+        with pytest.raises(LaunchError, match=how):
+            launcher.launch([program], seconds)
+        assert eventually(lambda: gone(tmp_path / "pid"))
+    with pytest.raises(LaunchError, match="/nonexistent"):
+        launcher.launch([replace(role(""), command=("/nonexistent",))], 10)
+    assert only_the_server(launcher)
+
+
+def gone(file: Path) -> bool:
+    """Tell whether the process whose id is in `file` runs no more."""
+    return start_ticks(int(file.read_text())) is None
+
+
+def test_a_full_shared_memory_is_named(launcher: Launcher) -> None:
+    with pytest.raises(LaunchError, match=r"was killed by SIGBUS, as happens when /dev/shm is full \([\d,]+ bytes are"):
+        launcher.launch([role("die", sign=signal.SIGBUS)], 30)
 
 
 OWNER = """
@@ -134,7 +189,7 @@ def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) 
     try:
         assert eventually(lambda: list(temporary.glob("*/socket")), 60)
     finally:
-        session = json.loads(next(ledger.iterdir()).read_text())
+        session = json.loads(next(ledger.iterdir()).read_text().splitlines()[0])
         if server_too:
             os.kill(min(processes_of(session["id"])), signal.SIGKILL)
         owner.kill()

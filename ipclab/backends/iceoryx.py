@@ -49,7 +49,7 @@ class IceoryxChannel:
         builder = iceoryx2.NodeBuilder.new().config(config)
         node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(iceoryx2.ServiceType.Ipc)
         for path in self._counters():
-            path.chmod(0o600)  # iceoryx2 makes it writable by all
+            path.chmod(0o600)  # iceoryx2 makes it writable by all itself, whatever the umask is
         return node
 
     def _counters(self) -> list[Path]:

@@ -14,6 +14,7 @@ import zmq
 from ipclab.backends.interface import Address, Backend, Data, Place
 from ipclab.backends.unix import socket_path
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK, Peer, wait
+from ipclab.backends.zmq_door import Door, knock
 from ipclab.backends.zmq_stores import ZmqTcpStore
 
 
@@ -34,11 +35,13 @@ class ZmqChannel:
         self.peer = peer
 
     @classmethod
-    def reaching(cls, place: Place, address: str, peer: Peer) -> Self:
-        """Return a REQ socket that is about to be connected to `address`."""
+    def reaching(cls, place: Place, endpoint: str, peer: Peer, address: Address | None = None) -> Self:
+        """Return a REQ socket that is about to be connected to `endpoint`, with the secret of `address` if given."""
         channel = cls(place, zmq.REQ)
         channel.peer = peer
-        channel.socket.connect(address)
+        if address:
+            knock(channel.socket, address)
+        channel.socket.connect(endpoint)
         return channel
 
     def _await(self, event: int, timeout_ns: int) -> None:
@@ -104,19 +107,28 @@ class ZmqIpcChannel(ZmqChannel):
 
 
 class ZmqTcpChannel(ZmqChannel):
-    """Over TCP on loopback."""
+    """Over TCP on loopback; whoever connects must first show the launch's secret."""
+
+    door: Door
 
     @classmethod
     def listen(cls, place: Place) -> Self:
         """Bind to a free port."""
         channel = cls(place, zmq.REP)
-        channel.address = {"port": channel.socket.bind_to_random_port("tcp://127.0.0.1")}
+        channel.door = Door(channel.context, channel.socket)
+        port = channel.socket.bind_to_random_port("tcp://127.0.0.1")
+        channel.address = {"port": port, "secret": channel.door.secret}
         return channel
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Wait for the one that knows the secret, and let nobody in after it."""
+        super().accept(peer, timeout_ns)
+        wait(BLOCK, lambda: False, lambda left_ns: self.door.admits(-(-left_ns // 1_000_000)), timeout_ns, peer)
 
     @classmethod
     def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
         """Connect to the published port."""
-        return cls.reaching(place, f"tcp://127.0.0.1:{address['port']}", peer)
+        return cls.reaching(place, f"tcp://127.0.0.1:{address['port']}", peer, address)
 
 
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)

@@ -14,9 +14,11 @@ from zmq.utils.monitor import recv_monitor_message
 
 from ipclab.backends.interface import Address, Backend, Data, StorePlace
 from ipclab.backends.unix import LONGEST_PATH
+from ipclab.backends.zmq_door import Door, knock
 from ipclab.errors import LabError
 
 MS = 1_000_000
+KNOCK_MS = 5  # knocks and subscriptions are awaited in turn
 
 
 class ZmqStore:
@@ -65,8 +67,13 @@ class ZmqStore:
         store = cls(place, cls.reading)
         if cls.reading == zmq.SUB:
             store.socket.subscribe(b"")
+        cls.prepare(store.socket, address)
         store.socket.connect(cls.endpoint(place, address))
         return store
+
+    @classmethod
+    def prepare(cls, sock: "zmq.Socket[bytes]", address: Address) -> None:
+        """Make a reader's socket ready to connect."""
 
     @classmethod
     def endpoint(cls, place: StorePlace, address: Address) -> str:
@@ -151,12 +158,28 @@ class ZmqPubStore(ZmqStore):
 
 
 class ZmqTcpStore(ZmqPubStore):
-    """XPUB and SUB over TCP: on loopback, or on the address that `place` names for readers on other nodes."""
+    """XPUB and SUB over TCP: on loopback, or on the address that `place` names for readers on other nodes.
+
+    A reader must first show the launch's secret.
+    """
+
+    door: Door
 
     def bind(self, place: StorePlace) -> None:
         """Bind to a free port."""
+        self.door = Door(self.context, self.socket)
         port = self.socket.bind_to_random_port(f"tcp://{place.host}")
-        self.address = {"host": place.host, "port": port}
+        self.address = {"host": place.host, "port": port, "secret": self.door.secret}
+
+    def seen(self, left_ms: int) -> int:
+        """Let readers in; return 1 when the subscription of one arrived."""
+        self.door.admits(min(left_ms, KNOCK_MS))
+        return super().seen(min(left_ms, KNOCK_MS))
+
+    @classmethod
+    def prepare(cls, sock: "zmq.Socket[bytes]", address: Address) -> None:
+        """Have the reader's socket show the secret."""
+        knock(sock, address)
 
     @classmethod
     def endpoint(cls, place: StorePlace, address: Address) -> str:

@@ -10,7 +10,9 @@ import pickle
 import secrets
 import socket
 import struct
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -24,6 +26,8 @@ RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
 HEADER = struct.Struct("<iii")  # v0.9: members, receptors, steps; here: body bytes and the launch's token
 WAIT_SECONDS = 10.0
+KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
+BACKLOG = 8  # so that a stranger who waits keeps nobody out
 WARM_UP = 2
 PICKLED_NAMES = {
     ("numpy", "ndarray"),
@@ -88,11 +92,16 @@ class _Sender:
         self.address, self.token = ("127.0.0.1", port), token
         self.protocol, self.nodelay = CODECS[codec], nodelay
         self.kept = self._connect() if kept else None
+        if self.kept:
+            self.kept.sendall(self._header(0))  # says who is there, before anything is timed
 
     def _connect(self) -> socket.socket:
         link = socket.create_connection(self.address, timeout=WAIT_SECONDS)
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, self.nodelay)
         return link
+
+    def _header(self, length: int) -> bytes:
+        return HEADER.pack(length, self.token & 0x7FFFFFFF, self.token >> 32)
 
     def transfer(self, data: Any) -> int:
         """Send `data`, wait until the receiver says that it has it, and return the clock at the start."""
@@ -100,7 +109,7 @@ class _Sender:
         link = self.kept or self._connect()
         body = data if self.protocol is None else pickle.dumps(data, protocol=self.protocol)
         length = data.nbytes if self.protocol is None else len(body)
-        link.sendall(HEADER.pack(length, self.token & 0x7FFFFFFF, self.token >> 32))
+        link.sendall(self._header(length))
         link.sendall(body)
         if not link.recv(1):
             raise LabError("the receiver closed the connection", "it did not take the message")
@@ -115,7 +124,7 @@ class _Sender:
 
 def receive(worker: Worker, size: int, receive: str, codec: str, connection: str) -> None:
     """Be the receiver; `end` samples are the clock when the array is there, before the acknowledgement."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
     token = worker.meet(port=listener.getsockname()[1])["sender"]["token"]
     header = (token & 0x7FFFFFFF, token >> 32)
@@ -127,6 +136,8 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
     with worker.counting("receive", count):
         for i in range(count):
             ends[i], _ = link.transfer()
+    if link.strangers:
+        worker.outcome.facts["strangers"] = link.strangers
     for _ in range(PROOF_MESSAGES):
         worker.outcome.proof.append(digest(memoryview(link.transfer()[1]).cast("B")))
     link.close()
@@ -146,20 +157,38 @@ class _Receiver:
         self.listener, self.header, self.chunk, self.pickled = listener, header, chunk, pickled
         # A pickle is longer than its array, protocol 0 several times: room for the longest is made once.
         self.buffer = bytearray(size * 8 + 4096 if pickled else size)
-        self.kept = self._accept() if kept else None
+        self.strangers = 0
+        self.kept = self._accept()[0] if kept else None
 
-    def _accept(self) -> socket.socket:
-        link, _ = self.listener.accept()
-        link.settimeout(WAIT_SECONDS)
-        return link
+    def _accept(self) -> tuple[socket.socket, int]:
+        """Return the next connection of the sender and the length that its header says; a stranger's is dropped."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < deadline:
+            link, _ = self.listener.accept()
+            link.settimeout(KNOCK_SECONDS)
+            with suppress(OSError, LabError):
+                length = self._length(link)
+                if length is not None:
+                    link.settimeout(WAIT_SECONDS)
+                    return link, length
+            link.close()
+            self.strangers += 1
+        raise LabError("the sender did not connect in time", f"{self.strangers} strangers did")
+
+    def _length(self, link: socket.socket) -> int | None:
+        """Return the length that a header says, or None when it lacks the launch's token.
+
+        Nothing of another user's is read on, let alone unpickled.
+        """
+        length, low, high = HEADER.unpack(_exactly(link, HEADER.size))
+        known = hmac.compare_digest(struct.pack("<ii", low, high), struct.pack("<ii", *self.header))
+        return int(length) if known else None
 
     def transfer(self) -> tuple[int, Any]:
         """Return the clock when the array was complete, and the array."""
-        link = self.kept or self._accept()
-        length, low, high = HEADER.unpack(_exactly(link, HEADER.size))
-        # Nothing of another user's is read on, let alone unpickled: the header carries the launch's secret.
-        if not hmac.compare_digest(struct.pack("<ii", low, high), struct.pack("<ii", *self.header)):
-            raise LabError("a stranger connected to the measured port", "its header lacks the launch's token")
+        link, length = (self.kept, self._length(self.kept)) if self.kept else self._accept()
+        if length is None:
+            raise LabError("the sender's header is wrong", "it lacks the launch's token")
         body = self._into(link, length) if self.chunk == 0 else _append(link.recv, length, self.chunk)
         array = ArrayUnpickler(io.BytesIO(body)).load() if self.pickled else np.frombuffer(body, np.float32)
         end = clock()
