@@ -73,7 +73,7 @@ def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tupl
         if op in ops:
             yield from _times(measured, op, seed)
         samples = sum(len(launch.samples.get(op, ())) for launch in measured.launches)
-        for name in first.counters.get(op, {}):
+        for name in sorted(first.counters.get(op, {})):
             values = [launch.counters[op][name] for launch in measured.launches]
             unit = COUNTER_UNITS.get(name, "count")
             yield op, name, unit, statistic_estimate(values, samples, seed(name)), flags

@@ -32,7 +32,10 @@ class Parameter:
 
         Raises `ValueError` for what cannot be meant.
         """
-        kind = eval(self.type, {"__builtins__": {}}, _TYPES)
+        try:
+            kind = eval(self.type, {"__builtins__": {}}, _TYPES)
+        except (NameError, SyntaxError, TypeError) as error:
+            raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", f"use {', '.join(_TYPES)}") from error
         if self.type.startswith("list") and not isinstance(value, list | tuple):
             value = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
         if kind in (int, float) and isinstance(value, bool):

@@ -124,7 +124,8 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
         domains.setdefault(name.removesuffix(".ipynb") if name.endswith(".ipynb") else PACKAGE, {})[msgid] = name
     missing = {}
     for lang in (lang for lang in LANGUAGES if lang != SOURCE):
-        old = Catalogue.load(lang, sources.locale).words
+        there = any(catalogue_path(lang, sources.locale).parent.glob("*.po"))
+        old = Catalogue.load(lang, sources.locale).words if there else {}
         for domain, wanted in domains.items():
             if only in ("", domain):
                 write_whole(catalogue_path(lang, sources.locale, domain), _po(lang, wanted, old).encode())

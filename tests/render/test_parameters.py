@@ -5,7 +5,7 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.lab import parameters
-from tests.report.conftest import write_notebook
+from tests.render.conftest import write_notebook
 
 SOURCE = """sizes: list[int] = [84, 13_824]  # bytes
 gap_s: float = 0.5
@@ -25,19 +25,32 @@ def test_reads_name_type_default_and_comment(notebook: Path) -> None:
     assert (found["measure"].type, found["measure"].help) == ("bool", "or render what is there")
 
 
-@pytest.mark.parametrize("value", [{"sizes": []}, {"gap_s": 1}, {"run": "r"}, {"run": None}, {"measure": True}, {}])
-def test_accepts_what_fits(notebook: Path, value: dict[str, Any]) -> None:
-    parameters.check(notebook, value)
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"sizes": []}, {"sizes": []}),
+        ({"gap_s": 1}, {"gap_s": 1.0}),
+        ({"run": None}, {"run": None}),
+        ({"measure": "false"}, {"measure": False}),  # as papermill's command line gives it
+        ({"sizes": 64}, {"sizes": [64]}),
+        ({"sizes": "64,4096"}, {"sizes": [64, 4096]}),
+        ({}, {}),
+    ],
+)
+def test_what_is_meant_is_converted(notebook: Path, given: dict[str, Any], meant: dict[str, Any]) -> None:
+    found = parameters.check(notebook, given)
+    assert found == meant
+    assert list(map(type, found.values())) == list(map(type, meant.values()))
 
 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
         ({"size": [84]}, "no parameter 'size': it has sizes, gap_s, run, measure; did you mean 'sizes'?"),
-        ({"sizes": ["84"]}, "['84'] is no list[int]"),
-        ({"sizes": [True]}, "[True] is no list[int]"),
-        ({"gap_s": "1"}, "'1' is no float"),
-        ({"measure": 1}, "1 is no bool"),
+        ({"sizes": ["many"]}, "['many'] is no list[int]"),
+        ({"sizes": [64.5]}, "[64.5] is no list[int]"),
+        ({"gap_s": "soon"}, "'soon' is no float"),
+        ({"measure": "maybe"}, "'maybe' is no bool"),
         ({"run": 3}, "3 is no str | None"),
     ],
 )

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.render import words
 from ipclab.lab.catalogue import Catalogue, catalogue_path
-from tests.report.conftest import KO, write_notebook
+from ipclab.render import words
+from tests.render.conftest import KO, write_notebook
 
 
 def test_complete_catalogues_pass(sources: words.Sources) -> None:
@@ -21,7 +21,7 @@ def test_complete_catalogues_pass(sources: words.Sources) -> None:
 
 
 def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sources) -> None:
-    path = catalogue_path("ko", sources.locale)
+    path = catalogue_path("ko", sources.locale, "demo")
     before = path.read_bytes()
     assert words.update(sources) == {"ko": 0, "zh": 0}
     assert path.read_bytes() == before

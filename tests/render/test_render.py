@@ -11,11 +11,12 @@ import pytest
 from nbformat import v4
 
 from ipclab.errors import LabError
-from ipclab.report import document, typst
+from ipclab.render import document, typst
 from ipclab.render.compiler import compile_pdf
-from ipclab.report.render import Format, render
+from ipclab.render.report import EXPORTERS
 from ipclab.render.words import Sources
-from tests.report.conftest import LANGUAGES
+from tests.commands import ROOT
+from tests.render.conftest import LANGUAGES
 
 TITLES = {"ko": "쓰기 한 번의 비용", "zh": "一次写入的代价", "en": "What a write costs"}
 
@@ -33,6 +34,20 @@ class Page(HTMLParser):
 
     def all(self, name: str) -> list[dict[str, str | None]]:
         return [attrs for tag, attrs in self.tags if tag == name]
+
+
+def render(executed: Path, fmt: str, out: Path, locale: Path) -> None:
+    out.write_bytes(exported(executed, fmt, locale))
+
+
+def exported(executed: Path, fmt: str, locale: Path) -> bytes:
+    from nbconvert.exporters import get_exporter
+
+    exporter = get_exporter(EXPORTERS[fmt])(locale=str(locale))
+    content, _ = exporter.from_filename(
+        str(executed), resources={"ipclab": True, "metadata": {"path": str(executed.parent)}}
+    )
+    return content.encode() if isinstance(content, str) else content
 
 
 def markdown_notebook(text: str, **metadata: Any) -> Any:
@@ -80,15 +95,19 @@ def test_a_pdf_is_accessible_archivable_and_carries_its_data(
 
 @pytest.mark.parametrize("fmt", ["html", "pdf"])
 def test_two_processes_write_the_same_bytes(
-    fmt: Format, executed: dict[str, Path], sources: Sources, tmp_path: Path
+    fmt: str, executed: dict[str, Path], sources: Sources, tmp_path: Path
 ) -> None:
-    code = "import sys; from pathlib import Path; from ipclab.report.render import render; a = sys.argv; "
+    code = "import sys; from pathlib import Path; from tests.render.test_render import render; a = sys.argv; "
     code += "render(Path(a[1]), a[2], Path(a[3]), Path(a[4]))"
     digests = set()
-    for seed in ("1", "2"):
-        out = tmp_path / seed
+    shells = (
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C"},
+        {"PYTHONHASHSEED": "2", "LANG": "ko_KR.UTF-8", "TZ": "Asia/Seoul"},
+    )
+    for number, shell in enumerate(shells):
+        out = tmp_path / str(number)
         command = [sys.executable, "-c", code, str(executed["ko"]), fmt, str(out), str(sources.locale)]
-        subprocess.run(command, check=True, timeout=60, env=os.environ | {"PYTHONHASHSEED": seed})
+        subprocess.run(command, check=True, timeout=60, cwd=ROOT, env=os.environ | shell)
         digests.add(hashlib.sha256(out.read_bytes()).hexdigest())
     assert len(digests) == 1
 
@@ -122,18 +141,18 @@ def test_prose_cannot_become_typst_markup() -> None:
     assert compile_pdf(source, "2026-11-21").startswith(b"%PDF")
 
 
-def test_nbconvert_gives_the_same(executed: dict[str, Path], sources: Sources, tmp_path: Path) -> None:
-    from nbconvert.exporters import get_exporter
-
-    for name, fmt in (("ipclabhtml", "html"), ("typstpdf", "pdf")):
-        render(executed["zh"], fmt, tmp_path / fmt, sources.locale)  # type: ignore[arg-type]
-        content, _ = get_exporter(name)(locale=str(sources.locale)).from_filename(str(executed["zh"]))
-        assert (content.encode() if isinstance(content, str) else content) == (tmp_path / fmt).read_bytes()
-
-
-def test_a_refused_render_leaves_nothing(tmp_path: Path) -> None:
+def test_nbconvert_on_a_notebook_that_it_cannot_show_says_one_line(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(v4.writes(markdown_notebook("no title")), "utf-8")
-    with pytest.raises(LabError, match="the report has no title"):
-        render(path, "pdf", tmp_path / "out" / "n.pdf")
+    command = [sys.executable, "-m", "nbconvert", "--to", "typstpdf", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "ipclab: the report has no title" in done.stderr and "Traceback" not in done.stderr
     assert [p.name for p in tmp_path.rglob("*")] == ["n.ipynb"]
+
+
+def test_what_papermill_executed_alone_is_exported_too() -> None:
+    notebook = markdown_notebook("# T")
+    notebook.metadata = {"papermill": {"parameters": {"lang": "ko", "run": "a/r-1"}, "start_time": "2026-11-21T01:02"}}
+    found = document.read(notebook, Path())
+    assert (found.lang, found.run, found.date) == ("ko", "r-1", "2026-11-21")

@@ -7,26 +7,26 @@ import pytest
 from babel.messages.pofile import read_po, write_po
 from nbformat import v4
 
-from ipclab.render import words
 from ipclab.lab.catalogue import catalogue_path
-from ipclab.lab.execute import Job, execute_all
+from ipclab.lab.execute import Kernel, execute
+from ipclab.render import words
 
 LANGUAGES = ("ko", "zh", "en")
 PARAMETERS = """lang: str = "en"  # language of the report
 locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
-from ipclab.facts.fact import Fact
 from ipclab.lab import magic
+from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
-from ipclab.lab.figure import Figure
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.prose import fill
 from ipclab.lab.table import Column, Table
+from ipclab.stats.quantity import Quantity
 _ = Catalogue.load(lang, Path(locale)).translate
-facts = {"write": Fact("write", 713_200, "ns", low=700_000, high=731_000), "cpu": Fact("cpu", "A*B <i>", "text"),
-         "past": Fact("past", 95e6, "B/s", kind="estimate")}
-magic.register(get_ipython(), _, lambda text: fill(text, facts, Formatter(lang, _)))
+told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
+        "past": Quantity(95e6, "B/s", kind="estimate")}
+magic.register(_, lambda text: fill(text, told.__getitem__, Formatter(lang, _)))
 print("noise that a report must not show")"""
 PROSE = """%%prose
 # What a write costs
@@ -51,7 +51,7 @@ TABLE = """Table(_("Time of a write"), [Column(_("Mechanism")), Column(_("Time")
 FIGURE = """svg = '<svg xmlns="http://www.w3.org/2000/svg" width="200pt" height="80pt" viewBox="0 0 200 80">' + \\
     '<script>alert(1)</script><defs><clipPath id="c"><rect width="150" height="60"/></clipPath></defs>' + \\
     '<rect clip-path="url(#c)" onclick="x()" width="180" height="70" fill="teal"/></svg>'
-Figure(svg, None, _("A teal bar of one write"), _("One write"), "bar")"""
+Figure(svg, _("A teal bar of one write"), _("One write"), "bar")"""
 KO = {
     "What a write costs": "쓰기 한 번의 비용",
     "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
@@ -116,14 +116,14 @@ def translate_all(sources: words.Sources) -> None:
     """Write the catalogues of `sources` with the translations above."""
     words.update(sources)
     for lang, known in (("ko", KO), ("zh", ZH)):
-        path = catalogue_path(lang, sources.locale)
-        with path.open("rb") as file:
-            catalog = read_po(file)
-        for message in catalog:
-            if message.id:
-                message.string = known.get(str(message.id), "")
-        with path.open("wb") as file:
-            write_po(file, catalog)
+        for path in catalogue_path(lang, sources.locale).parent.glob("*.po"):
+            with path.open("rb") as file:
+                catalog = read_po(file)
+            for message in catalog:
+                if message.id:
+                    message.string = known.get(str(message.id), "")
+            with path.open("wb") as file:
+                write_po(file, catalog)
         words.update(sources)
 
 
@@ -153,20 +153,14 @@ CHROME = (
 
 @pytest.fixture(scope="session")
 def executed(sources: words.Sources) -> dict[str, Path]:
-    """The notebook, executed in each language at the same time."""
+    """The notebook, executed in each language by one kernel."""
     out = sources.notebooks.parent / "out"
     out.mkdir()
     (out / "facts.csv").write_text("name,value\nwrite,713200\n", encoding="utf-8")
     meta = {"date": "2026-11-21T02:03:04+00:00", "run": "r-1", "attachments": {"facts.csv": "facts.csv"}}
-    jobs = [
-        Job(
-            sources.notebooks / "demo.ipynb",
-            {"lang": lang, "locale": str(sources.locale)},
-            out / f"{lang}.ipynb",
-            120.0,
-            {"lang": lang, **meta},
-        )
-        for lang in LANGUAGES
-    ]
-    execute_all(jobs, 2)
+    with Kernel() as kernel:
+        for lang in LANGUAGES:
+            values, about = {"lang": lang, "locale": str(sources.locale)}, {"lang": lang, **meta}
+            file, notebook = out / f"{lang}.ipynb", sources.notebooks / "demo.ipynb"
+            execute(notebook, values, file, timeout_s=120, metadata=about, kernel=kernel)
     return {lang: out / f"{lang}.ipynb" for lang in LANGUAGES}

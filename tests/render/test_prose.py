@@ -1,9 +1,10 @@
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.facts.fact import Fact
 from ipclab.lab import prose
 from ipclab.lab.numbers import Formatter
+from ipclab.lab.values import named
+from ipclab.stats.quantity import Quantity
 
 SOURCE = """# 1. Title
 
@@ -56,12 +57,17 @@ def test_a_line_break_in_chinese_is_no_space() -> None:
     assert shown == "一行，两行 of CPU"
 
 
-def test_facts_are_filled_in_and_never_become_markup() -> None:
-    facts: dict[str, Fact | str] = {"t": Fact("t", 1500, "ns"), "cpu": Fact("cpu", "A*B_[x]", "text"), "said": "1 < 2"}
-    filled = prose.fill("{t} {{x}} {cpu} `{cpu}` {said}", facts, Formatter("en"))
+def test_values_are_filled_in_and_never_become_markup() -> None:
+    told = {"t": Quantity(1500, "ns"), "cpu": "A*B_[x]", "said": "1 < 2"}
+    filled = prose.fill("{t} {{x}} {cpu} `{cpu}` {said}", told.__getitem__, Formatter("en"))
     assert filled == "1.50\u00a0µs {x} A\\*B\\_\\[x\\] `A*B_[x]` 1 \\< 2"
 
 
+def test_an_address_is_one_placeholder() -> None:
+    text = "{payload.write.copy[mapping=kept,size_bytes=84].p99.9:us} {a.b:x}"
+    assert prose.placeholders(text) == {("payload.write.copy[mapping=kept,size_bytes=84].p99.9", "us"), ("a.b", "x")}
+
+
 def test_an_unknown_name_is_named_with_its_neighbour() -> None:
-    with pytest.raises(LabError, match=r"'wirte': the prose asks for \{wirte:ms\}.*'write'"):
-        prose.fill("{wirte:ms}", {"write": "1"}, Formatter("en"))
+    with pytest.raises(LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"):
+        prose.fill("{wirte:ms}", lambda name: named(name, {"write": "1"}), Formatter("en"))

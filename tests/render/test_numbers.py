@@ -1,8 +1,8 @@
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.facts.fact import Fact
 from ipclab.lab.numbers import Formatter
+from ipclab.stats.quantity import Quantity
 
 _ = "\u00a0"
 
@@ -30,22 +30,22 @@ _ = "\u00a0"
     ],
 )
 def test_numbers_read_as_they_should(value: float | str | None, unit: str, spec: str, text: str) -> None:
-    fact = Fact("f", value, unit, low=700_000, high=731_000)
-    assert [Formatter(lang).format(fact, spec) for lang in ("ko", "zh", "en")] == [text] * 3
+    found = Quantity(value, unit, 700_000, 731_000)
+    assert [Formatter(lang).format(found, spec) for lang in ("ko", "zh", "en")] == [text] * 3
 
 
 def test_what_differs_by_language() -> None:
-    day = Fact("d", "2026-11-21T02:03:04+00:00", "date")
+    day = Quantity("2026-11-21T02:03:04+00:00", "date")
     dates = [Formatter(lang).format(day) for lang in ("ko", "zh", "en")]
     assert dates == ["2026년 11월 21일", "2026年11月21日", "November 21, 2026"]
-    past = Fact("p", 95e6, "B/s", kind="estimate")
+    past = Quantity(95e6, "B/s", kind="estimate")
     chinese = Formatter("zh", {"{text} (estimate)": "{text}（估计）"}.__getitem__)
     assert chinese.format(past, "marked") == f"95.0{_}MB/s（估计）"
 
 
 def test_a_unit_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(LabError, match="fact 'f': no format 'MB'"):
-        Formatter("en").format(Fact("f", 1, "ns"), "MB")
+    with pytest.raises(LabError, match="a quantity in ns: no format 'MB'"):
+        Formatter("en").format(Quantity(1, "ns"), "MB")
 
 
 def test_nothing_is_not_below_nothing() -> None:
