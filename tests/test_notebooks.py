@@ -1,40 +1,144 @@
-"""Notebooks are narrative and calls: no outputs, no definitions, short cells, one cell of parameters."""
+"""Notebooks: short cells without definitions, figures and tables made where they stand, and what they show."""
 
 import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import nbformat
+import pandas as pd
 import pytest
 
-from ipclab.report import parameters, words
+from ipclab.errors import LabError
+from ipclab.lab import canvas, parameters, table
+from ipclab.lab.drawing import lines
+from ipclab.lab.execute import Kernel, execute
+from ipclab.lab.lab import Lab
+from ipclab.lab.quotes import executed
+from ipclab.paths import checkout
+from ipclab.render import words
+from ipclab.store.bundle.opened import opened
+from ipclab.store.run import RunFolder
 from tests.commands import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+STUDIES = {path.stem[3:]: path for path in NOTEBOOKS if re.match(r"0[1-9]_", path.stem)}
+LONGEST_CELL, USUAL_CELL = 15, 12
+DRAWS = re.compile(r"\b(lines|dots|bars|timeline\w*|sns\.\w+|ax\w*\.\w+)\(")
+
+
+@cache
+def reference() -> RunFolder:
+    return opened(checkout(), checkout().reference)
+
+
+def code_cells(path: Path) -> list[str]:
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith(words.MAGIC)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_narrative_and_calls_only(path) -> None:
+def test_narrative_and_calls_only(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
-    for cell in code:
-        if cell.source.startswith(words.MAGIC):
-            continue
-        assert len(cell.source.splitlines()) <= 15
-        assert not [
-            node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        ]
-    taken = parameters.read(path).keys()
-    assert "lang" in taken
-    assert {"run", "runs"} & taken
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_first_cell_says_what_it_answers_in_three_languages(path) -> None:
-    first = nbformat.read(path, as_version=4).cells[0]
+    lengths = []
+    for source in code_cells(path):
+        lengths.append(len(source.splitlines()))
+        assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert max(lengths) <= LONGEST_CELL
+    assert sum(length > USUAL_CELL for length in lengths) <= len(lengths) / 10
+    assert parameters.read(path)
+    first = notebook.cells[0]
     assert first.metadata.tags == ["lab"]
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
 
 
+@pytest.mark.parametrize("path", STUDIES.values(), ids=STUDIES)
+def test_figures_and_tables_are_made_where_they_stand(path: Path) -> None:
+    sources = code_cells(path)
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.With) and "lab.figure" in ast.unparse(node.items[0].context_expr):
+                assert DRAWS.search("\n".join(map(ast.unparse, node.body))), f"{path.stem}: a figure hides its drawing"
+            calls_figure = isinstance(node, ast.Expr) and ast.unparse(node).startswith("lab.figure")
+            assert not calls_figure, f"{path.stem}: {ast.unparse(node)}"
+    text = "\n".join(sources)
+    assert "lab.points(" in text and "sns." in text
+    assert re.search(r"\.(pivot|pivot_table|groupby|assign|merge|isin|sort_values)\(", text)
+
+
 def test_words_are_complete_and_carry_no_digit() -> None:
     assert words.gate() == []
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[Any]]]:
+    """The figures and tables of every study notebook, executed on the reference run in English."""
+    found: dict[str, list[Any]] = {}
+    with Kernel() as kernel:
+        for study, path in STUDIES.items():
+            file = executed(checkout(), reference(), "en", path.stem)
+            values = {"run": str(reference().path), "lang": "en"}
+            execute(path, values, file, timeout_s=300, metadata={"lang": "en"}, kernel=kernel)
+            cells = json.loads(file.read_text())["cells"]
+            found[study] = [o for cell in cells for o in cell.get("outputs", []) if "data" in o]
+    yield found
+
+
+def drawn_of(output: dict[str, Any]) -> tuple[str, dict[str, int]] | None:
+    if table.MIME in output["data"]:
+        told = output["data"][table.MIME]
+        return told.get("name", ""), told.get("drawn", {})
+    if canvas.MIME in output["data"]:
+        told = output["metadata"][canvas.MIME]
+        return told["name"], told["drawn"]
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
+    made = [found for output in shown[study] if (found := drawn_of(output))]
+    assert len({name for name, _ in made if name}) == len([name for name, _ in made if name])
+    points = Lab.of(reference(), checkout(), "en").points(study)
+    for name, drawn in made:
+        assert drawn.keys() <= {study, "limits"}, name
+        assert drawn.get(study, 0) <= len(points), name
+    figures = [drawn for output in shown[study] if canvas.MIME in output["data"] and (drawn := drawn_of(output))]
+    assert len(figures) >= 4
+    assert all(drawn[1].get(study, 0) > 0 for drawn in figures), figures
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES)
+def test_nothing_that_the_run_has_is_called_not_measured(shown: dict[str, list[Any]], study: str) -> None:
+    text = json.dumps(shown[study], ensure_ascii=False)
+    assert "not measured" not in text.lower().replace("(not measured)", "").replace("not measured but", "")
+    assert "nan" not in re.findall(r"\bnan\b", text)
+    empty = [
+        o["data"][table.MIME]["caption"] for o in shown[study] if not o["data"].get(table.MIME, {"rows": 1})["rows"]
+    ]
+    assert empty == []
+
+
+def test_a_planted_foreign_row_is_caught() -> None:
+    lab = Lab.of(reference(), checkout(), "en")
+    handed = lab.points("payload", arm="handover", op="handover", metric="p50", placement="cross", backend="shm-mmap")
+    foreign = lab.points("round_trip", arm="main", metric="p50", placement="cross", backend="unix", size_bytes=100)
+    both = pd.concat([handed, foreign], ignore_index=True)
+    with canvas.blank(lab, (4, 3)) as drawing, pytest.raises(LabError, match="draws one study"):
+        lines(both, x="size_bytes", ax=drawing.subplots())
+    with pytest.raises(LabError, match="holds one study"):
+        lab.table(lab.cells(both)[["size_bytes", "cell"]], "both")
+
+
+def test_levels_that_were_not_narrowed_are_caught() -> None:
+    lab = Lab.of(reference(), checkout(), "en")
+    loose = lab.points("payload", arm="handover", op="handover", metric="p50", backend="shm-mmap")
+    with canvas.blank(lab, (4, 3)) as drawing, pytest.raises(LabError, match=r"rows share a place.*placement"):
+        lines(loose, x="size_bytes", ax=drawing.subplots())
