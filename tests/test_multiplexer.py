@@ -4,11 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
@@ -22,8 +23,9 @@ from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.multiplexer import PUBLISHED_SIZES, SIZES, STREAMS, THRESHOLDS, output, toolchain
 from ipclab.studies.multiplexer.study import COUNTS, MultiplexerStudy, cell
 from ipclab.studies.multiplexer.study import outcome as outcome_of
-from ipclab.studies.installed import STUDIES
+from ipclab.studies.payload.study import PayloadStudy
 from ipclab.spawn.launcher import Launcher
+from tests.test_multiplexer_go import command
 
 STUDY = MultiplexerStudy()
 SMOKE, QUICK = PROFILES["smoke"], PROFILES["quick"]
@@ -39,6 +41,9 @@ FAR = (
     f"BenchmarkCell/{NAME}   673\t    216688 ns/op\t 302.44 MB/s\t 1.276 fairness\t 252465 recv-B/op\t"
     " 9.009 recv-allocs/op\t     432 B/op\t      18 allocs/op\n"
 )
+
+
+PAYLOAD = [Point("payload", "file", 84, "same", {"arm": "file"}, "payload-84", ("write", "read"))]
 
 
 def point(**levels: str | int) -> Point:
@@ -80,11 +85,9 @@ def test_a_cell_has_every_key_in_the_agreed_order() -> None:
 def test_a_sweep_keeps_the_nodes_asked_for() -> None:
     found = STUDY.points(QUICK, Sweep(None, ("direct", "factorial")))
     assert Counter(each.backend for each in found) == {"direct": 1, "factorial": 16}
-    with pytest.raises(UsageError, match=r"study multiplexer has no backend 'hybird'; did you mean 'hybrid'"):
-        STUDY.points(QUICK, Sweep(None, ("hybird",)))
-    with pytest.raises(UsageError, match="study multiplexer takes no --size"):
-        Request(("multiplexer",), "smoke", sweep=Sweep((10,))).points()
-    assert list(STUDIES).index("multiplexer") == list(STUDIES).index("round_trip") - 1
+    found = STUDY.points(QUICK, Sweep(levels={"streams": (3, 2), "threshold": (5,)}))
+    assert {each.levels["streams"] for each in found if each.levels["arm"] == "streams"} == {2, 3}
+    assert {each.levels["threshold"] for each in found if each.levels["arm"] == "threshold"} == {5, 8192}
 
 
 def test_every_cell_gets_at_least_ten_counts() -> None:
@@ -182,18 +185,31 @@ def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
     assert len(run.about["points"]) == len(POINTS)
 
 
+def test_go_that_cannot_compile_costs_its_study_only(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bad = toolchain.Toolchain(command(tmp_path, "go", "echo './a.go:1:1: undefined: y'; exit 1"), "go1.99")
+    monkeypatch.setattr(toolchain, "find", lambda *_: bad)
+    monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
+    monkeypatch.setattr(PayloadStudy, "points", lambda self, profile, sweep: PAYLOAD)
+    run = measure(paths, Request(("multiplexer", "payload"), "smoke"), Silent())
+    (reason,) = set(run.about["points"].values())
+    assert reason.startswith(
+        "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go vet'"
+    )
+    assert run.about["points"].keys() == {each.id for each in POINTS}
+    assert run.complete and [file.stem for file in run.point_files()] == [PAYLOAD[0].id]
+
+
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+def ran(launcher: Launcher) -> Iterator[SimpleNamespace]:
     """The benchmark compiled once: `launch` runs a point, `kept` holds the raw files, `notes` the run's notes."""
     found = toolchain.find(toolchain.module(), toolchain.candidates())
     if isinstance(found, str):
         pytest.skip(found)
     kept: dict[str, bytes] = {}
     notes: dict[str, dict[str, str]] = {}
-    folder = tmp_path_factory.mktemp("session")
-    session = Launcher(folder)
-    session.session = SimpleNamespace(folder=str(folder))  # type: ignore[assignment]
-    site = Site(session, folder, kept.__setitem__, notes.__setitem__, print)
+    site = Site(launcher, Path("/nowhere"), kept.__setitem__, notes.__setitem__, print)
     with STUDY.open(site, POINTS, SMOKE, 1) as bench:
 
         def launch(each: Point, benchtime: str = "1ms") -> Launch:

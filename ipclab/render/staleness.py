@@ -1,9 +1,10 @@
 """Is every report still what data, code, words and lock would give? Digests decide, never file times."""
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from ipclab.store.bundle.contents import CALIBRATION
 from ipclab.paths import Paths
@@ -57,8 +58,10 @@ def stale(paths: Paths, out: Path) -> list[str]:
     file = out / MANIFEST
     if not file.is_file():
         return [f"no reports in {out}: make report"]
-    about = json.loads(file.read_text(encoding="utf-8"))
-    runs = [Path(run) for run in about.get("runs") or [about["run"]]]
+    about = _read(file)
+    if about is None:
+        return [f"report: {file} cannot be read: make report"]
+    runs = [Path(run) for run in about["runs"]]
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]
     causes = []
@@ -77,13 +80,26 @@ def stale(paths: Paths, out: Path) -> list[str]:
 def current(paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None) -> bool:
     """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and claims give them."""
     file = out / MANIFEST
-    if not file.is_file():
+    about = _read(file) if file.is_file() else None
+    if about is None:
         return False
-    about = json.loads(file.read_text(encoding="utf-8"))
-    same = about.get("runs") == [str(run.path) for run in runs] and about.get("claims") == (
-        str(claims) if claims else None
-    )
+    same = about["runs"] == [str(run.path) for run in runs] and about.get("claims") == (str(claims) if claims else None)
     return same and {str(name.relative_to(out)) for name in wanted} <= about["made"].keys() and not stale(paths, out)
+
+
+class _Manifest(msgspec.Struct):
+    runs: list[str]
+    inputs: dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
+    made: dict[str, str]
+    claims: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Return what a manifest says; None when it is none, or cannot be read."""
+    try:
+        return dict(msgspec.to_builtins(msgspec.json.decode(file.read_bytes(), type=_Manifest)))
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return None
 
 
 def _change(before: str | None, after: str | None) -> str:
