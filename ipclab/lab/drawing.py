@@ -152,7 +152,7 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         axis.set_minor_formatter(NullFormatter())
         ax.figure.later.insert(0, partial(_long_enough, ax, which))
     else:
-        axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(numbers.format(Quantity(float(value), unit)))))
     axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
 

@@ -383,7 +383,7 @@ class Lab:
             for part, factor in zip(parts, factors, strict=True)
             if part != "cell" or len(parts) == 1
         ]
-        return ", ".join(words)
+        return self.translate(N_(", ")).join(words)
 
     def _cell(self, column: str, value: Any, spec: str) -> str:
         if isinstance(value, Quantity):
