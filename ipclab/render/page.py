@@ -3,9 +3,9 @@
 from typing import Any
 
 from ipclab.lab import markdown
-from ipclab.render import document, svg
 from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import Formatter
+from ipclab.render import document, svg
 
 _WORDS = {"contents": N_("Contents"), "skip": N_("Skip to the content"), "notes": N_("Notes")}
 

@@ -86,16 +86,16 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
+    from ipclab.lab import ipynb
     from ipclab.lab.execute import execute
     from ipclab.lab.quotes import Quoted
-    from ipclab.lab import ipynb
     from ipclab.store.run import read
 
     os.environ[TEXT] = "1"
     notebook, executed = paths.notebooks / "measure.ipynb", paths.data / "executed" / "measure.ipynb"
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     cells = ipynb.read(executed)["cells"]
-    outputs = [(each["data"], {}) for cell in cells for each in cell.get("outputs", []) if "data" in each]
+    outputs: list[tuple[Any, Any]] = [(each["data"], {}) for cell in cells for each in cell.get("outputs", []) if "data" in each]
     return read(Path(str(Quoted("measure", outputs).run)))
 
 
@@ -214,8 +214,8 @@ def _render(formats: tuple[str, ...], out: Path, job: Job) -> list[Path] | LabEr
         if job.figures and os.environ.get(FIGURES) != job.figures:
             os.environ[FIGURES] = job.figures
             _kernel.end()
-        limits = {"timeout_s": TIMEOUT_S, "metadata": job.metadata}
-        execute(job.notebook, job.parameters, job.executed, kernel=_kernel, **limits)
+        about = dict(job.metadata)
+        execute(job.notebook, job.parameters, job.executed, timeout_s=TIMEOUT_S, metadata=about, kernel=_kernel)
         for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
             if stale != job.executed:
                 stale.unlink(missing_ok=True)

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from ipclab.store.bundle.contents import CALIBRATION
 from ipclab.paths import Paths
+from ipclab.store.bundle.contents import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 

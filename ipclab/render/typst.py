@@ -6,12 +6,12 @@ from unicodedata import east_asian_width
 
 from markdown_it.token import Token
 
-from ipclab.render import svg
 from ipclab.lab.catalogue import N_
-from ipclab.render.document import Block, Document, Drawing, Prose, Sheet
 from ipclab.lab.markdown import join_lines
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.table import Table
+from ipclab.render import svg
+from ipclab.render.document import Block, Document, Drawing, Prose, Sheet
 
 _FAMILIES = {"ko": ("KR", "SC", "JP"), "zh": ("SC", "KR", "JP"), "en": ("KR", "SC", "JP")}
 _REGIONS = {"ko": "kr", "zh": "cn", "en": "us"}

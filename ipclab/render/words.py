@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ipclab.errors import LabError
-from ipclab.paths import checkout
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
+from ipclab.paths import checkout
 from ipclab.store.files import write_whole
 
 MAGIC = "%%prose"
@@ -122,7 +122,7 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     domains: dict[str, dict[str, str]] = {PACKAGE: {}}
     for msgid, name in msgids(sources).items():
         domains.setdefault(name.removesuffix(".ipynb") if name.endswith(".ipynb") else PACKAGE, {})[msgid] = name
-    missing = {}
+    missing: dict[str, int] = {}
     for lang in (lang for lang in LANGUAGES if lang != SOURCE):
         there = any(catalogue_path(lang, sources.locale).parent.glob("*.po"))
         old = Catalogue.load(lang, sources.locale).words if there else {}
