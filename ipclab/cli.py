@@ -209,8 +209,8 @@ def import_(file: Path) -> None:
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source
-    from ipclab.machine.doctor.findings import RESERVATION
-    from ipclab.machine.doctor.visit import judge, lines, visit
+    from ipclab.machine.doctor.findings import RESERVATION, judge, lines
+    from ipclab.machine.doctor.visit import visit
     from ipclab.measure.session import SHARED_MEMORY_SLACK, Request
 
     largest = max(each.shared_memory(point) for each, points in Request().points() for point in points)

@@ -8,7 +8,7 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.machine.conditions import conditions, disturbance
-from ipclab.machine.facts import FACTS, TABLE, TOPICS, Fact
+from ipclab.machine.facts import FACTS, PARSERS, SOURCES, TOPICS, Fact
 from ipclab.machine.hardware import installed
 from ipclab.machine.parse import bounded, cpu_list, cpu_set, size
 from ipclab.machine.placement import missing, placements
@@ -27,12 +27,16 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[Source, Machine]:
 
 def test_the_table_is_well_formed() -> None:
     names = [fact.name for fact in FACTS]
-    assert len(names) == len(set(names)) == sum(map(len, TABLE.values())) == 165
+    assert len(names) == len(set(names)) == 165
     for fact in FACTS:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", fact.name)
         assert fact.label and not re.search(r"\d", fact.label)
         assert set(fact.marks) <= {"i", "s"} and fact.unit in {"", "bytes", "ns", "Hz", "%"}
         assert fact.affects in {"", *TOPICS}
+        assert fact.source.startswith("/") or fact.source.partition(":")[0] in SOURCES
+        assert fact.parser.partition(":")[0] in PARSERS
+    assert {fact.source.partition(":")[0] for fact in FACTS} >= set(SOURCES)
+    assert {fact.parser.partition(":")[0] for fact in FACTS} == set(PARSERS)
     assert (sum(fact.identifies for fact in FACTS), sum(fact.shown for fact in FACTS)) == (25, 48)
     assert label("cpu_model") == "Processor model"
     with pytest.raises(UsageError, match="bogomips"):
@@ -185,7 +189,7 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
     write(tmp_path, {"/proc/sys/kernel/pid_max": "many\n"})
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     assert collect(source).reasons["pid_max"] == "unparsable"
-    assert Fact("G", "x", "/proc/sys/kernel/pid_max", str, "", "", "", "X").take(source) == ("many", "")
+    assert Fact("G", "x", "/proc/sys/kernel/pid_max", "str", "", "", "", "X").take(source) == ("many", "")
 
 
 @pytest.mark.parametrize(

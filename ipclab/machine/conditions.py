@@ -15,18 +15,14 @@ QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task h
 Conditions = dict[str, int | float | None]
 
 
-def conditions(source: Source) -> Conditions:
-    """Sample the machine (under 1 ms): steal, pressure, throttling, load, counts; None where absent."""
-    return sample(source, source.read)
-
-
-def sample(source: Source, read: Callable[[str], str]) -> Conditions:
-    """Do what `conditions` does, through `read`.
+def conditions(source: Source, read: Callable[[str], str] | None = None) -> Conditions:
+    """Sample the machine (under 1 ms), through `read` if given; None where absent.
 
     Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`, `load_1`,
     `load_5`, `load_15`, `tasks`, `throttled_ns`, and for cpu, memory and io `pressure_*_ns` (total time)
     and `pressure_*_percent` (of the last 10 s).
     """
+    read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
     result: Conditions = {"tick_ns": tick_ns}
     result |= _part(("cpus", "steal_ns", "busy_ns", *STAT), lambda: _stat(read("/proc/stat"), tick_ns))

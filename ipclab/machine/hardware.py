@@ -1,34 +1,11 @@
 """What one file alone does not tell of processor, memory and what stands between us and them."""
 
-from collections.abc import Callable
-
-from ipclab.machine.parse import cpu_list, fields, size
+from ipclab.machine.parse import KNOWN, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.topology import CPUS, Topology
 
 CPUINFO, DMI, FREQUENCY = "/proc/cpuinfo", "/sys/class/dmi/id", f"{CPUS}/cpu0/cpufreq"
-# Who designed an ARM core, by the number that MIDR_EL1 carries.
-IMPLEMENTERS = {
-    0x41: "ARM", 0x42: "Broadcom", 0x43: "Cavium", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x4E: "NVIDIA",
-    0x50: "APM", 0x51: "Qualcomm", 0x53: "Samsung", 0x61: "Apple", 0x6D: "Microsoft", 0xC0: "Ampere",
-}  # fmt: skip
-# What decides copying, waiting and reading the clock.
-FEATURES = (
-    "avx2", "avx512f", "erms", "fsrm", "movdir64b", "clflushopt", "clwb", "clzero", "rdtscp", "constant_tsc",
-    "nonstop_tsc", "tsc_known_freq", "monitor", "waitpkg", "pcid", "invpcid", "rtm", "hypervisor",
-    "asimd", "sve", "sve2", "atomics", "lrcpc", "dcpop", "wfxt", "mops", "ecv",
-)  # fmt: skip
-# In what the firmware calls itself, and by its clock; the first that occurs.
-FIRMWARE = {
-    "kvm": "kvm", "qemu": "kvm", "amazon ec2": "kvm", "google compute": "kvm", "openstack": "kvm",
-    "vmware": "vmware", "virtualbox": "virtualbox", "innotek": "virtualbox", "xen": "xen",
-    "virtual machine": "hyper-v", "bochs": "bochs", "parallels": "parallels",
-    "apple virtualization": "apple",
-}  # fmt: skip
-CLOCKS = {"kvm-clock": "kvm", "hyperv_clocksource": "hyper-v", "xen": "xen"}
-CONTAINERS = {"/.dockerenv": "docker", "/run/.containerenv": "podman", "/run/systemd/container": "systemd"}
-CGROUPS = {"docker": "docker", "kubepods": "kubernetes", "lxc": "lxc", "libpod": "podman", "slurm": "slurm"}
-INITS = {"systemd", "init", "runit", "openrc-init", "s6-svscan"}
+CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
 
 def topology(source: Source) -> Topology:
@@ -36,52 +13,38 @@ def topology(source: Source) -> Topology:
     return source.once("topology", lambda: Topology.read(source))
 
 
-def cpuinfo(*keys: str) -> Callable[[Source], str]:
-    """Return what reads the first of `keys` that the first processor has."""
-
-    def read(source: Source) -> str:
-        found = source.once("cpuinfo fields", lambda: fields(source.text(CPUINFO)))
-        if value := next((found[key] for key in keys if found.get(key)), ""):
-            return value
-        raise AbsentError
-
-    return read
+def cpuinfo(source: Source, *keys: str) -> str:
+    """Return the first of `keys` that the first processor has."""
+    found = source.once("cpuinfo fields", lambda: fields(source.text(CPUINFO)))
+    if value := next((found[key] for key in keys if found.get(key)), ""):
+        return value
+    raise AbsentError
 
 
-def meminfo(key: str) -> Callable[[Source], str]:
-    """Return what reads a line of /proc/meminfo."""
-    return lambda source: source.once("meminfo fields", lambda: fields(source.text("/proc/meminfo")))[key]
+def meminfo(source: Source, key: str) -> str:
+    """Return a line of /proc/meminfo; KeyError when it has none of that name."""
+    return source.once("meminfo fields", lambda: fields(source.text("/proc/meminfo")))[key]
 
 
 def vendor(source: Source) -> str:
     """Return the processor's vendor; of an ARM core its designer."""
     try:
-        return cpuinfo("vendor_id", "vendor", "mvendorid")(source)
+        return cpuinfo(source, "vendor_id", "vendor", "mvendorid")
     except AbsentError:
-        designer = int(cpuinfo("CPU implementer")(source), 0)
-        return IMPLEMENTERS.get(designer, hex(designer))
+        designer = hex(int(cpuinfo(source, "CPU implementer"), 0))
+        return str(KNOWN["implementers"].get(designer, designer))
 
 
 def model(source: Source) -> str:
     """Return the processor's name; ARM numbers its cores only, and a mixed machine has several kinds."""
     try:
-        return " ".join(cpuinfo("model name", "cpu model", "uarch")(source).split())
+        return " ".join(cpuinfo(source, "model name", "cpu model", "uarch").split())
     except AbsentError:
         lines = source.text(CPUINFO).splitlines()
         kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
         if not kinds:
             raise
         return f"{vendor(source)} " + " + ".join(kinds)
-
-
-def features(flags: str) -> list[str]:
-    """Return those of the processor's flags that matter here."""
-    return [name for name in FEATURES if name in flags.split()]
-
-
-def sharing(part: str) -> Callable[[Topology], list[str]]:
-    """Return what lists the CPUs of each of the `cores` or `nodes`."""
-    return lambda found: [cpu_list(cpus) for cpus in getattr(found, part)]
 
 
 def cache_sharing(found: Topology) -> dict[str, str]:
@@ -95,16 +58,12 @@ def cache_sharing(found: Topology) -> dict[str, str]:
     return shared
 
 
-def cache(level: int, kind: str, part: str = "size") -> Callable[[Topology], int]:
-    """Return what finds `size` or `line` (bytes) of the first cache of a level that is of `kind` or unified."""
-
-    def find(found: Topology) -> int:
-        fitting = (each for each in found.caches if each.level == level and each.type in (kind, "Unified"))
-        if number := getattr(next(fitting, None), part, 0):
-            return int(number)
-        raise AbsentError
-
-    return find
+def cache(found: Topology, level: str, kind: str, part: str = "size") -> int:
+    """Return `size` or `line` (bytes) of the first cache of a level that is of `kind` or unified."""
+    fitting = (each for each in found.caches if each.level == int(level) and each.type in (kind, "Unified"))
+    if number := getattr(next(fitting, None), part, 0):
+        return int(number)
+    raise AbsentError
 
 
 def boost(source: Source) -> bool:
@@ -120,7 +79,7 @@ def frequency_now(source: Source) -> int:
     try:
         return int(source.text(f"{FREQUENCY}/scaling_cur_freq")) * 1000
     except AbsentError:
-        return round(float(cpuinfo("cpu MHz")(source)) * 1e6)
+        return round(float(cpuinfo(source, "cpu MHz")) * 1e6)
 
 
 def idle_states(source: Source) -> dict[str, int]:
@@ -153,20 +112,20 @@ def virtualisation(source: Source) -> str:
         return "none"
     names = ("sys_vendor", "product_name", "bios_vendor")
     told = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
-    clock = source.told("/sys/devices/system/clocksource/clocksource0/available_clocksource", str, "")
-    found = [kind for word, kind in FIRMWARE.items() if word in told]
-    found += [kind for word, kind in CLOCKS.items() if word in clock]
+    clock = source.told(CLOCKSOURCES, str, "")
+    found = [kind for word, kind in KNOWN["firmware"].items() if word in told]
+    found += [kind for word, kind in KNOWN["clocks"].items() if word in clock]
     return next(iter(found), "unnamed" if "flags" in info else "none")
 
 
 def container(source: Source) -> str:
     """Return the kind of container by its marks, `none` when there are none."""
-    if mark := next(filter(source.exists, CONTAINERS), None):
-        return CONTAINERS[mark]
+    if mark := next(filter(source.exists, KNOWN["containers"]), None):
+        return str(KNOWN["containers"][mark])
     groups = source.read("/proc/1/cgroup")  # carries container ids: not kept
-    return next((kind for word, kind in CGROUPS.items() if word in groups), "none")
+    return next((kind for word, kind in KNOWN["cgroups"].items() if word in groups), "none")
 
 
 def init_manages(source: Source) -> bool:
     """Tell whether process 1 is a usual init; in a container it is the application."""
-    return source.read("/proc/1/comm").strip() in INITS
+    return source.read("/proc/1/comm").strip() in KNOWN["inits"].split()

@@ -1,10 +1,14 @@
 """Small parsers for the texts of /proc and /sys."""
 
 import re
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from ipclab.machine.source import AbsentError
 
+KNOWN: dict[str, Any] = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
 _SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 
@@ -51,21 +55,6 @@ def size(text: str) -> int:
     if match is None or match[2].upper() not in _SUFFIX:
         raise ValueError(text)
     return int(match[1]) * _SUFFIX[match[2].upper()]
-
-
-def number(text: str) -> int:
-    """Return a number that may be written `0x1f`."""
-    return int(text, 0)
-
-
-def numbers(text: str) -> list[int]:
-    """Return numbers separated by blanks."""
-    return [int(word) for word in text.split()]
-
-
-def kilo(text: str) -> int:
-    """Return a thousand times a number: Hz of kHz."""
-    return int(text) * 1000
 
 
 def bounded(text: str) -> int:

@@ -34,13 +34,13 @@ def placements(topology: Topology) -> dict[str, Placement]:
     for name, pair in pairs(topology).items():
         cpus = _spread(topology, pair) if name == "cross" else tuple(dict.fromkeys(pair))
         result[name] = Placement(name, tuple(frozenset({cpu}) for cpu in cpus), topology.relation(*pair))
-    result["free"] = Placement("free", (frozenset(topology.cpus()),), "free")
+    result["free"] = Placement("free", (frozenset(topology.allowed),), "free")
     return result
 
 
 def missing(topology: Topology) -> dict[str, str]:
     """Return why a placement that every study asks for is not there: {} or `cross` with its reason."""
-    if len(topology.cpus()) > 1:
+    if len(topology.allowed) > 1:
         return {}
     others = len(topology.online) - 1
     cause = f"{others} more are online but not allowed" if others > 0 else "the machine has no other"
@@ -51,7 +51,7 @@ def _spread(topology: Topology, pair: tuple[int, int]) -> tuple[int, ...]:
     """Return the pair, then the first allowed CPU of each core that is not in use yet, nearest first."""
     taken = list(pair)
     used = topology.siblings(pair[0]) | topology.siblings(pair[1])
-    order = sorted(topology.cpus(), key=lambda cpu: (RELATIONS.index(topology.relation(pair[0], cpu)), cpu))
+    order = sorted(topology.allowed, key=lambda cpu: (RELATIONS.index(topology.relation(pair[0], cpu)), cpu))
     for cpu in order:
         if cpu not in used:
             taken.append(cpu)

