@@ -199,17 +199,30 @@ def name_ends(ax: Any, named: Sequence[tuple[float, float, str, str]], side: str
         ax.figure.draw_without_rendering()
         to, back = ax.transData.transform, ax.transData.inverted().transform
         x = (max if side == "right" else min)(each[0] for each in named)
-        gap, place = ax.figure.dpi * 9.5 / 72, -np.inf
-        for _, value, name, colour in sorted(named, key=lambda each: each[1]):
-            across, up = to((x, value))
-            place = max(float(up), place + gap)
-            offset, align = ((6, 0), "left") if side == "right" else ((-6, 0), "right")
-            where = tuple(map(float, back((across, place))))
+        ordered = sorted(named, key=lambda each: each[1])
+        heights = _apart([float(to((x, value))[1]) for _, value, _, _ in ordered], ax.figure.dpi * 9.5 / 72)
+        offset, align = ((6, 0), "left") if side == "right" else ((-6, 0), "right")
+        for (_, value, name, colour), up in zip(ordered, heights, strict=True):
+            where = tuple(map(float, back((to((x, value))[0], up))))
             look = {"ha": align, "va": "center", "color": colour, "fontsize": 8, "annotation_clip": False}
             ax.annotate(name, where, offset, textcoords="offset points", **look)
 
     if named:
         ax.figure.later.append(write)
+
+
+def _apart(places: list[float], gap: float) -> list[float]:
+    """Return ascending places moved as little as makes each stand at least `gap` above the one before."""
+    groups: list[list[float]] = []  # of places that touch: they stand evenly around their mean
+    for place in places:
+        groups.append([place])
+        while len(groups) > 1 and _first(groups[-1], gap) < _first(groups[-2], gap) + len(groups[-2]) * gap:
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return [_first(group, gap) + number * gap for group in groups for number in range(len(group))]
+
+
+def _first(group: list[float], gap: float) -> float:
+    return sum(group) / len(group) - (len(group) - 1) * gap / 2
 
 
 def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:

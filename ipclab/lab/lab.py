@@ -266,6 +266,11 @@ class Lab:
         told = self.translate(text)
         return prose.fill_plain(told, lambda name: self.lookup(name, more), self.numbers) if "{" in told else told
 
+    def tell(self, text: str) -> str:
+        """Return a sentence (a msgid) filled like prose, or nothing when one of its values was not measured."""
+        asked = [self.lookup(name) for name, _ in prose.placeholders(self.translate(text))]
+        return self.say(text) if all(asked) else ""
+
     def fill(self, text: str) -> str:
         """Return Markdown with its placeholders filled with values of the notebook and of the run."""
         return prose.fill(text, self.lookup, self.numbers)

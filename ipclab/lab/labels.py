@@ -31,6 +31,7 @@ NAMES = {
     "p99": N_("p99"),
     "cpu_ns": N_("CPU time"),
     "total_ns": N_("Total"),
+    "round_trips_per_second": N_("Round trips a second"),
     # columns of what a run says of itself
     "item": N_("Item"),
     "value": N_("Value"),
