@@ -4,7 +4,6 @@ Every helper draws rows of one study's frame into axes of `lab.figure`, refuses 
 one place (levels that were not narrowed down), and says in words why nothing is drawn.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from ipclab.errors import LabError
 from ipclab.lab import labels, style
+from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
@@ -25,7 +25,6 @@ NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
 FEW = 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 BESIDE = 0.45  # room beside the first and last level of an axis of names
-_ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
 
 def lines(
@@ -55,8 +54,8 @@ def lines(
         colour, marker = style.look(level, place)
         part = part.sort_values(x)
         label = _label(ax, hue, level)
-        dash = style.DASHES[place // len(style.SERIES) % len(style.DASHES)]
-        look = {"color": colour, "marker": marker, "linestyle": dash, "errorbar": None, "estimator": None}
+        broken = style.dash(level, place)
+        look = {"color": colour, "marker": marker, "linestyle": broken, "errorbar": None, "estimator": None}
         look |= {"markeredgecolor": colour} | ({"linestyle": "--", "markerfacecolor": "white"} if beside else {})
         shown = "_nolegend_" if ends or beside or hue is None else label
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, legend=False, **look, **MARKER)
@@ -153,7 +152,7 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         ax.figure.later.insert(0, partial(_long_enough, ax, which))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _tick(numbers.format(Quantity(float(value), unit)))))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
     axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
 
 
@@ -169,11 +168,6 @@ def _long_enough(ax: Any, which: str) -> None:
         (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
     if high / low < FEW and isinstance(axis.get_major_locator(), LogLocator):
         axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
-
-
-def _tick(text: str) -> str:
-    """Return a number without the zeros at the end of its decimals."""
-    return _ZEROS.sub(lambda found: f".{found[1]}" if found[1] else "", text)
 
 
 def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:

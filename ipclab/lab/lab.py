@@ -17,7 +17,7 @@ from ipclab.lab.about import ABOUT
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, N_, Catalogue
 from ipclab.lab.magic import namespace, register
-from ipclab.lab.numbers import Formatter
+from ipclab.lab.numbers import Formatter, trimmed
 from ipclab.lab.parameters import Parameter
 from ipclab.lab.quotes import Kept, Quoted, quoted
 from ipclab.lab.runs import choose, full, newest_full
@@ -298,7 +298,7 @@ class Lab:
         if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
             return DASH
         if factor in labels.UNITS:
-            return self.numbers.format(Quantity(level, labels.UNITS[factor]), labels.spec(factor, level))
+            return trimmed(self.numbers.format(Quantity(level, labels.UNITS[factor]), labels.spec(factor, level)))
         if isinstance(level, str):
             return self.label(level) if factor in ("metric", "op") else self.translate(labels.LEVELS.get(level, level))
         return self.numbers.format(values.plain(level)) if not isinstance(level, str) else level  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from ipclab.studies.multiplexer import NODES, SAME_CODE
 
 KIB = 1 << 10
 # Units of factors; what stands here is written with its unit, what is counted without.
-UNITS = {"size_bytes": "B", "gap_ns": "ns", "compute_ns": "ns", "chunk": "B", "threshold": "B", "limit": "ns", "message": "B"}
+UNITS = {"size_bytes": "B", "gap_ns": "ns", "compute_ns": "ns", "chunk": "B", "threshold": "B", "limit": "ns", "message": "B", "ns": "ns"}
 COUNTED = ("entries", "readers", "streams", "threads", "flight", "files", "nodes", "launches", "samples")
 NAMES = {
     # factors and columns

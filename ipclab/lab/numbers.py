@@ -1,5 +1,6 @@
 """Numbers as a reader of one language expects them: quantities to text. Pure."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
@@ -26,6 +27,7 @@ _MARKS = {
     "computed": N_("{text} (computed)"),
 }
 _ABSENT = N_("not measured")
+_ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
 
 class Formatter:
@@ -101,6 +103,11 @@ class Formatter:
             steps = {name: step for name, step in scales.items() if name not in _BINARY}
             return _fitting(found.value, steps)
         return "pct" if found.unit == "share" else found.unit
+
+
+def trimmed(text: str) -> str:
+    """Return a number without the zeros at the end of its decimals: for levels and ticks, which are exact."""
+    return _ZEROS.sub(lambda found: f".{found[1]}" if found[1] else "", text)
 
 
 def _fitting(value: float | str | None, steps: dict[str, float]) -> str:

@@ -36,6 +36,7 @@ LOOKS = {  # (colour, marker) of what is drawn beside the backends, whose look s
 # What levels without a look of their own get, in their order.
 SERIES = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (RED, "^"), (PINK, "v"), (SKY, "P"), (BLACK, "X"), (OCHRE, "h"))
 DASHES = ("-", "--", ":", "-.")
+DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}  # by marker; others are whole
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
 SETTINGS: dict[str, Any] = {
@@ -84,8 +85,18 @@ def no_missing_glyphs() -> Iterator[None]:
 
 def look(level: object, place: int) -> tuple[str, str]:
     """Return colour and marker of a mechanism, or those of the `place`-th level of any other factor."""
+    return _own_look(level) or SERIES[place % len(SERIES)]
+
+
+def dash(level: object, place: int) -> str:
+    """Return how the line of that level is broken: mechanisms of one colour differ in it, and so do further levels."""
+    again = 0 if _own_look(level) else place // len(SERIES)
+    return DASHES[(DASHES.index(DASH_OF.get(look(level, place)[1], "-")) + again) % len(DASHES)]
+
+
+def _own_look(level: object) -> tuple[str, str] | None:
     known = backends().get(str(level))
-    return (known.look if known and known.look[0] else None) or LOOKS.get(str(level)) or SERIES[place % len(SERIES)]
+    return (known.look if known and known.look[0] else None) or LOOKS.get(str(level))
 
 
 def svg(drawn: Canvas) -> str:
