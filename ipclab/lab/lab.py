@@ -183,7 +183,7 @@ class Lab:
         if len(known) < len(levels):  # a factor of the study that no point of this run has
             return frame.iloc[:0].assign(**dict.fromkeys(levels.keys() - known.keys()))
         found = values.narrowed(frame, levels).reset_index(drop=True)
-        return found.dropna(axis="columns", how="all") if len(found) else found
+        return found.dropna(axis="columns", how="all") if len(found) and kind != "contests" else found
 
     def _factors(self, study: str) -> list[str]:
         """Return every factor that a point of the study can have."""

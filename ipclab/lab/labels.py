@@ -10,8 +10,11 @@ from ipclab.studies.multiplexer import NODES, SAME_CODE
 
 KIB = 1 << 10
 # Units of factors; what stands here is written with its unit, what is counted without.
-UNITS = {"size_bytes": "B", "gap_ns": "ns", "compute_ns": "ns", "chunk": "B", "threshold": "B", "limit": "ns", "message": "B", "ns": "ns"}
-COUNTED = ("entries", "readers", "streams", "threads", "flight", "files", "nodes", "launches", "samples")
+UNITS = {
+    **dict.fromkeys(("size_bytes", "file_bytes", "message", "chunk", "threshold"), "B"),
+    **dict.fromkeys(("gap_ns", "compute_ns", "limit", "ns"), "ns"),
+}
+COUNTED = ("entries", "readers", "streams", "threads", "flight", "depth", "files", "nodes", "launches", "samples")
 NAMES = {
     # factors and columns
     "backend": N_("Mechanism"),
@@ -45,6 +48,16 @@ NAMES = {
     "fastest": N_("Fastest"),
     "tied": N_("Fastest"),
     "detectable": N_("Detectable slow-down"),
+    "file_bytes": N_("File"),
+    "cache": N_("Cache"),
+    "roles": N_("Roles"),
+    "threads": N_("Threads"),
+    "depth": N_("In flight"),
+    "compute_ns": N_("Mean work"),
+    "execution_share": N_("executing"),
+    "io_wait_share": N_("waiting for the disk"),
+    "work_wait_share": N_("waiting for work"),
+    "preempted_share": N_("waiting for a CPU"),
     # operations
     "write": N_("write"),
     "read": N_("read"),
@@ -66,6 +79,13 @@ NAMES = {
     "time": N_("time"),
     "over_original": N_("time over Original"),
     "bytes_over_original": N_("bytes over Original"),
+    "elapsed": N_("elapsed"),
+    "elapsed.read-end": N_("read calls end"),
+    "file.open": N_("open"),
+    "file.submit": N_("read call"),
+    "file.read": N_("read"),
+    "file.latency": N_("latency of a file"),
+    "file.fault": N_("page faults"),
 }
 LEVELS = {
     "same": N_("same CPU"),
@@ -93,6 +113,16 @@ LEVELS = {
     "precise": N_("precise"),
     "settled": N_("settled"),
     "budget": N_("budget"),
+    # ways to read files, states of the page cache, buffers
+    "sync": N_("read, serial"),
+    "overlapped": N_("read, overlapped"),
+    "mmap": N_("map"),
+    "cold": N_("cold"),
+    "warm": N_("warm"),
+    "fresh": N_("fresh buffer"),
+    "prefaulted": N_("pages touched before"),
+    "registered": N_("registered buffer"),
+    "published": N_("published"),
 }
 ORDER = {  # of levels that have one
     "placement": ("same", "cross", "free"),

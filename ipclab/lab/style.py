@@ -32,6 +32,7 @@ LOOKS = {  # (colour, marker) of what is drawn beside the backends, whose look s
     "sync": (BLACK, "D"),
     "overlapped": (BLUE, "o"),
     "mmap": (RED, "s"),
+    "published": (GREY, "h"),
 }
 # What levels without a look of their own get, in their order.
 SERIES = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (RED, "^"), (PINK, "v"), (SKY, "P"), (BLACK, "X"), (OCHRE, "h"))
