@@ -216,7 +216,7 @@ class Lab:
         it. Raises `LabError` when several rows have the levels.
         """
         if isinstance(of, str):
-            found = values.at(of, self.points)
+            found = values.at(of, self.points, self.text)
             if found is not None:
                 return found
             of = self.points(of)
@@ -277,7 +277,7 @@ class Lab:
 
     def lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
         """Return what a placeholder names: a variable of the notebook, or the value at an address."""
-        found = values.at(name, self.points)
+        found = values.at(name, self.points, self.text)
         return values.named(name, {**self.namespace(), **(more or {})}) if found is None else found
 
     def about(self, what: str) -> pd.DataFrame:

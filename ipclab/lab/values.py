@@ -1,60 +1,17 @@
 """Values by name: variables of the notebook, and addresses of measured values such as `payload.write[mapping=kept].p50`."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError, nearest
+from ipclab.frames.address import at, narrowed, one, quantity
 from ipclab.stats.quantity import Quantity, missing
 
-ADDRESS = re.compile(r"(?P<study>\w+)\.(?P<op>[\w.\-]+)\[(?P<levels>[^\]]*)\](?:\.(?P<metric>[\w.]+))?")
-Points = Callable[[str], pd.DataFrame]
-
-
-def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that have all `levels`; a list of levels means any of them, NA the absence of one.
-
-    Raises `UsageError` for a column that the frame has not.
-    """
-    kept = np.ones(len(frame), dtype=bool)
-    for name, level in levels.items():
-        if name not in frame:
-            near = f"did you mean {nearest(name, map(str, frame.columns))!r}?"
-            raise UsageError(f"no column {name!r}", f"the frame has {', '.join(map(str, frame.columns))}", near)
-        wanted = list(level) if isinstance(level, list | tuple | set | frozenset | np.ndarray | pd.Series) else [level]
-        kept &= frame[name].isin(wanted).to_numpy()
-    return frame[kept]
-
-
-def quantity(row: Any) -> Quantity:
-    """Return a row of a point frame, or of a text's table, as a quantity."""
-    if not hasattr(row, "launches"):
-        return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
-    n = f"{int(row.launches)} x {int(row.samples)}"
-    source = "/".join(str(getattr(row, name, "")) for name in ("study", "point", "op", "metric"))
-    return Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
-
-
-def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
-    """Return the only row with all `levels` as a quantity, the median where no metric is named.
-
-    What was not measured is a quantity without a value; raises `LabError` when several rows have the levels.
-    """
-    absent = [name for name in levels if name not in frame]
-    found = frame.iloc[:0] if absent and frame.empty else narrowed(frame, levels)
-    if len(found) > 1 and "metric" not in levels and "metric" in found:
-        found = found[found.metric == "p50"]
-    if found.empty:
-        units = narrowed(frame, {name: levels[name] for name in ("op", "metric") if name in levels and name in frame})
-        return missing(str(units.unit.iloc[0]) if len(units) else "ns")
-    if len(found) > 1:
-        differ = [str(name) for name in found if found[name].nunique(dropna=False) > 1 and name not in ("point", "flags")]
-        raise LabError(f"{len(found)} rows have {dict(levels)}", f"they differ in {', '.join(differ[:6])}", "name one level")
-    return quantity(found.iloc[0])
+__all__ = ["at", "drawn_from", "named", "narrowed", "one", "over", "plain", "quantity"]
 
 
 def over(points: pd.DataFrame, under: pd.DataFrame, on: list[str]) -> pd.DataFrame:
@@ -70,20 +27,6 @@ def over(points: pd.DataFrame, under: pd.DataFrame, on: list[str]) -> pd.DataFra
         for top, base in zip(found.cell, found.cell_under, strict=True)
     ]
     return found.assign(cell=pd.Series(ratios, found.index, dtype=object))
-
-
-def at(address: str, points: Points) -> Quantity | None:
-    """Return the value at an address over the point frames that `points` gives by study; None when it is no address."""
-    parts = ADDRESS.fullmatch(address)
-    if not parts:
-        return None
-    frame = points(parts["study"])
-    pairs = [pair.partition("=") for pair in parts["levels"].split(",") if pair.strip()]
-    levels = {name.strip(): _typed(frame, name.strip(), text.strip()) for name, _, text in pairs}
-    unknown = [name for name in levels if name not in frame]
-    if unknown and not frame.empty:
-        return missing()
-    return one(frame, {"op": parts["op"], "metric": parts["metric"] or "p50", **levels})
 
 
 def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
@@ -117,11 +60,6 @@ def plain(found: Any) -> Quantity | str:
     if isinstance(found, float | np.floating):
         return Quantity(float(found), "1", kind="computed")
     return str(found)
-
-
-def _typed(frame: pd.DataFrame, name: str, text: str) -> Any:
-    numeric = name in frame and pd.api.types.is_numeric_dtype(frame[name])
-    return int(text) if numeric and re.fullmatch(r"-?\d+", text) else text
 
 
 def drawn_from(quantities: Iterable[Any]) -> dict[str, int]:

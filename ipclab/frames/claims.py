@@ -1,0 +1,124 @@
+"""Claims and their verdicts: holds, fails, undecided, or not testable here. Pure: what is read comes through a `Source`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, log
+from typing import NamedTuple
+
+from ipclab.frames.address import MissingError
+from ipclab.frames.rule import Rule, Source, Term
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity
+
+HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
+VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_TESTABLE)
+SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
+OWN = "own"  # the seed of a person's own claims
+SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published statement.
+
+    `text` is the original's words, `meaning` a msgid for readers of other languages with `figures` as its placeholders
+    (`translations` by language take its place where they are given). `rule` is what must be so by the published method;
+    `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method, where these
+    differ. `unstated` says, as a msgid, why the text's table cannot decide, `adds` what the fair method adds. `needs` is
+    what must be known of the run, at least, and `given` the claim's own table, where it is in none of the texts. `where`
+    gives the line of each key in the file.
+    """
+
+    id: str
+    seed: str
+    section: str
+    language: str
+    text: str
+    meaning: str
+    rule: Rule
+    own: Term | None = None
+    fair: Term | None = None
+    unstated: str = ""
+    adds: str = ""
+    needs: Mapping[str, float] = field(default_factory=dict)
+    figures: Mapping[str, Quantity] = field(default_factory=dict)
+    translations: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Quantity] | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a rule: the quantity that decides it, all that it compared, or what is missing or needed."""
+
+    word: str
+    deciding: Quantity | None = None
+    found: tuple[Quantity, ...] = ()
+    missing: str = ""
+    need: str = ""
+
+
+class Verdicts(NamedTuple):
+    """The three verdicts of a claim; `fair` equals `here` when the fair method is the published one."""
+
+    own: Verdict
+    here: Verdict
+    fair: Verdict
+
+
+def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
+    """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
+    table = Source(text.points, given=claim.given) if claim.given is not None else text
+    own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
+    lacking = next((name for name, least in claim.needs.items() if run.known.get(name, inf) < least), "")
+    if lacking:
+        here = Verdict(NOT_TESTABLE, need=lacking)
+        return Verdicts(own, here, here)
+    here = decide(claim.rule, claim.rule.term, run)
+    return Verdicts(own, here, decide(claim.rule, claim.fair, run) if claim.fair else here)
+
+
+def decide(rule: Rule, term: Term, source: Source) -> Verdict:
+    """Return the verdict of `rule` on what `term` gives: each of its quantities must lie inside the bounds.
+
+    It holds when every interval does, fails when one lies outside, and is undecided when one contains a bound.
+    """
+    try:
+        found = term(source).shown(rule.unit)
+    except MissingError as missing:
+        return Verdict(NOT_TESTABLE, missing=str(missing))
+    if not all(found) or not found:
+        return Verdict(NOT_TESTABLE)
+    least = min(found, key=lambda each: (SEVERITY[_word(rule, each)], _margin(rule, each)))
+    return Verdict(_word(rule, least), least, tuple(found))
+
+
+def _word(rule: Rule, found: Quantity) -> str:
+    slack = [0.0 if abs(end) == inf else SLACK * max(abs(end), SLACK if rule.open else 0) for end in (rule.low, rule.high)]
+    inward = 1 if rule.open else -1
+    side = judge.within(found, rule.low + inward * slack[0], rule.high - inward * slack[1])
+    return HOLDS if side == judge.INSIDE else UNDECIDED if side == judge.UNDECIDED else FAILS
+
+
+def _margin(rule: Rule, found: Quantity) -> float:
+    """Return how far the interval's worse end lies inside the bounds: a ratio where there is one, else a difference."""
+    low, high = found.ends
+    return min(_inside(low, rule.low) if rule.low > -inf else inf, _inside(rule.high, high) if rule.high < inf else inf)
+
+
+def _inside(over: float, under: float) -> float:
+    return log(over / under) if over > 0 and under > 0 and over < inf and under < inf else over - under
+
+
+def counts(judged: Sequence[Verdicts]) -> dict[str, int]:
+    """Return how many claims have each verdict by each method (`own.holds`), and how many turn between two of them."""
+    found = {"claims": len(judged)}
+    for place, method in enumerate(Verdicts._fields):
+        for word in VERDICTS:
+            key = "untestable" if word == NOT_TESTABLE else word
+            found[f"{method}.{key}"] = sum(verdicts[place].word == word for verdicts in judged)
+    for first, second in ((0, 1), (1, 2)):
+        pairs = [(each[first].word, each[second].word) for each in judged]
+        turned = sum({HOLDS, FAILS} == {*pair} for pair in pairs)
+        found[f"{Verdicts._fields[second]}.turned"] = turned
+    return found
