@@ -19,7 +19,9 @@ from ipclab.errors import LabError, UsageError, nearest
 from ipclab.stats.quantity import Quantity, missing
 
 PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\]]*\](?:\.[\w.]+)?"
-ADDRESS = re.compile(r"(?P<text>text\.)?(?P<study>\w+)\.(?P<op>[\w.|-]+)\[(?P<levels>[^\]]*)\](?:\.(?P<metric>[\w.]+))?")
+ADDRESS = re.compile(
+    r"(?P<text>text\.)?(?P<study>\w+)\.(?P<op>[\w.|-]+)\[(?P<levels>[^\]]*)\](?:\.(?P<metric>[\w.]+))?"
+)
 KNOWN = re.compile(r"\{(?:(\d+)\*)?(\w+)\}")
 USUAL = ("p50", "mean")
 UNITS = {"size_bytes": "B", "chunk": "B", "threshold": "B"}
@@ -102,7 +104,9 @@ class Address:
         for key in asked:
             group = found[key]
             if len(group) > 1 and not (loose and group["value"].nunique() == 1):
-                raise LabError(f"{len(group)} rows have {self}", f"they differ in {_differing(group)}", "name one level")
+                raise LabError(
+                    f"{len(group)} rows have {self}", f"they differ in {_differing(group)}", "name one level"
+                )
             yield frozenset(zip(several, key, strict=True)), next(group.itertuples())
 
 
@@ -143,7 +147,9 @@ def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
         units = narrowed(frame, {name: levels[name] for name in ("op", "metric") if name in levels and name in frame})
         return missing(str(units.unit.iloc[0]) if len(units) else "ns")
     if len(found) > 1:
-        raise LabError(f"{len(found)} rows have {dict(levels)}", f"they differ in {_differing(found)}", "name one level")
+        raise LabError(
+            f"{len(found)} rows have {dict(levels)}", f"they differ in {_differing(found)}", "name one level"
+        )
     return quantity(next(found.itertuples()))
 
 

@@ -170,7 +170,9 @@ class _File:
         except tomllib.TOMLDecodeError as error:
             line_of = re.search(r"at line (\d+)", str(error))
             where = int(line_of[1]) if line_of else len(self.lines)
-            raise UsageError(f"{self.name}, line {where}", re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML") from error
+            raise UsageError(
+                f"{self.name}, line {where}", re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML"
+            ) from error
 
     def line(self, key: str, first: int = 0, last: int | None = None) -> int:
         """Return the number of the line from `first` to before `last` that begins with `key`, or of `first`."""

@@ -94,7 +94,9 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
 
 
 def _word(rule: Rule, found: Quantity) -> str:
-    slack = [0.0 if abs(end) == inf else SLACK * max(abs(end), SLACK if rule.open else 0) for end in (rule.low, rule.high)]
+    slack = [
+        0.0 if abs(end) == inf else SLACK * max(abs(end), SLACK if rule.open else 0) for end in (rule.low, rule.high)
+    ]
     inward = 1 if rule.open else -1
     side = judge.within(found, rule.low + inward * slack[0], rule.high - inward * slack[1])
     return HOLDS if side == judge.INSIDE else UNDECIDED if side == judge.UNDECIDED else FAILS

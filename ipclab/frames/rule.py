@@ -12,7 +12,7 @@ one of them, `each(...)` says that every one is meant. Nothing is executed; the 
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import floor, inf, isfinite, log, sqrt
 from typing import Any
@@ -113,6 +113,10 @@ class Values:
             if len(dict(one | two)) == len(one | two)
         }
         return Values(cells, (a[0] + power * b[0], a[1] + power * b[1]))
+
+    def only(self, axes: Axes) -> "Values":
+        """Return the value of these levels, or the only one; raises `LookupError` when there is none."""
+        return self if len(self.cells) == 1 else Values({axes: self.cells[axes]}, self.dimension)
 
     def shown(self, unit: str) -> list[Quantity]:
         """Return the quantities in `unit`; raises `RuleError` when their dimension is another."""
@@ -259,7 +263,9 @@ class _Reader:
                 raise RuleError(f"the name {name!r} stands for itself")
             return _Reader(self.names[name], self.names, self.depth + 1).whole()
         known = [*FUNCTIONS, *self.names]
-        raise RuleError(f"no function or name {name!r}", f"the nearest is {nearest(name, known)!r}; an address is study.op[...]")
+        raise RuleError(
+            f"no function or name {name!r}", f"the nearest is {nearest(name, known)!r}; an address is study.op[...]"
+        )
 
     def _call(self, name: str) -> Term:
         parts, along = [self.sum()], ""
@@ -299,7 +305,9 @@ def _tokens(text: str) -> list[re.Match[str]]:
     while place < len(text.rstrip()):
         match = _TOKEN.match(text, place)
         if not match:
-            raise RuleError(f"{text[place:].strip()[:10]!r} cannot be read", "use addresses, numbers, + - * / and brackets")
+            raise RuleError(
+                f"{text[place:].strip()[:10]!r} cannot be read", "use addresses, numbers, + - * / and brackets"
+            )
         found.append(match)
         place = match.end()
     return found
@@ -347,7 +355,9 @@ def _steps(sign: str) -> Callable[[Source, list[Term], str], Values]:
         found = parts[0](source)
         rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
         for axes, each in found.cells.items():
-            rows.setdefault(frozenset(pair for pair in axes if pair[0] != along), []).append((dict(axes).get(along), each))
+            rows.setdefault(frozenset(pair for pair in axes if pair[0] != along), []).append(
+                (dict(axes).get(along), each)
+            )
         cells: dict[Axes, Quantity] = {}
         for axes, row in rows.items():
             ordered = sorted(row, key=lambda pair: pair[0])
@@ -373,8 +383,8 @@ def _mapped(change: Callable[[float], float]) -> Callable[[Source, list[Term], s
 
 
 def _changed(each: Quantity, change: Callable[[float], float]) -> Quantity:
-    ends = (None, None) if each.low is None else tuple(change(end) for end in each.ends)
-    return type(each)(change(each.value), each.unit, *ends, each.n, each.kind)
+    low, high = (None, None) if each.low is None else map(change, each.ends)
+    return replace(each, value=change(each.value), low=low, high=high)
 
 
 def _about(source: Source, parts: list[Term], _: str) -> Values:

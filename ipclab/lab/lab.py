@@ -10,9 +10,10 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
+from ipclab.frames.claim_file import File
 from ipclab.frames.limits import impossible, with_limits
-from ipclab.frames.published import published
-from ipclab.lab import labels, prose, values
+from ipclab.frames.published import published, worded
+from ipclab.lab import audit, labels, prose, values
 from ipclab.lab.about import ABOUT
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, N_, Catalogue
@@ -53,15 +54,18 @@ class Lab:
     numbers: Formatter
     figures: Path
     namespace: Callable[[], Mapping[str, Any]] = field(default=dict)
+    own: File | None = None
 
     @classmethod
-    def open(cls, run: str = "", lang: str = "en", study: str = "") -> "Lab":
+    def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> "Lab":
         """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
 
         When `run` is empty: the newest run here that holds `study`, or the newest full one; else the reference.
-        Raises `UsageError` for a folder that is no run and a language that is not there.
+        `claims` is a TOML file of your own claims. Raises `UsageError` for a folder that is no run, a language that is not
+        there, and claims that cannot be judged.
         """
         lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=namespace)
+        lab = replace(lab, own=audit.own_claims(lab, claims)) if claims else lab
         register(lab.translate, lab.fill)
         print(f"run {lab.run.id}{lab._hint(run)}")
         return lab
@@ -166,6 +170,13 @@ class Lab:
         """
         return values.narrowed(published(self.paths, study), levels)
 
+    def text(self, study: str) -> pd.DataFrame:
+        """Return the same numbers with the op and metric of a run's frame, as addresses of `text.<study>` find them.
+
+        >>> lab.value("text.payload.write[size_bytes=max].mean")
+        """
+        return worded(self.paths, study)
+
     def limited(self, points: pd.DataFrame) -> pd.DataFrame:
         """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
         return with_limits(points, self.points("limits")) if len(points) else points.assign(limit=0.0, over_limit=0.0)
@@ -203,6 +214,32 @@ class Lab:
             for number, launch in enumerate(measured.launches)
         ]
         return pd.concat(parts, ignore_index=True).assign(**{k: v for k, v in head.items() if k not in ("launches", "samples", "flags")})
+
+    # Claims
+
+    def claims(self, study: str = "") -> pd.DataFrame:
+        """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
+
+        Columns: id, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own` (on the
+        text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided, not testable
+        here), and the quantity that decides it as `here_value`, `here_low`, `here_high`, or `here_reason`; whether the fair
+        method is another (`fairly`), and the rule's bounds `low` and `high`.
+
+        >>> lab.claims("payload").query("here == 'fails'")
+        """
+        return audit.claims(self, study)
+
+    def claims_table(self, study: str, name: str = "") -> Table:
+        """Return the claims of the study's text (or your `own`) as a table, ready to be shown."""
+        return audit.claims_table(self, study, name)
+
+    def derived(self) -> pd.DataFrame:
+        """Return every number that a text derives from its own table, as printed and as computed, and whether it follows."""
+        return audit.derived(self)
+
+    def corrections(self) -> pd.DataFrame:
+        """Return sentences that can stand in place of claims, from the text's own table (`own`) and from this run (`here`)."""
+        return audit.corrections(self)
 
     # Values
 
@@ -261,7 +298,7 @@ class Lab:
         """Return `msgid` in the reader's language; notebooks call it `_`."""
         return self.catalogue.translate(msgid)
 
-    def say(self, text: str, **more: Any) -> str:
+    def say(self, text: str, /, **more: Any) -> str:
         """Return text (a msgid or already translated), placeholders filled from `more`, then from the notebook."""
         told = self.translate(text)
         return prose.fill_plain(told, lambda name: self.lookup(name, more), self.numbers) if "{" in told else told

@@ -1,6 +1,7 @@
 """The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
 
-The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name. `python -m ipclab.render.words
+The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name, those of the texts' claims in that of
+the notebook `claims`. `python -m ipclab.render.words
 update` rewrites them, `... update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
 """
 
@@ -18,6 +19,8 @@ from ipclab.paths import checkout
 from ipclab.store.files import write_whole
 
 MAGIC = "%%prose"
+CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
+SAID = ("title", "meaning", "unstated", "adds", "by", "own", "here")  # the keys there that are msgids
 # Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
 _NAMES = r"""POSIX\.1 | (?:float|u?int)(?:8|16|32|64) | v\d+\.\d+ | UTF-8 | SHA-\d+ | IPv[46] | x86-64 | L[123]
     | p(?:50|90|99(?:\.9)?) | C11 | C\+\+\d\d | Python\ 3 | MPI-\d | PDF/[A-Z]+-\d[a-z]? | ISO\ \d{4,5}
@@ -50,7 +53,8 @@ class Sources:
 
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
-        return [*sorted(self.package.rglob("*.py")), *sorted(self.notebooks.glob("*.ipynb"))]
+        claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
+        return [*sorted(self.package.rglob("*.py")), *sorted(self.notebooks.glob("*.ipynb")), *claims]
 
 
 def extract_notebook(
@@ -73,6 +77,16 @@ def extract_notebook(
             yield number, None, text, []
 
 
+def extract_claims(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Yield (0, None, msgid, []) of what a text's file of claims says to a reader; `own` of a claim is an expression."""
+    import tomllib
+
+    told = tomllib.load(file)
+    claims = [{**claim, "own": ""} for claim in told["claim"]]
+    tables = [told, *claims, *told.get("derived", []), *told.get("correction", [])]
+    yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
+
+
 def blocks(file: IO[bytes]) -> Iterator[tuple[int, str]]:
     """Yield (cell number, block) of all `%%prose` cells of a notebook."""
     import json
@@ -88,13 +102,16 @@ def needs_words(text: str) -> bool:
     return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
 
 
+METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_claims}
+
+
 def msgids(sources: Sources) -> dict[str, str]:
     """Return every msgid with the file name of its first occurrence, in the order of occurrence."""
     from babel.messages.extract import extract
 
     found: dict[str, str] = {}
     for path in sources.files():
-        method: Any = extract_notebook if path.suffix == ".ipynb" else "python"
+        method: Any = METHODS[path.suffix]
         with path.open("rb") as file:
             for _, message, *_rest in extract(method, file, {"_": None, "N_": None}):
                 found.setdefault(str(message), path.name)
@@ -121,7 +138,9 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     sources = sources or Sources.of_checkout()
     domains: dict[str, dict[str, str]] = {PACKAGE: {}}
     for msgid, name in msgids(sources).items():
-        domains.setdefault(name.removesuffix(".ipynb") if name.endswith(".ipynb") else PACKAGE, {})[msgid] = name
+        stem, _, kind = name.rpartition(".")
+        domain = {"ipynb": stem, "toml": CLAIMS}.get(kind, PACKAGE)
+        domains.setdefault(domain, {})[msgid] = name
     missing: dict[str, int] = {}
     for lang in (lang for lang in LANGUAGES if lang != SOURCE):
         there = any(catalogue_path(lang, sources.locale).parent.glob("*.po"))
