@@ -1,11 +1,13 @@
 """What the documents say is so: the example backend is measured, named files and targets exist."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from nbformat import v4
 
 from tests.commands import ROOT, environment
 
@@ -16,28 +18,62 @@ def blocks(document: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", document.read_text(), re.DOTALL)
 
 
-def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
-    code, project = blocks(ROOT / "docs/backends.md", "python")[0], blocks(ROOT / "docs/backends.md", "toml")[0]
-    (tmp_path / "file_drop.py").write_text(code)
-    about = tmp_path / "file_drop-0.1.dist-info"
+def plugged(folder: Path, document: str, name: str, group: str) -> dict[str, str]:
+    """Write the module `name` of a document into `folder` with its entry point; return an environment that has it."""
+    code, project = blocks(ROOT / document, "python")[0], blocks(ROOT / document, "toml")[0]
+    (folder / f"{name}.py").write_text(code)
+    about = folder / f"{name}-0.1.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: file-drop\nVersion: 0.1\n")
-    entry = re.search(r"^file-drop = \"(.*)\"$", project, re.MULTILINE)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
+    entry = re.search(r'^[\w-]+ = ".*:.*"$', project, re.MULTILINE)
     assert entry
-    (about / "entry_points.txt").write_text(f"[ipclab.backends]\nfile-drop = {entry[1]}\n")
-    env = {**environment(tmp_path), "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    (about / "entry_points.txt").write_text(f"[{group}]\n{entry[0].replace(chr(34), '')}\n")
+    return {**environment(folder), "PYTHONPATH": f"{folder}:{ROOT}"}
 
-    def ipclab(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ipclab", *words]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
 
-    assert re.search(r"^file-drop +ready$", ipclab("backends").stdout, re.MULTILINE)
+def ipclab(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ipclab", *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
+    env = plugged(tmp_path, "docs/backends.md", "file_drop", "ipclab.backends")
+    assert re.search(r"^file-drop +ready$", ipclab(env, "backends").stdout, re.MULTILINE)
     levels = ("--study", "round_trip", "--backend", "file-drop", "--size", "100", "--profile", "smoke")
-    done = ipclab("measure", *levels)
+    done = ipclab(env, "measure", *levels)
     assert done.returncode == 0, done.stderr
     made = list((tmp_path / "data").rglob("points/round_trip/file-drop-*.parquet"))
     assert len(made) >= 2
     assert not list((tmp_path / "tmp").iterdir())
+
+
+PARAMETERS = """run: str = ""
+lang: str = "en"
+measure: bool = False
+profile: str = "quick"
+sizes: list[int] = []"""
+SENTENCE = "Touched memory makes a fork {growth:x,interval} as long."
+
+
+def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
+    env = plugged(tmp_path, "docs/studies.md", "fork_cost", "ipclab.studies")
+    tagged = v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]})
+    cells = [*blocks(ROOT / "docs/studies.md", "python")[1:], f"%%prose\n# Forks\n\n{SENTENCE}"]
+    assert f"`{SENTENCE}`" in (ROOT / "docs/studies.md").read_text()
+    notebook, done = tmp_path / "fork.ipynb", tmp_path / "done.ipynb"
+    notebook.write_text(v4.writes(v4.new_notebook(cells=[tagged, *map(v4.new_code_cell, cells)])))
+    values = ("-p", "measure", "true", "-p", "profile", "smoke", "-y", "sizes: [4096, 65536, 1048576]")
+    command = [sys.executable, "-m", "papermill", str(notebook), str(done), *values, "-k", "python3", "-l", "python"]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 0, ended.stderr
+    outputs = [o for cell in json.loads(done.read_text())["cells"] for o in cell.get("outputs", []) if "data" in o]
+    (figure,) = (o["metadata"]["image/svg+xml"] for o in outputs if "image/svg+xml" in o["data"])
+    assert figure["drawn"] == {"fork_cost": 3}
+    (table,) = (o["data"]["application/vnd.ipclab.table+json"] for o in outputs if "text/html" in o["data"])
+    assert [row[0] for row in table["rows"]] == ["4\u00a0KiB", "64\u00a0KiB", "1\u00a0MiB"]
+    said = "".join(outputs[-1]["data"]["text/markdown"])
+    assert re.search(r"Touched memory makes a fork [\d.,]+× \\\[[\d.,]+–[\d.,]+\\\] as long\.", said), said
+    assert not list((tmp_path / "tmp").glob("ipclab-*"))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -59,11 +95,10 @@ def test_make_targets_that_documents_name_exist(document: Path) -> None:
 
 
 def test_every_figure_is_explained() -> None:
-    from ipclab.figures.machines import DRAWINGS as MACHINES
-    from ipclab.figures.registry import DRAWINGS
-
+    sources = "\n".join(path.read_text() for path in (ROOT / "notebooks").glob("*.ipynb"))
+    figures = re.findall(r"lab\.figure\((?:\\n\",\s*\" *)?\s*\\\"([\w-]+)\\\"", sources)
     rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/figures.md").read_text(), re.MULTILINE)
-    assert sorted(rows) == sorted({*DRAWINGS, *MACHINES})
+    assert sorted(rows) == sorted(set(figures))
 
 
 def test_the_tutorial_commands_work(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.opened import opened
 from ipclab.store.run import RunFolder
-from ipclab.studies.installed import studies
+from ipclab.studies.installed import ORDER
 
 
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
@@ -34,10 +34,10 @@ def holds(run: RunFolder, study: str) -> bool:
 
 
 def full(run: RunFolder) -> bool:
-    """Tell whether a run holds every study at its own levels, and is finished; points of it may have failed."""
+    """Tell whether a run holds every study of ours at its own levels, and is finished; points of it may have failed."""
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    return run.finished and not swept and set(studies()) <= set(parameters["studies"])
+    return run.finished and not swept and set(ORDER) <= set(parameters["studies"])
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
