@@ -255,8 +255,12 @@ def ending(code: int) -> str:
     """Return how a process with exit code `code` ended; a full /dev/shm is named, which ends one without a word."""
     if code >= 0:
         return f"ended with exit code {code}"
-    why = ""
-    if code == -signal.SIGBUS:
-        where = os.statvfs(SHARED_MEMORY)
-        why = f", as happens when {SHARED_MEMORY} is full ({where.f_bavail * where.f_frsize:,} bytes are free now)"
+    why = full(sys.maxsize) if code == -signal.SIGBUS else ""
     return f"was killed by {signal.Signals(-code).name}{why}"
+
+
+def full(need: int) -> str:
+    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free there, else nothing."""
+    where = os.statvfs(SHARED_MEMORY)
+    free = where.f_bavail * where.f_frsize
+    return f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)" if free < need else ""

@@ -21,7 +21,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi, supervisor
-from ipclab.spawn.launcher import END_SECONDS, START_SECONDS, STDERR_TAIL, Launcher, LaunchError, Role, ending
+from ipclab.spawn.launcher import END_SECONDS, START_SECONDS, STDERR_TAIL, Launcher, LaunchError, Role, ending, full
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_launch, remove_names
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import Outcome
@@ -99,7 +99,9 @@ class RankSet:
         """Wait for one of `socks`; raises `LaunchError` when `mpiexec` ends first or the deadline passes."""
         while not select.select(socks, [], [], 0.05)[0]:
             if self.supervisor is None or self.supervisor.poll() is not None:
-                raise LaunchError("mpiexec ended before its ranks were up", self._words())
+                raise LaunchError(
+                    f"mpiexec ended before its ranks were up{full(self.count * mpi.SEGMENT_BYTES)}", self._words()
+                )
             if time.monotonic() > deadline:
                 raise LaunchError(f"the ranks did not come up within {START_SECONDS:g} s", self._words())
 
@@ -138,7 +140,9 @@ class RankSet:
         if found := SIGNAL_TOLD.search(told):
             return self._failure(int(found[1]), names, ending(-int(found[2])))
         code = CODE_TOLD.search(told)
-        return self._failure(ranks[0], names, ending(int(code[1])) if code else "ended")
+        return self._failure(
+            ranks[0], names, (ending(int(code[1])) if code else "ended") + full(self.count * mpi.SEGMENT_BYTES)
+        )
 
     def _failure(self, rank: int, names: dict[int, str], why: str) -> LaunchError:
         name = f" ({names[rank]})" if rank in names else ""
@@ -152,7 +156,7 @@ class RankSet:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
         for text in [*(file.read_text(errors="replace") for file in files), self._read_told()]:
-            lines = [line.strip() for line in text.splitlines() if line.strip("- \t")]
+            lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
             if lines:
                 return lines[-1][-STDERR_TAIL:]
         return "nothing on its stderr"
