@@ -1,5 +1,6 @@
 """MPI ranks: fresh for each launch of a point, named when they fail, and gone with all they had."""
 
+import ctypes
 import os
 import signal
 import socket
@@ -13,19 +14,22 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.spawn.ledger import SHARED_MEMORY, clean
-from ipclab.store.point import Point
-from ipclab.spawn import mpi
+from ipclab.spawn import mpi, supervisor
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.ledger import SHARED_MEMORY, clean
+from ipclab.spawn.mpi_launcher import NOT_ALONE, RankBench
 from ipclab.spawn.mpi_mail import pack, reachable, unpack
-from ipclab.spawn.supervisor import may_leave_network
+from ipclab.spawn.supervisor import leave_network, may_leave_network
 from ipclab.spawn.worker import zeros
+from ipclab.store.point import Point
 from tests.commands import environment, eventually, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
 MISSING = mpi.missing()
 needs_mpi = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+NOBODY, PR_SET_DUMPABLE = 65534, 4
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
+UNPRIVILEGED = [*AS_NOBODY, "unshare", "-U", "-n", "true"]
 NAMES = ("writer", "reader 1", "reader 2")
 POINT = Point("shared_dict", "lmdb", 1, "free", {"arm": "test", "nodes": 1})
 
@@ -66,6 +70,45 @@ def test_ranks_have_a_network_of_their_own_where_that_is_permitted(bench: RankBe
     outcomes = bench(another(2), roles("tell", values=[]), 30)
     expected = ["lo"] if may_leave_network() else [name for _, name in socket.if_nameindex()]
     assert [outcome.facts["network"] for outcome in outcomes.values()] == [expected] * 3
+
+
+def test_without_privileges_a_user_namespace_gives_a_network_of_its_own() -> None:
+    if subprocess.run(UNPRIVILEGED, capture_output=True, check=False).returncode:
+        pytest.skip("this kernel permits no user namespace")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            if os.getuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+                ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1)  # as after a program's start
+            leave_network()
+            with socket.create_server(("127.0.0.1", 0)):
+                alone = [name for _, name in socket.if_nameindex()] == ["lo"]
+            code = 0 if alone and os.getuid() else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@needs_mpi
+def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervised, said = supervisor.supervised, list[str]()
+    monkeypatch.setattr(supervisor, "supervised", lambda *given, alone, **more: supervised(*given, **more))
+    with RankBench(launcher, 2, say=said.append) as bench:
+        for _ in range(2):  # two sets of ranks
+            bench(another(3), roles("tell", count=2, values=[]), 30)
+    assert said == [NOT_ALONE]
+
+
+@needs_mpi
+def test_ranks_need_no_home(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    with RankBench(launcher, 2) as bench:
+        assert len(bench(another(4), roles("tell", count=2, values=[]), 30)) == 2
 
 
 @needs_mpi

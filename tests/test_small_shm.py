@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import environment, measure_command, namespace, namespace_refused
+from tests.test_ranks import MISSING
 
 REFUSED = namespace_refused()
 pytestmark = pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace here: {REFUSED}")
@@ -79,6 +80,43 @@ def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
         assert line.startswith("worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and 4194304 are needed")
     for line in lines[3:]:
         assert line.startswith("worker 'solo' failed: OSError: [Errno 28] No space left on device")
+
+
+def test_shared_memory_that_is_read_only_is_one_line(tmp_path: Path) -> None:
+    script = 'mount -t tmpfs -o ro tmpfs /dev/shm; exec "$@"'
+    done = run(tmp_path, script, *measure_command([84], ["shm-mmap"]))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "/dev/shm cannot be written; mount it for writing: mount -o remount,rw /dev/shm\n"
+
+
+DYING = """
+import os, sys
+from pathlib import Path
+from ipclab.errors import LabError
+from ipclab.spawn import mpi
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.mpi_launcher import RankBench
+from tests.test_ranks import another, roles
+with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
+    ends = [Role(name, "tests.channel_targets:echo", {"backend": "iceoryx2", "wait": "block", "sizes": [8 << 20]},
+                 frozenset(os.sched_getaffinity(0))) for name in ("server", "client")]
+    for launch in (lambda: launcher.launch(ends, 30), lambda: bench(another(1), roles("tell", values=[]), 30)):
+        try:
+            launch()
+        except LabError as error:
+            print(error)
+"""
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_who_dies_of_a_full_folder_is_told_why(tmp_path: Path) -> None:
+    """iceoryx2 and MPI take their pages when they touch them."""
+    done = run(tmp_path, SCRIPT, "4m", sys.executable, "-c", DYING, str(tmp_path / "ledger"))
+    channel, ranks, left = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, left) == (0, "", "left: ")
+    for line in (channel, ranks):
+        assert "as happens when /dev/shm is full (" in line
+    assert "was killed by SIGBUS" in channel and ranks.startswith("rank ")
 
 
 READ_ONLY = """

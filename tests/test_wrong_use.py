@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measure.request import Request
+from ipclab.measure.progress import Silent
+from ipclab.measure.request import Request, levels
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
-from ipclab.measure.progress import Silent
-from ipclab.studies.interface import Sweep
+from ipclab.spawn import ledger
+from ipclab.store.point import Level
 from ipclab.studies.installed import study
+from ipclab.studies.interface import Sweep
 
 
 def refused(paths: Paths, told: str, **request: object) -> None:
@@ -28,10 +30,13 @@ def test_mistyped_names_get_the_nearest(paths: Paths) -> None:
     refused(paths, "unknown study 'paylod'; did you mean 'payload'?", studies=("paylod",))
     refused(
         paths,
-        "unknown backend 'shm-map'; did you mean 'shm-mmap'?",
+        "study payload has no backend 'shm-map'; did you mean 'shm-mmap'?",
         studies=("payload",),
         sweep=Sweep(None, ("shm-map",)),
     )
+    refused(paths, "unknown backend 'shm-map'; did you mean 'shm-mmap'?", sweep=Sweep(None, ("shm-map",)))
+    refused(paths, "backend 'lmdb'", studies=("payload",), sweep=Sweep(None, ("lmdb",)))
+    refused(paths, "study multiplexer takes no --size", studies=("multiplexer",), sweep=Sweep((10,)))
     assert study("payload").name == "payload"
 
 
@@ -53,3 +58,79 @@ def test_a_data_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path
     (tmp_path / "data").write_text("in the way")
     with pytest.raises(LabError, match=r"cannot write .*; free some room"):
         measure(paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Silent())
+
+
+WRONG_LEVELS = (
+    ((), {"entres": (10,)}, "no study here has a factor 'entres'; did you mean 'entries'?"),
+    (
+        ("payload",),
+        {"entries": (10,)},
+        "no study here has a factor 'entries'; did you mean 'placement'? there are placement",
+    ),
+    ((), {"entries": ()}, "factor entries has no level; give some, such as 10"),
+    *(
+        ((), {"readers": (1, bad)}, f"readers={bad} is not possible; give whole numbers above 0")
+        for bad in (0, -3, "x", True)
+    ),
+    ((), {"placement": ("crss",)}, "placement=crss is not possible; did you mean 'cross'? there are same, cross, free"),
+)
+
+
+@pytest.mark.parametrize(("studies", "levels", "told"), WRONG_LEVELS)
+def test_levels_that_no_study_has_are_refused(
+    paths: Paths, studies: tuple[str, ...], levels: dict[str, tuple[Level, ...]], told: str
+) -> None:
+    refused(paths, told, studies=studies, sweep=Sweep(levels=levels))
+
+
+@pytest.mark.parametrize("text", ["entries", "entries=", "=10", "", "entries=,"])
+def test_a_level_has_one_form(text: str) -> None:
+    with pytest.raises(UsageError, match="names no levels; write FACTOR=LEVEL,LEVEL such as entries=10,100"):
+        levels((text,))
+    assert levels(("entries=10, 100", "placement=same")) == {"entries": (10, 100), "placement": ("same",)}
+
+
+def test_levels_replace_those_of_the_studies_that_have_them() -> None:
+    """And the others are not swept, unless they are named."""
+    swept = Request((), "smoke", sweep=Sweep(levels={"entries": (7, 5), "readers": (2,)}))
+    found = {each.name: points for each, points in swept.points()}
+    assert list(found) == ["limits", "shared_dict"]
+    assert {(point.levels["entries"], point.levels["readers"]) for point in found["shared_dict"]} == {(5, 2), (7, 2)}
+    assert {point.levels["arm"] for point in found["shared_dict"]} == {"published", "read-many", "stream", "live"}
+    assert swept.parameters()["levels"] == {"entries": [7, 5], "readers": [2]}
+    both = Request(("payload", "shared_dict"), "smoke", sweep=swept.sweep).points()
+    assert [each.name for each, _ in both] == ["limits", "payload", "shared_dict"]
+    same = Request(("round_trip",), "smoke", sweep=Sweep((64,), ("pipe",), {"gap_ns": (9,), "placement": ("same",)}))
+    points = {each.name: points for each, points in same.points()}
+    assert {point.placement for point in points["round_trip"]} == {"same"}
+    assert {each.levels["gap_ns"] for each in Request((), sweep=Sweep(levels={"gap_ns": (9,)})).points()[1][1]} == {
+        0,
+        9,
+    }
+    threads = Request((), "smoke", sweep=Sweep(levels={"threads": (3,), "depth": (2,)})).points()[1][1]
+    assert {point.levels["threads"] for point in threads if point.levels["arm"] == "soon"} == {3}
+    overlapped = [point for point in threads if point.levels["arm"] == "overlap" and point.backend == "overlapped"]
+    assert {point.levels["depth"] for point in overlapped} == {2}
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_is_none_is_refused(seed: int) -> None:
+    with pytest.raises(UsageError, match=f"seed {seed} is not possible; give a whole number from 0 to"):
+        Request(seed=seed)
+
+
+def test_a_scratch_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for scratch in (Path("/proc"), tmp_path / "file" / "below"):
+        with pytest.raises(LabError, match=f"cannot make files in {scratch}: .*; name another: --scratch DIR"):
+            measure(paths, Request(("file_io",), "smoke", scratch=scratch), Silent())
+    assert not paths.data.exists()
+
+
+def test_without_shared_memory_nothing_is_measured(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path / "absent")
+    with pytest.raises(LabError, match="no /dev/shm: No such file or directory; mount one"):
+        measure(paths, Request(("payload",), "smoke"), Silent())
+    assert not paths.data.exists()
