@@ -268,7 +268,7 @@ def backends() -> None:
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
     from ipclab.spawn.ledger import clean as clean_ledger
-    from ipclab.store.bundle.place import clean as clean_placed
+    from ipclab.store.bundle.unpack import clean as clean_placed
 
     removed = [*clean_ledger(checkout().ledger), *clean_placed(checkout())]
     for name in removed:

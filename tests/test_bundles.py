@@ -27,8 +27,7 @@ from ipclab.store.bundle.contents import CRATE, INDEX_OF_BUNDLE
 from ipclab.store.bundle.crate import crate
 from ipclab.store.bundle.opened import opened
 from ipclab.store.bundle.pack import pack
-from ipclab.store.bundle.place import clean, held
-from ipclab.store.bundle.unpack import unpack, verify
+from ipclab.store.bundle.unpack import clean, held, unpack, verify
 from ipclab.store.files import sealed, unsealed
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point

@@ -66,7 +66,7 @@ def report(  # what a report is made of is named here one by one
     if current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
-    run.verify()
+    run.checked()
     if claims:
         from ipclab.frames.claims import read_claims
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store.point import Point
 from ipclab.store.files import PART, sealed, sha256, write_whole
 from ipclab.store.migration import SCHEMA
+from ipclab.store.point import Point
 from ipclab.store.schema import run_about
 
 INDEX = "run.json"
@@ -97,27 +97,21 @@ class RunFolder:
         warn(f"{name} is not what was measured (truncated or altered): it is measured again")
         return False
 
-    def point_files(self) -> Iterator[Path]:
-        """Yield the files of the points in a fixed order.
+    def checked(self, *folders: str) -> dict[str, Path]:
+        """Return name -> file of all that was measured, or of what lies in `folders`, in a fixed order.
 
         Raises `LabError` when one is missing or not what was measured.
         """
-        for name, digest in sorted(self.about["files"].items()):
-            path = self.path / name
-            if not name.startswith("points/"):
-                continue
-            if not path.is_file() or sha256(path) != digest:
+        found = {name: self.path / name for name in sorted(self.about["files"]) if name.startswith(folders or "")}
+        for name, path in found.items():
+            if not path.is_file() or sha256(path) != self.about["files"][name]:
                 fix = f"restore it, or measure it again: make measure RUN={self.path}"
                 raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
-            yield path
+        return found
 
-    def verify(self) -> None:
-        """Raise `LabError` when a file of the run is missing or is not what was measured."""
-        for name, digest in sorted(self.about["files"].items()):
-            path = self.path / name
-            if not path.is_file() or sha256(path) != digest:
-                fix = f"restore it, or measure it again: make measure RUN={self.path}"
-                raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
+    def point_files(self) -> Iterator[Path]:
+        """Yield the files of the points in a fixed order; raises as `checked` does."""
+        yield from self.checked("points/").values()
 
     def lock(self) -> int:
         """Hold the run for this process and return the lock's descriptor.

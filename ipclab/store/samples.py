@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
-from ipclab.store.point import Point
-from ipclab.store.migration import SCHEMA
-from ipclab.store.schema import point_about
 from ipclab.store.launch import Launch
+from ipclab.store.migration import SCHEMA
+from ipclab.store.point import Point
+from ipclab.store.schema import point_about
 
 METADATA = b"ipclab"
 

@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.store.bundle.archive import HostileError
-from ipclab.store.files import dump_json
 from ipclab.store.run import INDEX
 from ipclab.store.schema import Count, Digest, FileName, MachineName, run_about
 
@@ -41,10 +40,6 @@ class Contents(Struct, frozen=True, kw_only=True):
     def by_name(self) -> Mapping[str, Entry]:
         """Return the files by their names."""
         return {entry.name: entry for entry in self.files}
-
-    def as_json(self) -> bytes:
-        """Return `bundle.json`."""
-        return dump_json(msgspec.to_builtins(self))
 
 
 def parse(text: bytes, packed: int) -> Contents:

@@ -8,8 +8,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.contents import CALIBRATION
-from ipclab.store.bundle.place import held
-from ipclab.store.bundle.unpack import place, verify
+from ipclab.store.bundle.unpack import held, place, verify
 from ipclab.store.files import sha256, write_whole
 from ipclab.store.run import RunFolder
 

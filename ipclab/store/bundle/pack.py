@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ipclab.errors import LabError, UsageError
 from ipclab.store.bundle.archive import write
 from ipclab.store.bundle.contents import CALIBRATION, CRATE, INDEX_OF_BUNDLE, Contents, Entry
 from ipclab.store.bundle.crate import crate
-from ipclab.store.files import PART, sealed, sha256
+from ipclab.store.files import PART, dump_json, sealed, sha256
 from ipclab.store.run import INDEX, RunFolder
 
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
@@ -25,12 +27,14 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
         raise UsageError(f"{run.id} is not finished", "", f"finish it: make measure RUN={run.path}")
     if file.exists() and not replace:
         raise UsageError(f"{file} is there already", "", "name another file, or remove it")
-    sources = _sources(run)
+    sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
+    if (calibration := run.path.parent / CALIBRATION).is_file():
+        sources[CALIBRATION] = calibration
     entries = [_entry(name, content) for name, content in sources.items()]
     sources[CRATE] = crate(run.id, run.about, entries)
     entries.append(_entry(CRATE, sources[CRATE]))
     contents = Contents(run=run.id, machine=run.about["machine"]["digest"], files=entries)
-    members = {INDEX_OF_BUNDLE: contents.as_json(), **sources}
+    members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
     part = file.with_name(f"{file.name}.{os.getpid()}{PART}")
     try:
         with part.open("xb") as out:
@@ -47,22 +51,6 @@ def run_index(about: dict[str, Any]) -> bytes:
     """Return the `run.json` of a bundled run: what `about` says of what was measured."""
     files = {name: digest for name, digest in about["files"].items() if name.startswith(MEASURED)}
     return sealed({**about, "files": files})
-
-
-def _sources(run: RunFolder) -> dict[str, bytes | Path]:
-    """Return every file of a run by its name in the bundle, the run's index first."""
-    found: dict[str, bytes | Path] = {INDEX: run_index(run.about)}
-    for name, digest in sorted(run.about["files"].items()):
-        path = run.path / name
-        if not name.startswith(MEASURED):
-            continue
-        if not path.is_file() or sha256(path) != digest:
-            raise LabError(
-                f"{path} is not what was measured", "it is missing or altered", "restore it, or measure anew"
-            )
-        found[name] = path
-    calibration = run.path.parent / CALIBRATION
-    return found | ({CALIBRATION: calibration} if calibration.is_file() else {})
 
 
 def _entry(name: str, content: bytes | Path) -> Entry:
