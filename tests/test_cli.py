@@ -32,12 +32,18 @@ def ipclab(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (("report", "--run", "nowhere"), "is no run"),
         (("report",), "measure one: make measure"),
         (("report", "--lang", "kr"), "there are ko, zh, en"),
+        (("report", "--lang", ""), "no language is given; there are ko, zh, en"),
         (("report", "--format", "docx"), "there are html, pdf, ipynb"),
+        (("report", "--format", ""), "no format is given; there are html, pdf, ipynb"),
+        (("report", "--out", "/proc/reports"), "cannot write into /proc/reports"),
+        (("calibrate", "--seconds", "nan"), "nan"),
+        (("doctor", "--seconds", "inf"), "inf"),
+        (("measure", "--seed", "-1"), "seed -1 is not possible"),
         (("report", "--run", "x", "--profile", "quick"), "RUN or PROFILE, not both"),
         (("mesure",), "No such command"),
     ],
 )
-def test_wrong_use_is_one_line_with_the_mend(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+def test_wrong_use_is_one_line_with_the_fix(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
     done = ipclab(tmp_path, *words)
     assert done.returncode == WRONG_USE
     assert done.stdout == ""

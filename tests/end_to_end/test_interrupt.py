@@ -12,9 +12,10 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store.run import read
 
 CELL = """
-from ipclab.notebook import Lab
-lab = Lab.measure("round_trip", "smoke", [100], ["pipe", "unix", "posix-shm", "tcp"])
-print("run", lab.run.path)
+from ipclab.lab import Lab
+backends = ["pipe", "unix", "posix-shm", "tcp"]
+lab = Lab.begin("round_trip", measure=True, profile="smoke", sizes=[100], backends=backends)
+print("made", lab.run.path)
 """
 SECONDS = 120
 
@@ -58,7 +59,7 @@ def test_stopping_and_going_on(tmp_path: Path) -> None:
 
         error, printed = finish(client, client.execute(CELL))
         assert error == ""
-        run = read(Path(printed.split("run ", 1)[1].strip()))
+        run = read(Path(printed.split("made ", 1)[1].strip()))
         assert run.finished
         assert len(run.about["sessions"]) == 2
         after = points(tmp_path)
