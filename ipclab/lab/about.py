@@ -30,7 +30,7 @@ LIMITS = {
     "echo-pipe": N_("native echo, pipe"),
     "echo-unix": N_("native echo, Unix socket"),
     "echo-tcp": N_("native echo, TCP on loopback"),
-    "memcpy": N_("memcpy"),
+    "memcpy": N_("memcpy of {size}"),
 }
 
 
@@ -96,7 +96,8 @@ def calibration(lab: "Lab") -> pd.DataFrame:
     """Return the outcome of `ipclab calibrate` on the run's machine, one row for each placement; empty without one."""
     columns = ["placement", "comparisons", "false_alarms", "upper", "smallest"]
     rows = pd.DataFrame(result.rows(result.read(lab.run.path.parent / CALIBRATION)), columns=columns)
-    for name in ("upper", "smallest"):
+    rows["false_alarms"] = rows.false_alarms / rows.comparisons
+    for name in ("false_alarms", "upper", "smallest"):
         known = [Quantity(None if pd.isna(share) else share, "share") for share in rows[name]]
         rows[name] = pd.Series(known, dtype=object)
     return rows.set_index("placement").reindex(ordered("placement", rows.placement))
@@ -129,7 +130,7 @@ def _share(found: pd.Series) -> Quantity:
 
 
 def _limit(lab: "Lab", backend: str, size: int) -> str:
-    told = N_("memcpy of {size}") if backend == "memcpy" else N_("{what}, {size}") if size else "{what}"
+    told = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
     return lab.say(told, what=lab.translate(LIMITS[backend]), size=lab.level("size_bytes", size))
 
 

@@ -122,7 +122,6 @@ LEVELS = {
     "fresh": N_("fresh buffer"),
     "prefaulted": N_("pages touched before"),
     "registered": N_("registered buffer"),
-    "published": N_("published"),
 }
 ORDER = {  # of levels that have one
     "placement": ("same", "cross", "free"),
