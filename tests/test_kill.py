@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,13 +13,20 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.measure.progress import Silent
+from ipclab.measure.request import Request
+from ipclab.measure.session import measure
+from ipclab.paths import Paths
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
-from ipclab.studies.profile import PROFILES
+from ipclab.spawn.worker import Outcome
 from ipclab.store import run as folder
 from ipclab.store.samples import decode
 from ipclab.studies.interface import Sweep
+from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.payload.study import PayloadStudy
-from tests.commands import environment, eventually, measure_command, names_of, processes_of
+from ipclab.studies.profile import PROFILES
+from tests.commands import environment, eventually, measure_command, names_of, namespace_refused, processes_of
 
 SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")
 COMMAND = measure_command(SIZES, BACKENDS)
@@ -193,3 +201,99 @@ def test_a_finished_run_is_not_measured_again(world: World) -> None:
     other = world.run(measure_command((88,), BACKENDS, str(run)))
     assert other.returncode == 2
     assert "cannot be continued: it was begun with other parameters or on another machine" in other.stderr
+
+
+def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
+    measuring = world.start()
+    for finished in (1, 4, 8):
+        world.wait(measuring, partial(world.has, finished))
+        session = world.session(measuring)
+        os.kill(min(processes_of(session)), signal.SIGKILL)
+    out, err = measuring.communicate(timeout=60)
+    assert measuring.returncode == 0 and "Traceback" not in err
+    run = folder.read(Path(out.strip()))
+    assert run.complete
+    expected = {point.id for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))}
+    assert {file.stem for file in run.point_files()} == expected
+    assert world.left(session) == []
+
+
+@pytest.mark.skipif(bool(namespace_refused()), reason=f"no namespace here: {namespace_refused()}")
+def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) -> None:
+    """Its process numbers mean nothing out here, where `clean` and other sessions come by."""
+    inside = ["unshare", *([] if os.getuid() == 0 else ["-U", "-r"]), "--pid", "--fork", "--mount-proc", *COMMAND]
+    measuring = world.start(inside)
+    world.wait(measuring, partial(world.has, 1))
+    (file,) = world.ledger.iterdir()
+    while measuring.poll() is None and not world.has(12):
+        assert [name for name in clean(world.ledger) if file.stem in name] == []
+    other = world.run(measure_command((88,), ("file",)))
+    assert (other.returncode, other.stderr) == (0, "")
+    out, err = measuring.communicate(timeout=60)
+    assert (measuring.returncode, err) == (0, "")
+    assert folder.read(Path(out.strip())).complete
+    assert world.left(file.stem) == []
+
+
+def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
+    request = Request(("payload",), "smoke", sweep=Sweep((84,), ("file", "mp-shm")))
+    launch = Launcher.launch
+
+    def fail_files(self: Launcher, roles: list[Role], seconds: float) -> dict[str, Outcome]:
+        if ".file:" in roles[0].target:
+            raise LaunchError("no such luck")
+        return launch(self, roles, seconds)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Launcher, "launch", fail_files)
+        run = measure(paths, request, Silent())
+    assert (run.finished, run.complete, list(run.about["failures"].values())) == (True, False, ["no such luck"])
+    before = {file.name: file.stat().st_mtime_ns for file in run.point_files()}
+    again = measure(paths, request, Silent())
+    assert (again.path, again.complete) == (run.path, True)
+    after = {file.name: file.stat().st_mtime_ns for file in again.point_files()}
+    assert before.items() <= after.items() and len(after) == len(before) + 1
+    assert measure(paths, request, Silent()).path != run.path  # a complete run is not begun again
+
+
+def cli(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke", *arguments]
+
+
+@pytest.mark.skipif(find_spec("ipclab_native") is None, reason="the native package is not installed")
+@pytest.mark.parametrize("server_too", [False, True], ids=["owner", "owner and server"])
+def test_kill_9_while_files_are_read_leaves_none(world: World, tmp_path: Path, server_too: bool) -> None:
+    scratch = tmp_path / "scratch"
+    measuring = world.start(cli("--study", "file_io", "--scratch", str(scratch)))
+    world.wait(measuring, lambda: list(world.data.glob("runs/*/*/points/file_io/*")))
+    session = world.session(measuring)
+    assert list(scratch.glob("ipclab-scratch-file-io/*/*"))
+    if server_too:
+        os.kill(min(processes_of(session)), signal.SIGKILL)
+    measuring.kill()
+    measuring.communicate(timeout=10)
+    assert eventually(partial(ended, session))
+    if server_too:
+        assert f"scratch {scratch}/ipclab-scratch-file-io" in clean(world.ledger)
+    assert not scratch.exists()
+    assert world.left(session) == []
+
+
+@pytest.mark.parametrize(
+    ("study", "sign"), [("multiplexer", "session"), ("multiplexer", "points"), ("shared_dict", "points")]
+)
+def test_ctrl_c_is_one_line(world: World, study: str, sign: str) -> None:
+    """As a terminal sends it, to all processes in the foreground, while Go compiles and while points are measured."""
+    pipe = subprocess.PIPE
+    command = cli("--study", study)
+    measuring = subprocess.Popen(command, env=world.environment, stdout=pipe, stderr=pipe, text=True, process_group=0)
+    files = "runs/.ledger/*" if sign == "session" else f"runs/*/*/points/{study}/*"
+    world.wait(measuring, lambda: list(world.data.glob(files)))
+    session = world.session(measuring)
+    os.killpg(measuring.pid, signal.SIGINT)
+    _, err = measuring.communicate(timeout=60)
+    assert measuring.returncode == 130
+    assert err.splitlines()[-1] == "ipclab: interrupted; the same command continues the run"
+    assert "Traceback" not in err and "Error" not in err
+    assert eventually(lambda: world.left(session) == [])
