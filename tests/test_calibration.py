@@ -12,18 +12,21 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
 from ipclab.measure.calibration import echo
-from ipclab.measure.calibration.battery import (
+from ipclab.measure.calibration.result import (
     ARMS,
     FIRST,
     ROUNDS,
     SECOND,
+    Tally,
     false_alarms,
+    file,
     orders,
+    read,
+    rows,
     smallest,
     tally,
     trials,
 )
-from ipclab.measure.calibration.result import Tally, file, read, rows
 from ipclab.measure.calibration.run import launching, measure
 from ipclab.measure.progress import Silent
 from ipclab.paths import Paths

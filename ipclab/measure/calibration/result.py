@@ -1,5 +1,12 @@
-"""A calibration as it is kept, beside the runs of its machine, and as the rows of a table."""
+"""What calibrating launches say of comparisons: the plan, what follows from the medians, and the file that keeps it.
 
+Two arms are identical code, the others are slower by a planted share of the round trip. All arms are launched once in a
+round, in a seeded random order; every second round runs the order of the one before backwards (A B B A), which takes
+out a drift that goes one way.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -8,10 +15,18 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.paths import Paths
+from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare
 from ipclab.stats.rates import rate_interval
 from ipclab.store.bundle.contents import CALIBRATION
 
 SCHEMA = 1
+FIRST, SECOND = "first", "second"
+ARMS: Mapping[str, float] = {FIRST: 0.0, SECOND: 0.0, "0.10": 0.10, "0.20": 0.20, "0.50": 0.50}
+ROUNDS = 20  # of a trial: as many launches of each side are compared, below 1 s on one CPU
+FEW = 3  # one in so many launches against the others: unequal numbers
+FOUND = 0.95
+
+Medians = dict[str, list[float]]
 
 
 class Tally(Struct, frozen=True):
@@ -38,7 +53,7 @@ class Placed(Struct):
 
     base_ns: float
     tally: Tally
-    medians_ns: dict[str, list[float]]
+    medians_ns: Medians
     relation: str
     cpus: list[int]
 
@@ -51,6 +66,56 @@ class Calibration(Struct):
     made: str
     false_alarms: Alarms
     placements: dict[str, Placed]
+
+
+def orders(rounds: int, seed: int) -> Iterator[list[str]]:
+    """Yield the order of the arms in each of `rounds` rounds."""
+    shuffle, order = random.Random(seed), list(ARMS)
+    for number in range(rounds):
+        if number % 2:
+            order.reverse()
+        else:
+            shuffle.shuffle(order)
+        yield list(order)
+
+
+def trials(medians: Medians) -> Iterator[Medians]:
+    """Yield the launches of each whole trial: arm -> medians in ns of its consecutive rounds."""
+    for start in range(0, min(map(len, medians.values())) // ROUNDS * ROUNDS, ROUNDS):
+        yield {arm: values[start : start + ROUNDS] for arm, values in medians.items()}
+
+
+def tally(medians: Medians) -> Tally:
+    """Return how often identical code was called different, and how often each planted slow-down was found.
+
+    Identical code is compared between the two arms without a delay, and within every arm: each third launch against
+    the others, which are unequal numbers.
+    """
+    alarms: list[bool] = []
+    counts = {arm: 0 for arm, share in ARMS.items() if share}
+    every = list(trials(medians))
+    for trial in every:
+        same = [by_round(Side(trial[FIRST]), Side(trial[SECOND]))]
+        for values in trial.values():
+            rest = [value for place, value in enumerate(values) if place % FEW]
+            same.append((Side(values[::FEW]), Side(rest)))
+        alarms += [compare(*sides).verdict in (FASTER, SLOWER) for sides in same]
+        for arm in counts:
+            counts[arm] += compare(*by_round(Side(trial[FIRST]), Side(trial[arm]))).verdict == SLOWER
+    return Tally(len(every), len(alarms), sum(alarms), counts, smallest(counts, len(every)))
+
+
+def smallest(found: Mapping[str, int], number: int) -> float | None:
+    """Return the smallest planted share from which on every one was found in at least 95 % of `number` trials."""
+    missed = max((ARMS[arm] for arm in found if not number or found[arm] < FOUND * number), default=0.0)
+    return min((ARMS[arm] for arm in found if ARMS[arm] > missed), default=None)
+
+
+def false_alarms(tallies: Sequence[Tally]) -> Alarms:
+    """Return the false alarms over all placements."""
+    comparisons, flagged = sum(each.comparisons for each in tallies), sum(each.false_alarms for each in tallies)
+    upper = rate_interval(flagged, comparisons)[1]
+    return {"comparisons": comparisons, "flagged": flagged, "share": flagged / comparisons, "upper": upper}
 
 
 def file(paths: Paths, machine: str) -> Path:
@@ -76,9 +141,6 @@ def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
 
     Of the `comparisons` of identical code, `false_alarms` were called different: a share of at most `upper` with 95 %
     confidence. `smallest` is the least planted slow-down that at least 95 % of the `trials` found, None where none was.
-
-    >>> rows({})
-    []
     """
     table = []
     for name, placed in sorted(found.get("placements", {}).items()):

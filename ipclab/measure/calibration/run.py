@@ -12,9 +12,9 @@ import msgspec
 from ipclab.errors import UsageError
 from ipclab.machine import Source, Topology, collect
 from ipclab.machine.placement import Placement, placements
-from ipclab.measure.calibration.battery import ARMS, ROUNDS, Medians, false_alarms, orders, tally
+from ipclab.measure.calibration import result
 from ipclab.measure.calibration.echo import SAMPLES, SIZE
-from ipclab.measure.calibration.result import SCHEMA, Tally, file
+from ipclab.measure.calibration.result import ARMS, ROUNDS, Tally
 from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher, Role
@@ -45,19 +45,18 @@ def calibrate(paths: Paths, seconds: float, seed: int | None, progress: Progress
         for placement in chosen:
             found[placement.name] = measure(launching(launcher, placement), seconds / len(chosen), seed, progress)
             found[placement.name] |= {"relation": placement.relation, "cpus": [min(placement.role(k)) for k in (0, 1)]}
-    tallies = [Tally(**each["tally"]) for each in found.values()]
     content = {
-        "schema": SCHEMA,
+        "schema": result.SCHEMA,
         "machine": machine,
         "made": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "seed": seed,
         "seconds": seconds,
         "size_bytes": SIZE,
         "planted": dict(ARMS),
-        "false_alarms": false_alarms(tallies),
+        "false_alarms": result.false_alarms([Tally(**each["tally"]) for each in found.values()]),
         "placements": found,
     }
-    write_whole(file(paths, machine), dump_json(content))
+    write_whole(result.file(paths, machine), dump_json(content))
     return content
 
 
@@ -88,18 +87,18 @@ def measure(
     if rounds < ROUNDS:
         least = each * (FIRST_LAUNCHES + len(ARMS) * ROUNDS)
         raise UsageError(f"{seconds:.0f} s are too short", "", f"one placement needs at least {least:.0f} s here")
-    medians: Medians = {arm: [] for arm in ARMS}
-    ordered = []
+    medians: result.Medians = {arm: [] for arm in ARMS}
+    ordered: list[list[str]] = []
     progress.start("calibrate", rounds * len(ARMS))
     try:
-        for order in orders(rounds, seed):
+        for order in result.orders(rounds, seed):
             if clock() - start > OVERRUN * seconds:
                 break  # the machine became slower: whole trials of what there is
+            ordered.append(order)
             for arm in order:
                 medians[arm].append(launch(round(ARMS[arm] * base)))
                 progress.step()
-            ordered.append(order)
     finally:
         progress.end()
-    found = msgspec.to_builtins(tally(medians))
-    return {"base_ns": base, "tally": found, "medians_ns": medians, "orders": ordered}
+    tally = msgspec.to_builtins(result.tally(medians))
+    return {"base_ns": base, "tally": tally, "medians_ns": medians, "orders": ordered}
