@@ -3,14 +3,13 @@
 import os
 import signal
 import time
-from pathlib import Path
 
-from ipclab.backends.interface import Channel, Data
 from ipclab.backends.installed import backend as find
-from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.backends.interface import Channel, Data
 from ipclab.spawn.proof import digest, payload
-from ipclab.studies.round_trip.ends import PROOF_MESSAGES, WAIT_NS, opened, prove, reflect, taker
 from ipclab.spawn.worker import Worker
+from ipclab.studies.round_trip.ends import PROOF_MESSAGES, WAIT_NS, opened, prove, reflect, taker
+from tests.commands import kernel_objects, left_of
 
 SHORT_NS = 20_000_000
 FAULTS = ("stale", "torn", "short", "duplicate", "swapped")
@@ -19,6 +18,8 @@ TRIALS = 20
 
 def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
     """Send messages of `sizes` there and back once for each way to receive; hand over digests and what is left."""
+    before = kernel_objects()
+    worker.meet()
     with opened(worker, backend, max(sizes), wait) as channel:
         for receive in find(backend).receives:
             take = taker(channel, receive, max(sizes))
@@ -34,9 +35,7 @@ def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
         worker.outcome.facts["too_long"] = error_of(lambda: channel.send(bytes(max(sizes) + 1), WAIT_NS))
         channel.close()
     worker.meet()
-    starts = (f"{worker.prefix}-", f"sem.{worker.prefix}-", f"{worker.prefix.rpartition('-')[2]}-")
-    places = [*SHARED_MEMORY.iterdir(), *Path(worker.folder).rglob("*")]
-    worker.outcome.facts["left"] = [path.name for path in places if path.name.startswith(starts)]
+    worker.outcome.facts["left"] = left_of(worker.prefix, worker.folder, before)
 
 
 def error_of(attempt: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.owned import FILE
 
 ROOT = Path(__file__).parent.parent
 CODE = """
@@ -79,6 +80,24 @@ def processes_of(session: str) -> list[int]:
 def names_of(session: str) -> list[str]:
     """Return what lies in /dev/shm under the session's name."""
     return sorted(entry.name for entry in SHARED_MEMORY.iterdir() if session in entry.name)
+
+
+def kernel_objects() -> set[str]:
+    """Return this user's System V objects and POSIX queues, which lie in no folder that a session has."""
+    found = {f"posix-queue /{path.name}" for path in Path("/dev/mqueue").glob("*")}
+    for kind, user in (("shm", 7), ("sem", 4), ("msg", 7)):
+        lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+        rows = [line.split() for line in lines]
+        found |= {f"system-v {kind} key {row[0]}" for row in rows if row[user] == str(os.getuid())}
+    return found
+
+
+def left_of(prefix: str, folder: str, before: set[str]) -> list[str]:
+    """Return what is left of a launch: in shared memory, in the session's folder, and elsewhere since `before`."""
+    starts = (f"{prefix}-", f"sem.{prefix}-", f"{prefix.rpartition('-')[2]}-")
+    places = [*SHARED_MEMORY.iterdir(), *Path(folder).rglob("*")]
+    lying = [path.name for path in places if path.name.startswith(starts) and not path.name.endswith(f"-{FILE}")]
+    return sorted([*lying, *(kernel_objects() - before)])
 
 
 def eventually(true: Callable[[], object], seconds: float = 15.0) -> bool:

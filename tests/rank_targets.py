@@ -13,10 +13,11 @@ from ipclab.backends.interface import Data, Store, StorePlace
 from ipclab.backends.lmdb_store import LmdbStore
 from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.proof import digest, payload
-from ipclab.studies.shared_dict import ends, loops
 from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import zeros
+from ipclab.studies.shared_dict import ends, loops
+from tests.commands import kernel_objects, left_of
 
 LONG = 600.0
 CAPACITY = 70_000
@@ -67,12 +68,6 @@ def _open(worker: RankWorker, backend: str) -> Store:
     return store
 
 
-def _left(worker: RankWorker) -> list[str]:
-    number = worker.prefix.rpartition("-")[2]
-    entries = [*SHARED_MEMORY.glob(f"{worker.prefix}-*"), *Path(worker.folder).glob(f"{number}-*")]
-    return sorted(entry.name for entry in entries)
-
-
 def _modes(worker: RankWorker) -> list[str]:
     number = worker.prefix.rpartition("-")[2]
     entries = [*SHARED_MEMORY.glob(f"{worker.prefix}-*"), *Path(worker.folder).glob(f"{number}-*")]
@@ -81,6 +76,8 @@ def _modes(worker: RankWorker) -> list[str]:
 
 def conform(worker: RankWorker, backend: str, late: bool) -> None:
     """Write a content of every size, each read by all before the next; then see what is left."""
+    before = kernel_objects()
+    worker.meet()
     store = _open(worker, backend)
     copies = 1 if store.fans_out else len(worker.peers)
     worker.outcome.facts["modes"] = _modes(worker)
@@ -104,7 +101,7 @@ def conform(worker: RankWorker, backend: str, late: bool) -> None:
     store.close()
     store.close()
     worker.meet()
-    worker.outcome.facts["left"] = _left(worker)
+    worker.outcome.facts["left"] = left_of(worker.prefix, worker.folder, before)
 
 
 class Unlocked(seqlock.SeqlockBuffer):

@@ -28,7 +28,7 @@ from ipclab.spawn.ledger import (
     remove_names,
     start_ticks,
 )
-from tests.commands import environment
+from tests.commands import environment, kernel_objects, left_of
 
 NOBODY = 65534
 
@@ -245,13 +245,17 @@ os.kill(os.getpid(), 9)
 def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(
     kind: str, name: str, create: str, tmp_path: Path
 ) -> None:
-    name = name.format(pid=os.getpid(), key=0x1BC0000 + os.getpid())
+    name, before = name.format(pid=os.getpid(), key=0x1BC0000 + os.getpid()), kernel_objects()
     env = environment(tmp_path)
     command = [sys.executable, "-c", MAKE.replace("CREATE", create), str(tmp_path / "ledger"), kind, name]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
     try:
         assert owned.KINDS[kind].exists(name)
+        if kind != "posix-queue" or Path("/dev/mqueue").is_mount():
+            assert (
+                left_of("ipclab-none-1", str(tmp_path / "tmp"), before) != []
+            )  # as the conformance suite would see it
         with pytest.raises(FileExistsError):
             owned.own(tmp_path / "note", kind, name)  # made by another: never ours
         assert f"{kind} {name}" in clean(tmp_path / "ledger")
