@@ -24,9 +24,8 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle import archive
 from ipclab.store.bundle.contents import CRATE, INDEX_OF_BUNDLE
-from ipclab.store.bundle.crate import crate
 from ipclab.store.bundle.opened import opened
-from ipclab.store.bundle.pack import pack
+from ipclab.store.bundle.pack import crate, pack
 from ipclab.store.bundle.unpack import clean, held, unpack, verify
 from ipclab.store.files import sealed, unsealed
 from ipclab.store.launch import Launch

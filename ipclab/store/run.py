@@ -14,7 +14,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.store.files import PART, sealed, sha256, write_whole
 from ipclab.store.migration import SCHEMA
 from ipclab.store.point import Point
-from ipclab.store.schema import run_about
+from ipclab.store.schema import About, checked
 
 INDEX = "run.json"
 Warn = Callable[[str], None]
@@ -153,7 +153,7 @@ def read(path: Path) -> RunFolder:
         text = file.read_bytes()
     except OSError as error:
         raise LabError(f"{file} cannot be read", error.strerror or "", "make it readable, or measure anew") from error
-    return RunFolder(path.resolve(), run_about(text, str(file)))
+    return RunFolder(path.resolve(), checked(text, str(file), About))
 
 
 def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:

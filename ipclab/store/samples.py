@@ -14,7 +14,7 @@ from ipclab.errors import LabError
 from ipclab.store.launch import Launch
 from ipclab.store.migration import SCHEMA
 from ipclab.store.point import Point
-from ipclab.store.schema import point_about
+from ipclab.store.schema import LaunchAbout, PointAbout, checked
 
 METADATA = b"ipclab"
 
@@ -52,7 +52,9 @@ def encode(measured: Measured) -> bytes:
         "point": asdict(measured.point),
         "stop": measured.stop,
         "failures": measured.failures,
-        "launches": [_about(launch) for launch in measured.launches],
+        "launches": [
+            {name: getattr(each, name) for name in LaunchAbout.__struct_fields__} for each in measured.launches
+        ],
     }
     table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(about, sort_keys=True)})
     sink = io.BytesIO()
@@ -61,16 +63,11 @@ def encode(measured: Measured) -> bytes:
     return sink.getvalue()
 
 
-def _about(launch: Launch) -> dict[str, Any]:
-    names = ("counters", "order", "started_ns", "elapsed_ns", "flags", "cpus", "facts", "per")
-    return {name: getattr(launch, name) for name in names}
-
-
 def decode(path: Path) -> Measured:
     """Read a point's file; raises `LabError` when it is not one."""
     try:
         table = pq.read_table(path)
-        about = point_about(table.schema.metadata[METADATA], str(path))
+        about = checked(table.schema.metadata[METADATA], str(path), PointAbout)
         point = Point(**{**about["point"], "primary": tuple(about["point"]["primary"])})
         launches = _launches(table, about["launches"])
     except (OSError, LookupError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:

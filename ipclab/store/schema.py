@@ -118,22 +118,19 @@ class PointAbout(Struct):
             raise ValueError("its launches did not count the same")
 
 
-def run_about(text: bytes, named: str) -> dict[str, Any]:
-    """Return the content of a `run.json` as today's schema has it; raises `LabError`, which calls it `named`."""
-    return _checked(text, named, RUN_STEPS, About)
+STEPS: Mapping[type[Struct], Mapping[int, Step]] = {About: RUN_STEPS, PointAbout: POINT_STEPS}
 
 
-def point_about(text: bytes, named: str) -> dict[str, Any]:
-    """Return the metadata of a point's file as today's schema has it; raises `LabError`, which calls it `named`."""
-    return _checked(text, named, POINT_STEPS, PointAbout)
+def checked(text: bytes, named: str, kind: type[About] | type[PointAbout]) -> dict[str, Any]:
+    """Return the content of a `run.json`, or a point's metadata, as today's schema has it.
 
-
-def _checked(text: bytes, named: str, steps: Mapping[int, Step], kind: type[Struct]) -> dict[str, Any]:
+    Raises `LabError`, which calls it `named`.
+    """
     try:
         about = msgspec.json.decode(text, type=dict[str, Any])
-        if steps is RUN_STEPS and about["schema"] >= SEALED:
+        if kind is About and about["schema"] >= SEALED:
             about = unsealed(about)
-        about = migrated(about, steps)
+        about = migrated(about, STEPS[kind])
         msgspec.convert(about, kind)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)

@@ -4,11 +4,12 @@ Python's `tarfile` follows what a header asks for (links, devices, names and siz
 describes a plain file or ends the reading.
 """
 
+import io
+import shutil
 import tarfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -27,8 +28,7 @@ class HostileError(LabError):
         super().__init__("the bundle is refused", why, "get it again from who made it; nothing was placed")
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A plain file of an archive: its name and size, and its content, which must be read before the next member."""
 
     name: str
@@ -45,25 +45,19 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
         for name, content in members:
             size = len(content) if isinstance(content, bytes) else content.stat().st_size
             out.write(_header(name, size))
-            for chunk in [content] if isinstance(content, bytes) else _chunks_of(content):
-                out.write(chunk)
+            with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
+                shutil.copyfileobj(source, out, CHUNK)
             out.write(bytes(-size % BLOCK))
         out.write(bytes(2 * BLOCK))
 
 
 def _header(name: str, size: int) -> bytes:
     about = tarfile.TarInfo(name)
-    about.size, about.mode = size, 0o644
+    about.size = size
     try:
         return about.tobuf(tarfile.USTAR_FORMAT)
     except ValueError as error:
         raise LabError(f"{name} cannot be bundled", str(error), "its name is too long for the archive") from error
-
-
-def _chunks_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            yield chunk
 
 
 def read(path: Path) -> Iterator[Member]:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from ipclab.errors import LabError
 from ipclab.store.bundle.archive import HostileError
 from ipclab.store.run import INDEX
-from ipclab.store.schema import Count, Digest, FileName, MachineName, run_about
+from ipclab.store.schema import About, Count, Digest, FileName, MachineName, checked
 
 FORMAT = 1
 INDEX_OF_BUNDLE = "bundle.json"
@@ -73,7 +73,7 @@ def parse(text: bytes, packed: int) -> Contents:
 
 def check_run(contents: Contents, text: bytes) -> None:
     """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and names these files."""
-    about = run_about(text, f"the bundle's {INDEX}")
+    about = checked(text, f"the bundle's {INDEX}", About)
     if about["machine"]["digest"] != contents.machine or not about["finished"]:
         raise HostileError(f"{INDEX} is of another machine, or of a run that is not finished")
     listed = {entry.name: entry.sha256 for entry in contents.files if entry.name not in BESIDE}

@@ -1,20 +1,26 @@
 """Writing a bundle: every file of a finished run that was measured, its digest checked, and nothing derived."""
 
+import datetime as dt
 import hashlib
+import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from jinja2 import Environment
 
 from ipclab.errors import LabError, UsageError
 from ipclab.store.bundle.archive import write
 from ipclab.store.bundle.contents import CALIBRATION, CRATE, INDEX_OF_BUNDLE, Contents, Entry
-from ipclab.store.bundle.crate import crate
 from ipclab.store.files import PART, dump_json, sealed, sha256
 from ipclab.store.run import INDEX, RunFolder
 
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
+SHOWN_IN_CRATE = (
+    "cpu_model", "cores", "threads", "memory_installed", "kernel_release", "architecture", "virtualisation"
+)  # fmt: skip
 
 
 def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
@@ -45,6 +51,19 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     finally:
         part.unlink(missing_ok=True)
     return contents
+
+
+def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
+    """Return `ro-crate-metadata.json` of the run called `run`; the same bytes for the same run.
+
+    Made here: it is one JSON file, and `rocrate` stamps times and random names into what must be the same bytes.
+    """
+    text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
+    facts, begun = about["machine"]["facts"], dt.datetime.fromisoformat(about["begun"])
+    shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]
+    template = Environment(autoescape=False).from_string(text)
+    entries = sorted(files, key=lambda entry: entry.name)
+    return dump_json(json.loads(template.render(run=run, about=about, begun=begun, files=entries, shown=shown)))
 
 
 def run_index(about: dict[str, Any]) -> bytes:
