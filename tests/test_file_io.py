@@ -1,7 +1,6 @@
-"""The file-reading study: sets, roles, sweeps, making files, proof of the cache's state, facts and claims."""
+"""The file-reading study: sets, roles, sweeps, making files, proof of the cache's state."""
 
 import json
-import re
 from array import array
 from collections import Counter
 from collections.abc import Callable
@@ -12,18 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, judge
-from ipclab.claims.file_io import CLAIMS
-from ipclab.claims.file_io_text import file_io_facts
-from ipclab.claims.published import read_table
 from ipclab.errors import LabError, UsageError
-from ipclab.facts import file_io as file_io_facts_of_run
-from ipclab.facts.rows import Row, Rows
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Point
-from ipclab.studies.profile import PROFILES
 from ipclab.spawn.proof import PayloadError
-from ipclab.stats.intervals import Estimate
+from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
 from ipclab.studies.file_io import KIB, MIB, engine, experiments, making, study
 from ipclab.studies.file_io.experiments import PROFILES as NAMES
 from ipclab.studies.file_io.experiments import Sweeps, file_sets
@@ -31,8 +23,7 @@ from ipclab.studies.file_io.roles import counts, mix, parse, threads
 from ipclab.studies.file_io.sets import Draw, FileSet, identical
 from ipclab.studies.file_io.study import FileIoStudy
 from ipclab.studies.interface import Sweep
-from ipclab.spawn.worker import Outcome
-from tests.commands import ROOT
+from ipclab.studies.profile import PROFILES
 
 STUDY = FileIoStudy()
 SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
@@ -146,8 +137,6 @@ def test_points_are_told_apart_and_backends_can_be_chosen() -> None:
     assert len({point.id for point in points}) == len(points)
     mapped = STUDY.points(PROFILES["quick"], Sweep(backends=("mmap",)))
     assert {point.backend for point in mapped} == {"mmap"}
-    with pytest.raises(UsageError, match="study file_io has no backend 'tcp'"):
-        STUDY.points(PROFILES["quick"], Sweep(backends=("tcp",)))
 
 
 class FakeNative:
@@ -375,98 +364,6 @@ def test_what_a_machine_lacks_is_said_with_the_mend(tmp_path: Path, monkeypatch:
     assert "take a smaller profile" in str(STUDY.missing(next(p for p in every if p.backend == "mmap"), tmp_path))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert STUDY.missing(every[0], tmp_path) == study.NO_NATIVE
-
-
-TEXT = file_io_facts(read_table(ROOT / "data" / "published" / "004_file_io.csv"))
-ON_OWN_TABLE = {claim.id: HOLDS for claim in CLAIMS} | {"4.2": NOT_TESTABLE, "4.5": FAILS}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_verdicts_on_the_texts_own_table(claim: Any) -> None:
-    assert judge(claim, TEXT).word == ON_OWN_TABLE[claim.id]
-    assert bool(claim.unstated) == (ON_OWN_TABLE[claim.id] == NOT_TESTABLE)
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_without_facts_no_claim_is_judged(claim: Any) -> None:
-    assert judge(claim, facts_of([])).word == NOT_TESTABLE
-
-
-def test_the_texts_own_contradictions() -> None:
-    said = {name: fact.value for name, fact in TEXT.items()}
-    assert said["file_io.said.massive.compute_mean"] == 390_625
-    assert said["file_io.true.compute_mean"] == 400_000 == float(str(said["file_io.said.massive.compute_mean"])) * 1.024
-    assert round(float(str(said["file_io.true.bytes"])) / 2**30, 3) == 3.815
-    assert round(float(str(said["file_io.true.five_delta"])) / 1e6, 2) == 4.49
-    assert said["file_io.said.serial.longest.5.delta"] == -4_490_000
-    shares = [round(float(str(said[f"file_io.serial.{case}.cold.gain"])), 3) for case in ("base", "big")]
-    assert shares == [0.237, 0.014]
-
-
-def about(cores: int = 2) -> dict[str, Any]:
-    return {"parameters": {"profile": "smoke"}, "notes": {"file_io": {"cores": cores, "profile": "smoke", "sets": {}}}}
-
-
-def facts_of(rows: list[Row], cores: int = 2) -> dict[str, Any]:
-    return {fact.name: fact for fact in file_io_facts_of_run.facts(Rows(rows), [], about(cores))}
-
-
-def times(point: Point, elapsed: int, **tasks: int) -> list[Row]:
-    """Return the rows of a point whose launches all took the same time."""
-    values = {"elapsed": elapsed, **{f"file.{name}": value for name, value in tasks.items()}}
-    alike = {op: Estimate(value, value, value, 3, 3, np.full(1000, float(value))) for op, value in values.items()}
-    return [Row(point, op, metric, "ns", found, ()) for op, found in alike.items() for metric in ("p50", "p99", "max")]
-
-
-def test_facts_compare_like_with_like(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "cores", lambda: 2)
-    points = STUDY.points(PROFILES["smoke"], Sweep())
-    took = {"sync": 200, "overlapped": 150, "mmap": 300}
-    tasks = {"submit": 10, "latency": 30, "fault": 5, "read": 20, "open": 7}
-    found = facts_of([row for point in points for row in times(point, took[point.backend], **tasks)])
-    assert found["file_io.serial.base.cold.ratio"].value == 0.75
-    assert found["file_io.serial.base.cold.gain"].value == 0.25
-    assert found["file_io.serial.growth"].value == 0.0
-    assert found["file_io.map.small.cold.ratio"].value == 2.0
-    assert found["file_io.roles.x2.half.mix"].value == "2RnC+2C"
-    assert found["file_io.roles.x2.mixed_over_rnc"].value == 1.0
-    assert found["file_io.overlap.read_ratio"].value == 150 / (150 - 4 * 10)
-    assert found["file_io.fault.4k.cold.over_read"].value == 0.25
-    assert found["file_io.soon.large.cold.x4.over_one"].value == 1.0
-    assert found["file_io.soon.small.cold.4-16"].value is None  # sixteen threads need eight CPUs
-    assert "undecided" in str(found["file_io.says.roles"].value)
-    assert (
-        found["file_io.says.serial"].value
-        == "One thread that reads for the others takes less time than threads that each read and compute in turn."
-    )
-
-
-@pytest.mark.parametrize("cores", [1, 16])
-def test_every_number_of_cores_has_its_facts(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
-    monkeypatch.setattr(study, "cores", lambda: cores)
-    points = STUDY.points(PROFILES["smoke"], Sweep())
-    found = facts_of([row for point in points for row in times(point, 100, submit=10, latency=30)], cores)
-    assert set(found) == set(facts_of([]))
-    assert (found["file_io.soon.small.cold.4-16"].value is None) == (cores == 1)
-    assert (found["file_io.serial.step.8"].value is None) == (cores == 1)
-    assert found["file_io.roles.x2.mixed_over_rnc"].value == 1.0
-    assert found["file_io.soon.large.cold.x4.over_one"].value == 1.0
-
-
-def test_every_fact_that_words_use_is_there_without_a_run() -> None:
-    have = {*facts_of([]), *(f"text.{name}" for name in TEXT)}
-    sources = [*(ROOT / "ipclab" / "tables").glob("file_io*.py"), ROOT / "ipclab" / "figures" / "file_io_drawings.py"]
-    words = "".join(path.read_text() for path in [*sources, ROOT / "notebooks" / "05_file_io.ipynb"])
-    used = set(re.findall(r"\{((?:text\.)?file_io\.[\w.\-]+)", words))
-    assert used
-    assert used - have == set()
-    assert facts_of([])["file_io.says.serial"].value is None
-
-
-def test_rows_of_nothing_give_no_number() -> None:
-    found = file_io_facts_of_run.facts(Rows([]), [], {"parameters": {"profile": "quick"}})
-    measured = [fact for fact in found if fact.kind == "measured" and fact.value is not None]
-    assert measured == []
 
 
 def test_outcomes_keep_their_arrays() -> None:
