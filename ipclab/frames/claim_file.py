@@ -75,6 +75,7 @@ class File:
     study: str = ""
     title: str = ""
     printed: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(file: Path) -> File:
@@ -105,6 +106,7 @@ def parse(text: str, name: str) -> File:
         tuple(_derivation(made, each) for each in derived),
         tuple(_correction(made, each) for each in corrections),
         *(about.get(key, default) for key, default in (("seed", OWN), ("study", ""), ("title", ""), ("printed", {}))),
+        names,
     )
 
 

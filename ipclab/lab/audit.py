@@ -11,20 +11,20 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived as frames
 from ipclab.frames.address import Address, MissingError
-from ipclab.frames.claim_file import NO_TABLE, Correction, File, check, read
-from ipclab.frames.claims import NOT_TESTABLE, OWN, Claim, Verdict, Verdicts, judge_all
+from ipclab.frames.claim_file import Correction, File, check, read
+from ipclab.frames.claims import NOT_TESTABLE, OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.derivations import recompute
 from ipclab.frames.published import texts, worded
-from ipclab.frames.rule import SHOWN, Source, Term
+from ipclab.frames.rule import SHOWN, RuleError, Source, Term, read_sum
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.table import Table
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, missing
 
 if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
-NAMES = ("id", "study", "seed", "section", "language", "quote", "meaning", "rule", "bounds", "unit")
+NAMES = ("id", "title", "study", "seed", "section", "language", "quote", "meaning", "rule", "bounds", "unit")
 METHODS = Verdicts._fields
 WORDS = {
     "holds": N_("holds"),
@@ -70,7 +70,7 @@ def claims(lab: "Lab", study: str = "") -> pd.DataFrame:
     rows = []
     for file, claim, verdicts in _judged(lab, study):
         rule = claim.where["rule words"]
-        head = (claim.id, file.study or OWN, claim.seed, claim.section, claim.language, claim.text, words(lab, claim))
+        head = (claim.id, title(lab, file), file.study or OWN, claim.seed, claim.section, claim.language, claim.text, words(lab, claim))
         row: dict[str, Any] = dict(zip(NAMES, (*head, rule, bounds(lab, claim), claim.rule.unit), strict=True))
         for method, found in zip(METHODS, verdicts, strict=True):
             quantity = found.deciding or Quantity(None, claim.rule.unit)
@@ -84,7 +84,7 @@ def claims(lab: "Lab", study: str = "") -> pd.DataFrame:
 def claims_table(lab: "Lab", study: str, name: str = "") -> Table:
     """Return the claims of a study's text as a table: the words, the rule, and the verdicts with what decides them."""
     rows, fair = [], dict[str, list[str]]()
-    for file, claim, verdicts in _judged(lab, study):
+    for _, claim, verdicts in _judged(lab, study):
         says = lab.say(N_("{words} ({section})"), words=words(lab, claim), section=claim.section or "–")
         cells = [told(lab, claim, found, method == "own") for method, found in zip(METHODS, verdicts, strict=True)]
         if claim.fair is None:
@@ -141,6 +141,17 @@ def corrections(lab: "Lab") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def compute(lab: "Lab", expression: str, study: str = "") -> Quantity:
+    """Return what an expression of the language of rules gives: what `Lab.compute` says."""
+    try:
+        term = read_sum(expression, texts(lab.paths)[study].names if study else {})
+        return _value(term, _sources(lab)[1])
+    except MissingError:
+        return missing()
+    except RuleError as error:
+        raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error
+
+
 def words(lab: "Lab", claim: Claim) -> str:
     """Return the claim in the reader's words: quoted where the reader reads its language, else translated."""
     if claim.seed == OWN:
@@ -151,13 +162,13 @@ def words(lab: "Lab", claim: Claim) -> str:
 
 def title(lab: "Lab", file: File) -> str:
     """Return what a text is called."""
-    return lab.say(file.title, seed=file.seed)
+    return lab.say(file.title, seed=file.seed) if file.title else file.seed
 
 
 def bounds(lab: "Lab", claim: Claim) -> str:
     """Return the rule's bounds as a reader writes them."""
     low, high, unit = claim.rule.low, claim.rule.high, claim.rule.unit
-    whole = unit == "share" and all(abs(100 * end - round(100 * end)) < 1e-9 for end in (low, high) if abs(end) < inf)
+    whole = unit == "share" and all(abs(100 * end - round(100 * end)) < SLACK for end in (low, high) if abs(end) < inf)
     ends = [
         lab.numbers.format(Quantity(end, unit), "pct,int" if whole else "") if abs(end) < inf else ""
         for end in (low, high)
@@ -235,5 +246,7 @@ def _sentence(lab: "Lab", each: Correction, side: str, source: Source) -> str:
 
 def _value(term: Term, source: Source) -> Quantity:
     found = term(source)
-    (value,) = found.shown(SHOWN[found.dimension])
-    return value
+    values = found.shown(SHOWN.get(found.dimension, "1"))
+    if len(values) > 1:
+        raise LabError(f"an expression gives {len(values)} values", "one is asked for", "take min(...) or max(...) of them")
+    return values[0]

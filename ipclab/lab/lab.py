@@ -220,7 +220,7 @@ class Lab:
     def claims(self, study: str = "") -> pd.DataFrame:
         """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
 
-        Columns: id, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own` (on the
+        Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own` (on the
         text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided, not testable
         here), and the quantity that decides it as `here_value`, `here_low`, `here_high`, or `here_reason`; whether the fair
         method is another (`fairly`), and the rule's bounds `low` and `high`.
@@ -242,6 +242,13 @@ class Lab:
         return audit.corrections(self)
 
     # Values
+
+    def compute(self, expression: str, study: str = "") -> Quantity:
+        """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its text's names.
+
+        >>> lab.compute("max(payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]) / 1 us")
+        """
+        return audit.compute(self, expression, study)
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
         """Return one measured value with its interval: of a frame, a study, or an address.

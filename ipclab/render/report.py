@@ -68,9 +68,10 @@ def report(  # what a report is made of is named here one by one
         return wanted
     run.checked()
     if claims:
-        from ipclab.frames.claims import read_claims
+        from ipclab.lab.audit import own_claims
+        from ipclab.lab.lab import Lab
 
-        read_claims(claims)
+        own_claims(Lab.of(run, paths, langs[0]), str(claims))
     os.environ.update(ENVIRONMENT)
     tables = write_frames(run, out / DATA)
     make = partial(_job, paths, run, _figures(paths, out), tables, claims)
