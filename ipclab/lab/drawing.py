@@ -116,7 +116,8 @@ def limit(
     """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
     if len(frame):
         part = frame.sort_values(x)
-        ax.plot(part[x], passes * part[y], color=style.BLACK, linestyle=dash, linewidth=1.1, label=label)
+        look = {"color": style.BLACK, "linestyle": dash, "marker": "_" if len(part) == 1 else None}
+        ax.plot(part[x], passes * part[y], linewidth=1.1, label=label, **look)
 
 
 def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:

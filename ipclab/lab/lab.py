@@ -383,9 +383,16 @@ class Lab:
         """
         return Drawing(self, name, title, alt, size, panels, share)
 
-    def cells(self, points: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval."""
-        return points.assign(cell=[values.quantity(row) for row in points.itertuples()] if len(points) else [])
+    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
+        """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval.
+
+        `more` names further columns: another metric of the same point and op, or (op, metric) of the same point.
+
+        >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
+        """
+        made = points.assign(cell=[values.quantity(row) for row in points.itertuples()] if len(points) else [])
+        whole = [self.points(study) for study in points.study.unique()] if more else []
+        return values.beside(made, pd.concat(whole) if whole else points, more)
 
     def table(
         self,

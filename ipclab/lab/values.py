@@ -11,7 +11,18 @@ from ipclab.errors import LabError, nearest
 from ipclab.frames.address import at, narrowed, one, quantity
 from ipclab.stats.quantity import Quantity, missing
 
-__all__ = ["at", "drawn_from", "named", "narrowed", "one", "over", "plain", "quantity"]
+__all__ = ["at", "beside", "drawn_from", "named", "narrowed", "one", "over", "plain", "quantity"]
+
+
+def beside(points: pd.DataFrame, whole: pd.DataFrame, more: Mapping[str, str | tuple[str, str]]) -> pd.DataFrame:
+    """Return rows with a column for each of `more`: that metric (or op and metric) of the same point, out of `whole`."""
+    for name, wanted in more.items():
+        op, metric = (None, wanted) if isinstance(wanted, str) else wanted
+        rows = whole[(whole.metric == metric) & whole.point.isin(points.point)].itertuples()
+        found = {(row.point, row.op): quantity(row) for row in rows}
+        cells = [found.get((point, op or own), np.nan) for point, own in zip(points.point, points.op, strict=True)]
+        points = points.assign(**{name: pd.Series(cells, index=points.index, dtype=object)})
+    return points
 
 
 def over(points: pd.DataFrame, under: pd.DataFrame, on: list[str]) -> pd.DataFrame:

@@ -49,7 +49,7 @@ class LimitsStudy(OnForkServer):
         return replace(profile, least_launches=least, most_launches=most, budget_ns=min(profile.budget_ns, BUDGET_NS))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return all limits, with memcpy at the sizes of every study and of `sweep` too."""
+        """Return all limits: memcpy at the sizes of every study and of `sweep`, echoes at those of messages or `sweep`."""
         if not self.backends():
             return []
         found = [self._point(name, 0, "same") for name in ALONE]
@@ -59,7 +59,8 @@ class LimitsStudy(OnForkServer):
             # A cache line does not travel within one CPU.
             paired = PAIRED if placement != "same" else ("futex-wake",)
             found += [self._point(name, 0, placement) for name in paired]
-            found += [self._point(f"echo-{kind}", size, placement) for size in MESSAGES for kind in ECHOES]
+            messages = sorted(set(sweep.sizes or MESSAGES))
+            found += [self._point(f"echo-{kind}", size, placement) for size in messages for kind in ECHOES]
         return found
 
     def _point(self, backend: str, size: int, placement: str) -> Point:
