@@ -189,12 +189,14 @@ class Lab:
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
         frame = derived.read(self.run, study, kind)
         if frame.empty:
-            return frame.reindex(columns=list(dict.fromkeys([*frame.columns, *self._factors(study), *levels])))
+            columns = dict.fromkeys([*frame.columns, *self._factors(study), *levels])
+            return frame.reindex(columns=list(columns)).astype(object)
         known = {name: level for name, level in levels.items() if name in frame or name not in self._factors(study)}
         if len(known) < len(levels):  # a factor of the study that no point of this run has
             return frame.iloc[:0].assign(**dict.fromkeys(levels.keys() - known.keys()))
         found = values.narrowed(frame, levels).reset_index(drop=True)
-        return found.dropna(axis="columns", how="all") if len(found) and kind != "contests" else found
+        absent = [name for name in self._factors(study) if name in found and found[name].isna().all()]
+        return found.drop(columns=absent) if len(found) else found
 
     def _factors(self, study: str) -> list[str]:
         """Return every factor that a point of the study can have."""

@@ -46,6 +46,8 @@ class Formatter:
         Raises LabError for a word that does not fit the found.
         """
         words = {word.strip() for word in spec.split(",") if word.strip()}
+        if found.value is None:
+            return self.translate(_ABSENT)
         unit = self._unit(found, words)
         text = self._text(found, words, unit)
         if "n" in words and found.n:
@@ -77,8 +79,8 @@ class Formatter:
 
     def _text(self, found: Quantity, words: set[str], unit: str) -> str:
         value = found.value
-        if value is None or isinstance(value, bool):
-            return self.translate(_ABSENT) if value is None else str(value)
+        if isinstance(value, bool):
+            return str(value)
         if isinstance(value, str):
             return self.date(value) if found.unit == "date" else self.translate(value)
         scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
