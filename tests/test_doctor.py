@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.machine import FACTS, AbsentError, Source, Value
+from ipclab.machine import FACTS, AbsentError, Conditions, Source, Value
 from ipclab.machine.doctor import findings
-from ipclab.machine.doctor.findings import FIT, NOTE, RESERVATION, Finding, Observed, examine, judge, lines
-from ipclab.machine.doctor.noise import Noise, Numbers, reading, watch
-from ipclab.machine.doctor.visit import visit
+from ipclab.machine.doctor.findings import FIT, NOTE, RESERVATION, Finding, Noise, Observed, examine, judge, lines
+from ipclab.machine.doctor.visit import reading, visit, watch
 from ipclab.paths import Paths
 from tests.commands import environment, namespace, namespace_refused
 from tests.made_up import Fake, write
@@ -141,13 +140,13 @@ def test_every_fact_that_is_looked_at_exists() -> None:
     assert {key for facts, *_ in WRONG.values() for key in facts} <= names
 
 
-def ticking(readings: list[Numbers]) -> tuple[Callable[[], Numbers], Callable[[], int], Callable[[float], None]]:
+def ticking(readings: list[Conditions]) -> tuple[Callable[[], Conditions], Callable[[], int], Callable[[float], None]]:
     """Return a reader, a clock and a sleep that share a made-up time; the last reading repeats."""
     now = [0.0]
     left = iter(readings)
-    last: list[Numbers] = [{}]
+    last: list[Conditions] = [{}]
 
-    def read() -> Numbers:
+    def read() -> Conditions:
         last[0] = next(left, last[0])
         return last[0]
 
@@ -158,7 +157,7 @@ def ticking(readings: list[Numbers]) -> tuple[Callable[[], Numbers], Callable[[]
 
 
 def test_noise_is_what_grew_between_the_readings() -> None:
-    first: Numbers = {"cpus": 2, "steal_ns": 0, "busy_ns": 0, "throttled_ns": 0, "interrupts": 100, "running": 1}
+    first: Conditions = {"cpus": 2, "steal_ns": 0, "busy_ns": 0, "throttled_ns": 0, "interrupts": 100, "running": 1}
     more = {"steal_ns": 10**8, "busy_ns": 5 * 10**9, "throttled_ns": 10**9, "interrupts": 10_100, "running": 3}
     seen = watch(*ticking([first, {**first, **more}]), 5.0)
     assert seen.steal == pytest.approx(0.01)

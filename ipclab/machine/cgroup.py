@@ -14,23 +14,18 @@ def folders(source: Source, controller: str) -> list[str]:
         lines = source.once("cgroups", lambda: source.read("/proc/self/cgroup").splitlines())
     except AbsentError:
         return []
-    found = []
+    found: list[str] = []
     for line in lines:
         number, controllers, path = line.split(":", 2)
+        mounts: list[str] = []
         if number == "0" and not controllers:
             mounts = [MOUNT] if source.exists(f"{MOUNT}/cgroup.controllers") else [f"{MOUNT}/unified"]
         elif controller in controllers.split(","):
             mounts = [f"{MOUNT}/{controllers}", f"{MOUNT}/{controller}"]
-        else:
-            continue
-        for mount in mounts:
-            found += [folder for folder in _upwards(mount, path) if source.exists(folder)]
-    return list(dict.fromkeys(found))
-
-
-def _upwards(mount: str, path: str) -> list[str]:
-    parts = [part for part in path.split("/") if part and part != ".."]
-    return ["/".join([mount, *parts[:depth]]) for depth in range(len(parts), -1, -1)]
+        parts = [part for part in path.split("/") if part and part != ".."]
+        upwards = [parts[:depth] for depth in range(len(parts), -1, -1)]
+        found += ["/".join([mount, *part]) for mount in mounts for part in upwards]
+    return [folder for folder in dict.fromkeys(found) if source.exists(folder)]
 
 
 def _read(source: Source, folder: str, name: str) -> str:

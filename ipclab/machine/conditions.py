@@ -13,6 +13,7 @@ PRESSURE_SHARE = {"cpu": 0.10, "memory": 0.01, "io": 0.05}  # of the launch's ti
 QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
 
 Conditions = dict[str, int | float | None]
+Readings = Mapping[str, int | float | None]
 
 
 def conditions(source: Source, read: Callable[[str], str] | None = None) -> Conditions:
@@ -64,19 +65,10 @@ def _load(text: str) -> Conditions:
 def _pressure(read: Callable[[str], str], name: str) -> Conditions:
     """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
     told = dict(word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:])
-    return {
-        f"pressure_{name}_percent": float(told["avg10"]),
-        f"pressure_{name}_ns": int(told["total"]) * 1000,
-    }
+    return {f"pressure_{name}_percent": float(told["avg10"]), f"pressure_{name}_ns": int(told["total"]) * 1000}
 
 
-def disturbance(
-    before: Mapping[str, int | float | None],
-    after: Mapping[str, int | float | None],
-    elapsed_ns: int,
-    *,
-    queued_share: float | None = None,
-) -> list[str]:
+def disturbance(before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None) -> list[str]:
     """Return what disturbed a launch: `steal`, `throttled`, `pressure-{memory,io}`, `run-queue`.
 
     Pure. `queued_share` is the largest share of its measured time for which a worker was ready but waited for a CPU;
@@ -97,6 +89,6 @@ def disturbance(
     return flags
 
 
-def _grown(before: Mapping[str, int | float | None], after: Mapping[str, int | float | None], key: str) -> int | float:
+def _grown(before: Readings, after: Readings, key: str) -> int | float:
     first, last = before.get(key), after.get(key)
     return 0 if first is None or last is None else last - first

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ipclab import __version__
 from ipclab.machine import cgroup, hardware, parse, software, storage
-from ipclab.machine.privacy import scrub
-from ipclab.machine.source import AbsentError, Source
+from ipclab.machine.source import AbsentError, Source, scrub
 
 Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
@@ -31,6 +30,14 @@ AFFECTS = {
 }
 TOPICS = tuple(filter(None, AFFECTS.values()))
 
+FUNCTIONS = (
+    cgroup.cpu_quota, cgroup.memory_limit, hardware.boost, hardware.container, hardware.cpuinfo,
+    hardware.frequency_now, hardware.idle_states, hardware.init_manages, hardware.meminfo, hardware.model,
+    hardware.topology, hardware.vendor, hardware.virtualisation, software.condition, software.config,
+    software.io_uring, software.limit, software.lock_digest, software.mitigations, software.options,
+    software.packages, software.preemption, software.tickless, software.tool, storage.disk, storage.filesystem,
+    storage.mount_options, storage.scheduler, storage.space,
+)  # fmt: skip
 # What is asked of a source, with the words behind the colon; a name that begins with a slash is a file.
 SOURCES: dict[str, Callable[..., Any]] = {
     "system": lambda source, method, *words: getattr(source.system, method)(*words),
@@ -42,18 +49,7 @@ SOURCES: dict[str, Callable[..., Any]] = {
     "built": lambda _, option: option in (sysconfig.get_config_var("CONFIG_ARGS") or ""),
     "gil": lambda _: getattr(sys, "_is_gil_enabled", lambda: True)(),
     "version": lambda _: __version__,
-    **{
-        function.__name__: function
-        for function in (
-            *(cgroup.cpu_quota, cgroup.memory_limit),
-            *(hardware.boost, hardware.container, hardware.cpuinfo, hardware.frequency_now, hardware.idle_states),
-            *(hardware.init_manages, hardware.meminfo, hardware.model, hardware.topology, hardware.vendor),
-            *(hardware.virtualisation, software.condition, software.config, software.io_uring, software.limit),
-            *(software.lock_digest, software.mitigations, software.options, software.packages, software.preemption),
-            *(software.tickless, software.tool, storage.disk, storage.filesystem, storage.mount_options),
-            *(storage.scheduler, storage.space),
-        )
-    },
+    **{function.__name__: function for function in FUNCTIONS},
 }
 # What becomes of the answer.
 PARSERS: dict[str, Callable[..., Any]] = {

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -12,7 +13,6 @@ from pathlib import Path
 from shutil import which
 from typing import Any, TypeVar
 
-from ipclab.machine.privacy import scrub
 from ipclab.paths import Paths, checkout
 
 T = TypeVar("T")
@@ -20,6 +20,15 @@ T = TypeVar("T")
 RAW_LIMIT = 64 * 1024  # characters kept of one raw file
 WHY = {FileNotFoundError: "absent", NotADirectoryError: "absent", PermissionError: "denied"}
 COMMAND_SECONDS = 0.3  # a tool that takes longer to say its version is reported as "timed out"
+
+# What names the host, its owner or its network.
+_DROPPED_LINE = re.compile(r"^\s*(serial|uuid|machine.?id|hostname)\b[^\n]*(\n|$)", re.IGNORECASE | re.MULTILINE)
+_NAMES = (
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE), "<uuid>"),
+    (re.compile(r"(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", re.IGNORECASE), "<mac>"),
+    # Not followed by "-", or the kernel release "a.b.c.d-flavour" would be taken for an address.
+    (re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w.-])"), "<ip>"),
+)
 
 
 class AbsentError(Exception):
@@ -161,3 +170,13 @@ class Source:
         if isinstance(found, AbsentError):
             raise AbsentError(found.reason)
         return found  # type: ignore[return-value]  # one key is always made by one function
+
+
+def scrub(text: str, host: str) -> str:
+    """Return `text` without serial numbers, UUIDs, MAC and IPv4 addresses and the host's (short) name."""
+    text = _DROPPED_LINE.sub("", text)
+    for pattern, mark in _NAMES:
+        text = pattern.sub(mark, text)
+    for name in filter(None, (host, host.partition(".")[0])):  # the long one first, or its domain would stay
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "<host>", text)
+    return text

@@ -80,7 +80,11 @@ def pairs(topology: Topology) -> dict[str, tuple[int, int]]:
     """
     if not topology.allowed:
         raise UsageError("no CPU is allowed", "the affinity of this process is empty", "give it at least one")
-    found = _first_pairs(topology)
+    found: dict[str, tuple[int, int]] = {}
+    for a, b in combinations(topology.allowed, 2):
+        found.setdefault(topology.relation(a, b), (a, b))
+        if len(found) == len(CROSS_ORDER):
+            break
     default = next((name for name in CROSS_ORDER if name in found), None)
     if default is None:
         return {"same": (topology.allowed[0],) * 2}
@@ -88,26 +92,16 @@ def pairs(topology: Topology) -> dict[str, tuple[int, int]]:
     return result | {f"cross-{name}": found[name] for name in RELATIONS if name in found and name != default}
 
 
-def _first_pairs(topology: Topology) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
-    for a, b in combinations(topology.allowed, 2):
-        found.setdefault(topology.relation(a, b), (a, b))
-        if len(found) == len(CROSS_ORDER):
-            break
-    return found
-
-
 def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
     """Split the CPUs by the first of the topology files that is there (older kernels have the second)."""
-    done: list[frozenset[int]] = []
-    seen: set[int] = set()
+    done: dict[int, frozenset[int]] = {}
     for cpu in sorted(online):
-        if cpu not in seen:
+        if cpu not in done:
             files = (source.told(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names)
             members = (next(filter(None, files), NONE) & online) | {cpu}
-            done.append(members)
-            seen |= members
-    return tuple(done)
+            for member in members:
+                done.setdefault(member, members)
+    return tuple(dict.fromkeys(done.values()))
 
 
 def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
@@ -115,11 +109,9 @@ def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
     for index in range(10):  # index0 is the innermost; the kernel numbers them without gaps
         seen: set[int] = set()
         for cpu in sorted(online):
-            if cpu not in seen:
-                cache = _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)
-                if cache:
-                    found.append(cache)
-                    seen |= cache.cpus
+            if cpu not in seen and (cache := _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)):
+                found.append(cache)
+                seen |= cache.cpus
         if not seen:
             break
     return tuple(sorted(found, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))

@@ -12,7 +12,6 @@ from jinja2 import Environment
 from ipclab.errors import LabError
 from ipclab.machine import Value
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE
-from ipclab.machine.doctor.noise import Noise
 
 FIT, NOTE, RESERVATION = "fit", "note", "reservation"
 LANGUAGE = Environment(autoescape=False)
@@ -30,6 +29,21 @@ class Finding:
     effect: str = ""
     source: str = ""
     fix: str = ""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What was seen; None where the machine does not tell.
+
+    `steal`: share of the CPUs' time taken by the host. `queue`: other tasks running or ready, mean a CPU. `busy`:
+    share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share of the time held back by a quota.
+    """
+
+    steal: float | None
+    queue: float | None
+    busy: float | None
+    interrupts: float | None
+    throttled: float | None
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from shutil import which
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.machine import AbsentError, Machine, Source, collect
-from ipclab.machine.doctor.findings import Finding, Observed, examine
-from ipclab.machine.doctor.noise import SECONDS, reading, watch
+from ipclab.machine import AbsentError, Conditions, Machine, Source, collect, conditions
+from ipclab.machine.doctor.findings import Finding, Noise, Observed, examine
 from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
 from ipclab.stats.intervals import rank
@@ -22,6 +21,8 @@ from ipclab.store.samples import decode
 
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
+SECONDS = 5.0  # of doing nothing, watched
+STEPS = 50
 
 
 def visit(
@@ -44,6 +45,41 @@ def visit(
     fault = "it cannot be written" if not source.system.writable(SHM) else ""
     fault = fault if source.exists(SHM) else "there is none"
     return examine(Observed(machine.facts, noise, _present(machine), need, fault, _may_be_alone(source), times, on))
+
+
+def reading(source: Source) -> Conditions:
+    """Return one reading: what launches are judged by (`ipclab.machine.conditions`), and the count of interrupts."""
+    try:
+        lines = source.read("/proc/stat").splitlines()
+        interrupts = next((int(line.split(None, 2)[1]) for line in lines if line.startswith("intr ")), None)
+    except (AbsentError, ValueError, IndexError):
+        interrupts = None
+    return {**conditions(source), "interrupts": interrupts}
+
+
+def watch(
+    read: Callable[[], Conditions], clock: Callable[[], int], sleep: Callable[[float], None], seconds: float = SECONDS
+) -> Noise:
+    """Return the noise of about `seconds`; `clock` gives ns, and all three are passed in so that tests need no time."""
+    began, seen = clock(), [read()]
+    for _ in range(STEPS):
+        sleep(seconds / STEPS)
+        seen.append(read())
+    first, last, elapsed = seen[0], seen[-1], max(1, clock() - began)
+    cpus = float(last.get("cpus") or 1)
+    waiting = [max(0.0, running - 1) for each in seen if (running := each.get("running")) is not None]
+
+    def grown(key: str, by: float) -> float | None:
+        a, b = first.get(key), last.get(key)
+        return None if a is None or b is None else float(b - a) / by
+
+    return Noise(
+        steal=grown("steal_ns", elapsed * cpus),
+        queue=sum(waiting) / len(waiting) / cpus if waiting else None,  # beside the task that reads
+        busy=grown("busy_ns", elapsed * cpus),
+        interrupts=grown("interrupts", elapsed / 1e9 * cpus),
+        throttled=grown("throttled_ns", elapsed),
+    )
 
 
 def _present(machine: Machine) -> dict[str, bool]:
