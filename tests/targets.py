@@ -12,8 +12,8 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn.proof import payload
-from ipclab.studies.payload import handover, tcp
 from ipclab.spawn.worker import Worker, zeros
+from ipclab.studies.payload import handover, tcp
 
 LONG = 600.0
 

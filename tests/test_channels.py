@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import zmq
 
-from ipclab.backends.interface import Backend, Place
 from ipclab.backends.installed import backends
-from ipclab.spawn.proof import digest, payload
+from ipclab.backends.interface import Backend, Place
 from ipclab.backends.waiting import Peer
 from ipclab.backends.zeromq import ZmqTcpChannel
 from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
 from tests.test_workers import CPUS
 

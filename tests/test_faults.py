@@ -16,10 +16,10 @@ import pytest
 
 from ipclab.backends.interface import Backend
 from ipclab.errors import LabError
+from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
 from ipclab.spawn.proof import PayloadError, check
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
-from ipclab.spawn.launcher import Launcher, Role
 from tests.channel_targets import FAULTS, TRIALS
 from tests.commands import environment, eventually, names_of, processes_of
 from tests.test_channels import CHANNELS, talk

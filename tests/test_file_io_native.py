@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.machine.placement import Placement
+from ipclab.measure.progress import Silent
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
-from ipclab.machine.placement import Placement
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies.profile import PROFILES
-from ipclab.measure.progress import Silent
 from ipclab.store.samples import decode
 from ipclab.studies.file_io import KIB, making
 from ipclab.studies.file_io.experiments import Sweeps
 from ipclab.studies.file_io.sets import Draw, FileSet
 from ipclab.studies.file_io.study import FileIoStudy
-from ipclab.store.launch import Launch
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.studies.profile import PROFILES
 from tests.test_workers import CPUS
 
 native: Any = pytest.importorskip("ipclab_native")

@@ -285,9 +285,11 @@ def test_a_scratch_folder_that_is_held_survives_and_then_goes(tmp_path: Path) ->
         (path / "data").write_bytes(b"x")
         (tmp_path / "precious").mkdir()
         (scratch_folder / "ipclab-scratch-not-ours").mkdir()
-        with pytest.raises(LabError, match="is in use: another process reads files there; wait for it, or name"):
-            with scratch.held(scratch_folder, "files", lambda path: None):
-                pass
+        with (
+            pytest.raises(LabError, match="is in use: another process reads files there; wait for it, or name"),
+            scratch.held(scratch_folder, "files", lambda path: None),
+        ):
+            pass
         assert not scratch.remove(path)
         assert close_session(ledger, session) == [session.folder]  # as another session would that used it before
         assert (path / "data").exists()

@@ -10,21 +10,21 @@ from types import SimpleNamespace
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.machine.placement import Placement
+from ipclab.measure.progress import Silent
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
-from ipclab.machine.placement import Placement
-from ipclab.store.point import Point
-from ipclab.studies.profile import PROFILES
-from ipclab.measure.progress import Silent
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.launch import Launch
+from ipclab.store.point import Point
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.multiplexer import PUBLISHED_SIZES, SIZES, STREAMS, THRESHOLDS, output, toolchain
 from ipclab.studies.multiplexer.study import COUNTS, MultiplexerStudy, cell
 from ipclab.studies.multiplexer.study import outcome as outcome_of
 from ipclab.studies.payload.study import PayloadStudy
-from ipclab.spawn.launcher import Launcher
+from ipclab.studies.profile import PROFILES
 from tests.test_multiplexer_go import command
 
 STUDY = MultiplexerStudy()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.studies.multiplexer import toolchain
 from ipclab.spawn.ledger import Session, close_session, open_session
+from ipclab.studies.multiplexer import toolchain
 from tests.commands import environment, eventually
 from tests.test_workers import gone
 

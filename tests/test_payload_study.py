@@ -11,19 +11,18 @@ import numpy as np
 import pytest
 
 from ipclab.backends.installed import backends
-from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
-from ipclab.store.point import Point
-from ipclab.studies.profile import PROFILES
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.loops import FAULT_REPEATS
 from ipclab.spawn.proof import PayloadError, check, digest, payload
+from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.launch import Launch
+from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.payload import MOVED, SIZES, handover, mapping, published, tcp
 from ipclab.studies.payload.study import PayloadStudy
-from ipclab.spawn.launcher import Launcher, LaunchError, Role
-from ipclab.spawn.loops import FAULT_REPEATS
-from ipclab.spawn.worker import Outcome, Worker
+from ipclab.studies.profile import PROFILES
 from tests.commands import names_of
 from tests.targets import Evil
 

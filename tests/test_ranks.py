@@ -97,7 +97,7 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     supervised, said = supervisor.supervised, list[str]()
-    monkeypatch.setattr(supervisor, "supervised", lambda *given, alone, **more: supervised(*given, **more))
+    monkeypatch.setattr(supervisor, "supervised", lambda *given, alone, **more: supervised(*given, **more))  # noqa: PLW0108  without `alone`
     with RankBench(launcher, 2, say=said.append) as bench:
         for _ in range(2):  # two sets of ranks
             bench(another(3), roles("tell", count=2, values=[]), 30)

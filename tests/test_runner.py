@@ -7,12 +7,12 @@ from itertools import count, pairwise
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store.point import Point
-from ipclab.studies.profile import PROFILES, Profile, profile
-from ipclab.measure.stopping import Precision
 from ipclab.measure.rounds import blocks, measure, shuffled
-from ipclab.store.samples import Measured
+from ipclab.measure.stopping import Precision
 from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.samples import Measured
+from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.made import make_launch
 
 THREE = Profile("three", 3, 3, 0.0, 1, 1, 1, ("same",))

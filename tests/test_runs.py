@@ -15,16 +15,22 @@ import pyarrow.parquet as pq
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store.point import Point
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json, sealed, sha256, write_whole
+from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
 from tests.commands import ROOT
 from tests.made import make_launch
 
 NOW = dt.datetime(2026, 11, 21, 3, 4, 5, tzinfo=dt.UTC)
-PARAMETERS = {"profile": "smoke", "studies": ["payload"], "sizes": None, "backends": None, "levels": {}}
+PARAMETERS: dict[str, object] = {
+    "profile": "smoke",
+    "studies": ["payload"],
+    "sizes": None,
+    "backends": None,
+    "levels": {},
+}
 
 
 @pytest.fixture
@@ -70,7 +76,9 @@ def test_an_altered_file_is_found_and_measured_again(run: RunFolder, point: Poin
     there, said = warnings(run, point)
     assert not there
     assert said == [f"{run.file(point)} is not what was measured (truncated or altered): it is measured again"]
-    with pytest.raises(LabError, match=r"is not what was measured.*; restore it, or measure it again: make measure RUN="):
+    with pytest.raises(
+        LabError, match=r"is not what was measured.*; restore it, or measure it again: make measure RUN="
+    ):
         list(folder.read(run.path).point_files())
     run.add(point, b"samples")
     assert warnings(run, point) == (True, [])
@@ -146,7 +154,7 @@ def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
     lock = run.lock()
     with pytest.raises(LabError, match="is being measured by another process"):
         folder.read(run.path).lock()
-    code = "import sys; from pathlib import Path; from ipclab.store import run as folder; folder.read(Path(sys.argv[1])).lock()"
+    code = "import sys; from pathlib import Path; from ipclab.store.run import read; read(Path(sys.argv[1])).lock()"
     command = [sys.executable, "-c", code, str(run.path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
@@ -199,7 +207,7 @@ def test_a_run_with_failed_points_is_finished_and_not_complete(run: RunFolder, p
     assert (run.finished, run.complete) == (True, True)
 
 
-WRONG = (None, True, -1, 1.5, "x", [], {}, [1], {"x": 1}, "2026-11-21")
+WRONG: tuple[object, ...] = (None, True, -1, 1.5, "x", [], {}, [1], {"x": 1}, "2026-11-21")
 
 
 @pytest.mark.parametrize("digested", [False, True], ids=["schema 2", "schema 3"])

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ipclab.backends.interface import Segment
 from ipclab.backends.installed import backend, backends
+from ipclab.backends.interface import Segment
 from ipclab.spawn.ledger import SHARED_MEMORY
 from tests.commands import names_of
 

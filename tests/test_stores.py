@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.backends.interface import Backend
-from ipclab.backends.installed import backends
-from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockBuffer
 from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
-from ipclab.spawn.proof import digest, payload
+from ipclab.backends.installed import backends
+from ipclab.backends.interface import Backend
+from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockBuffer
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
 from tests.commands import ROOT
 from tests.rank_targets import SIZES

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab.spawn.ledger import clean, start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, Role, SessionError
+from ipclab.spawn.ledger import clean, start_ticks
 from ipclab.spawn.loops import count_faults, record, repeats
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import Worker, zeros
@@ -118,7 +118,7 @@ def test_a_killed_fork_server_fails_its_launch_and_has_a_successor(
         for _ in range(2):
             server = launcher.zygote
             roles = [role(target, "a"), role("hang", "b")]
-            with pytest.raises(LaunchError, match="the fork server does not answer|did not finish within 2 s"):
+            with pytest.raises(LaunchError, match=r"the fork server does not answer|did not finish within 2 s"):
                 launcher.launch(roles, 2 if target == "stopper" else 30)
             assert names_of(launcher.session.id) == []
             assert eventually(lambda: only_the_server(launcher) or not processes_of(launcher.session.id))

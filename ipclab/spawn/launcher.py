@@ -241,7 +241,7 @@ def _take(worker: _Started, message: dict[str, Any], arrays: dict[str, "array[in
     if "meet" in message:
         worker.published = message["meet"]
     else:
-        worker.outcome = Outcome(samples=arrays, **message["done"])
+        worker.outcome = Outcome.of(message, arrays)
 
 
 def _failure(workers: list[_Started], worker: _Started, why: str) -> LaunchError:

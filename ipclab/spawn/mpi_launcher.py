@@ -128,7 +128,7 @@ class RankSet:
                     raise self._died([rank], names) from None
                 if "failed" in message:
                     raise LaunchError(f"rank {rank} ({names[rank]}) failed", message["failed"])
-                outcomes[owing.pop(rank)] = Outcome(samples=arrays, **message["done"])
+                outcomes[owing.pop(rank)] = Outcome.of(message, arrays)
         return {role["role"]: outcomes[role["role"]] for role in command["roles"]}
 
     def _died(self, ranks: list[int], names: dict[int, str]) -> LaunchError:

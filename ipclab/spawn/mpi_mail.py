@@ -12,21 +12,12 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn.mpi_worker import Command
-from ipclab.spawn.worker import Outcome
+from ipclab.spawn.wire import pack
 
 HELLO, COMMAND, RESULT, CANCEL = 11, 12, 13, 14
 SLEEP_SECONDS = 0.002
 SIOCGIFADDR, SIOCGIFNETMASK = 0x8915, 0x891B  # netdevice(7)
 Message = tuple[dict[str, Any], dict[str, "array[int]"]]
-
-
-def pack(message: dict[str, Any], arrays: dict[str, "array[int]"] | None = None) -> bytes:
-    """Return `message` and int64 `arrays` as bytes: a JSON line, then the arrays."""
-    arrays = arrays or {}
-    sizes = {name: len(values) * 8 for name, values in arrays.items()}
-    return b"".join(
-        [json.dumps({**message, "arrays": sizes}).encode(), b"\n", *(values.tobytes() for values in arrays.values())]
-    )
 
 
 def unpack(data: bytes) -> Message:
@@ -109,14 +100,9 @@ class MailLink:
             pass
         return message[0].get("command")
 
-    def done(self, outcome: Outcome) -> None:
-        """Hand the outcome over."""
-        header = {"counters": outcome.counters, "proof": outcome.proof, "facts": outcome.facts}
-        self.mail.send(0, RESULT, {"done": header}, outcome.samples)
-
-    def fail(self, why: str) -> None:
-        """Say why."""
-        self.mail.send(0, RESULT, {"failed": why})
+    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
+        """Tell it."""
+        self.mail.send(0, RESULT, message, samples)
 
     def cancelled(self) -> bool:
         """Tell whether rank 0 gave the launch up."""

@@ -229,15 +229,13 @@ class OuterBench:
         self._hear(lambda: bool(self.failed) or time.monotonic() > end)
         if self.owing:
             late = min(self.owing)
-            self.failed.setdefault(late, f"did not finish within {seconds:g} s") if not self.failed else None
-            why = next(iter(self.failed.items()))
+            self.failed = self.failed or {late: f"did not finish within {seconds:g} s"}
             for rank in self.owing - {0}:
                 self.mail.send(rank, CANCEL, {})
             grace = time.monotonic() + GRACE_SECONDS
             self._hear(lambda: time.monotonic() > grace)
             if self.owing:
                 self.world.broken = f"rank {min(self.owing)} did not end a launch that failed"
-            raise LaunchError(f"rank {why[0]} ({names[why[0]]}) failed", why[1])
         if self.failed:
             rank, reason = next(iter(self.failed.items()))
             raise LaunchError(f"rank {rank} ({names[rank]}) failed", reason)
@@ -253,30 +251,24 @@ class OuterBench:
 
     def _take(self) -> None:
         for rank in sorted(self.owing - {0}):
-            if message := self.mail.take(rank, RESULT):
-                self._note(rank, *message)
+            if told := self.mail.take(rank, RESULT):
+                self._note(rank, *told)
 
-    def _note(self, rank: int, message: dict[str, Any], arrays: "dict[str, array[int]]") -> None:
+    def _note(self, rank: int, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
         self.owing.discard(rank)
         if "failed" in message:
             self.failed.setdefault(rank, message["failed"])
         else:
-            self.outcomes[rank] = Outcome(samples=arrays, **message["done"])
+            self.outcomes[rank] = Outcome.of(message, samples)
 
     # Rank 0 takes part too: these are its own link.
     def next(self) -> Command | None:
         """Return None: rank 0 commands itself."""
         return None
 
-    def done(self, outcome: Outcome) -> None:
-        """Take rank 0's own outcome."""
-        self.owing.discard(0)
-        self.outcomes[0] = outcome
-
-    def fail(self, why: str) -> None:
-        """Take rank 0's own failure."""
-        self.owing.discard(0)
-        self.failed.setdefault(0, why)
+    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
+        """Take what rank 0 itself has to say."""
+        self._note(0, message, samples)
 
     def cancelled(self) -> bool:
         """Tell whether another rank has failed."""

@@ -8,14 +8,14 @@ import socket
 import sys
 import time
 import traceback
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
-from ipclab.errors import LabError
 from ipclab.spawn.wire import Wire
-from ipclab.spawn.worker import QUEUED, Outcome, Worker
+from ipclab.spawn.worker import QUEUED, Outcome, Worker, failure
 
 MEET, SIGNAL, MAKE = 1, 2, 3  # tags
 ASKS = 200  # asks before the first sleep of a wait that nobody times
@@ -32,12 +32,8 @@ class Link(Protocol):
         """Return the next command, sleeping until there is one; None when all is over."""
         ...
 
-    def done(self, outcome: Outcome) -> None:
-        """Hand the outcome over."""
-        ...
-
-    def fail(self, why: str) -> None:
-        """Say why this rank cannot go on."""
+    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
+        """Hand an outcome over, or say why this rank cannot go on."""
         ...
 
     def cancelled(self) -> bool:
@@ -146,13 +142,14 @@ def run(world: Any, command: Command, link: Link) -> bool:
         worker.address = command.get("address", LOOPBACK)
         module, _, function = mine["target"].partition(":")
         outcome = getattr(importlib.import_module(module), function)(worker, **mine["arguments"])
-        link.done(outcome or worker.outcome)
+        done = outcome or worker.outcome
+        link.tell(done.message(), done.samples)
         comm.Free()
         group.Free()
     except Exception as error:
         traceback.print_exc()
         sys.stderr.flush()
-        link.fail(str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}")
+        link.tell(failure(error), {})
         return False
     return True
 
@@ -172,14 +169,9 @@ class SocketLink:
             return None
         return message.get("command")
 
-    def done(self, outcome: Outcome) -> None:
-        """Hand the outcome over."""
-        header = {"counters": outcome.counters, "proof": outcome.proof, "facts": outcome.facts}
-        self.wire.send({"done": header}, outcome.samples)
-
-    def fail(self, why: str) -> None:
-        """Say why."""
-        self.wire.send({"failed": why})
+    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
+        """Tell it."""
+        self.wire.send(message, samples)
 
     def cancelled(self) -> bool:
         """Return False: the measuring process ends all ranks when one fails."""
@@ -209,7 +201,7 @@ def main() -> None:
             importlib.import_module(module)
     except Exception as error:
         traceback.print_exc()
-        link.fail(f"{type(error).__name__}: {error}")
+        link.tell(failure(error), {})
         os._exit(1)
     gc.disable()
     gc.collect()

@@ -11,6 +11,14 @@ Message = dict[str, Any]
 LONGEST_HEADER = 1 << 24
 
 
+def pack(message: Message, arrays: "dict[str, array[int]] | None" = None) -> bytes:
+    """Return `message` and int64 `arrays` as bytes: a JSON line, then the arrays."""
+    arrays = arrays or {}
+    sizes = {name: len(values) * 8 for name, values in arrays.items()}
+    head = json.dumps({**message, "arrays": sizes}).encode()
+    return b"".join([head, b"\n", *(values.tobytes() for values in arrays.values())])
+
+
 class Wire:
     """One end of a worker's control socket."""
 
@@ -21,11 +29,7 @@ class Wire:
 
     def send(self, message: Message, arrays: dict[str, "array[int]"] | None = None) -> None:
         """Send `message` and the int64 `arrays` that belong to it."""
-        arrays = arrays or {}
-        sizes = {name: len(values) * 8 for name, values in arrays.items()}
-        self.sock.sendall(json.dumps({**message, "arrays": sizes}).encode() + b"\n")
-        for values in arrays.values():
-            self.sock.sendall(memoryview(values).cast("B"))
+        self.sock.sendall(pack(message, arrays))
 
     def receive(self, deadline: float | None = None) -> tuple[Message, dict[str, "array[int]"]]:
         """Return the next message and its arrays.

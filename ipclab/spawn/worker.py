@@ -30,6 +30,20 @@ class Outcome:
     proof: list[str] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
+    def message(self) -> dict[str, Any]:
+        """Return what is told of it beside the samples."""
+        return {"done": {"counters": self.counters, "proof": self.proof, "facts": self.facts}}
+
+    @classmethod
+    def of(cls, message: dict[str, Any], samples: "dict[str, array[int]]") -> "Outcome":
+        """Return what `message` told."""
+        return cls(samples=samples, **message["done"])
+
+
+def failure(error: Exception) -> dict[str, str]:
+    """Return what is told of a worker that cannot go on."""
+    return {"failed": str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"}
+
 
 def zeros(count: int) -> "array[int]":
     """Return a preallocated array of `count` int64 whose pages are already touched."""
@@ -90,15 +104,13 @@ class Worker:
     def finish(self, outcome: Outcome | None) -> None:
         """Hand over `outcome` (or the one collected in the worker) as the launch's last message."""
         done = outcome or self.outcome
-        header = {"counters": done.counters, "proof": done.proof, "facts": done.facts}
-        self.wire.send({"done": header}, done.samples)
+        self.wire.send(done.message(), done.samples)
         self.wire.close()
 
     def fail(self, error: Exception) -> None:
         """Say why this worker cannot go on, as its last message."""
-        why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
         with suppress(OSError):
-            self.wire.send({"failed": why})
+            self.wire.send(failure(error))
 
 
 def clock_cost(reads: int = 201) -> int:
