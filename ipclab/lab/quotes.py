@@ -41,7 +41,7 @@ class Quoted:
                 made = table.Table.from_json(data[table.MIME])
                 self._shown[made.name or made.caption] = made
             elif canvas.MIME in data:
-                words = metadata.get(canvas.MIME, {})
+                words = (metadata or {}).get(canvas.MIME, {})
                 self._shown[words.get("name", "")] = canvas.Figure(data[canvas.MIME], **words)
 
     def show(self, name: str) -> Any:

@@ -96,7 +96,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
     notebook, executed = paths.notebooks / "measure.ipynb", paths.data / "executed" / "measure.ipynb"
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     cells = ipynb.read(executed)["cells"]
-    outputs: list[tuple[Any, Any]] = [(each["data"], {}) for cell in cells for each in cell.get("outputs", []) if "data" in each]
+    outputs = [(each["data"], None) for cell in cells for each in cell.get("outputs", []) if "data" in each]
     return read(Path(str(Quoted("measure", outputs).run)))
 
 

@@ -1,8 +1,7 @@
 """The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
 
-The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name, those of the texts' claims in that of
-the notebook `claims`. `python -m ipclab.render.words
-update` rewrites them, `... update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
+The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name, those of the texts' claims in
+that of the notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
 """
 
 import re
@@ -78,7 +77,7 @@ def extract_notebook(
 
 
 def extract_claims(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield (0, None, msgid, []) of what a text's file of claims says to a reader; `own` of a claim is an expression."""
+    """Yield (0, None, msgid, []) of what a file of claims tells a reader; `own` of a claim is an expression."""
     import tomllib
 
     told = tomllib.load(file)

@@ -12,7 +12,7 @@ from nbformat import v4
 
 from ipclab.errors import LabError
 from ipclab.render import document, typst
-from ipclab.render.compiler import compile_pdf
+from ipclab.render.exporters import compile_pdf
 from ipclab.render.report import EXPORTERS
 from ipclab.render.words import Sources
 from tests.commands import ROOT
