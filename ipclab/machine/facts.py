@@ -59,7 +59,7 @@ PARSERS: dict[str, Callable[..., Any]] = {
     "chosen": parse.chosen,
     "count": lambda topology, part: len(getattr(topology, part)),
     "cpus": lambda topology, part: parse.cpu_list(getattr(topology, part)),
-    "features": lambda flags: [name for name in parse.KNOWN["features"].split() if name in flags.split()],
+    "features": lambda flags: [name for name in parse.KNOWN["features"] if name in flags.split()],
     "first_line": lambda text: text.splitlines()[0].strip(),
     "go_version": lambda text: text.split()[2].removeprefix("go"),
     "installed": hardware.installed,

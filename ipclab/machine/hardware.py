@@ -128,4 +128,4 @@ def container(source: Source) -> str:
 
 def init_manages(source: Source) -> bool:
     """Tell whether process 1 is a usual init; in a container it is the application."""
-    return source.read("/proc/1/comm").strip() in KNOWN["inits"].split()
+    return source.read("/proc/1/comm").strip() in KNOWN["inits"]

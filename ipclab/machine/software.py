@@ -5,7 +5,7 @@ import hashlib
 import os
 import resource
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from ipclab.machine.conditions import conditions
 from ipclab.machine.parse import KNOWN, chosen
@@ -16,7 +16,7 @@ from ipclab.machine.topology import CPUS
 def options(source: Source) -> list[str]:
     """Return the options of the kernel command line that matter here, in their order."""
     words = source.read("/proc/cmdline").partition(" -- ")[0].split()
-    kept = [word for word in words if word.partition("=")[0].startswith(tuple(KNOWN["options"].split()))]
+    kept = [word for word in words if word.partition("=")[0].startswith(tuple(KNOWN["options"]))]
     source.keep("/proc/cmdline", " ".join(kept))
     return kept
 
@@ -33,7 +33,7 @@ def _config(source: Source) -> dict[str, str]:
     except AbsentError:
         name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
         text = source.read(name)
-    lines = [line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"].split()))]
+    lines = [line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))]
     source.keep(name, "\n".join(lines))
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -98,7 +98,7 @@ def os_name(release: str) -> str:
 def packages(source: Source) -> dict[str, str]:
     """Return the versions of the packages that are here."""
     found = {}
-    for name in KNOWN["packages"].split():
+    for name in KNOWN["packages"]:
         try:
             found[name] = source.system.package(name)
         except AbsentError:
@@ -116,19 +116,11 @@ def lock_digest(source: Source) -> str:
 
 def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
-    told = source.once("tools", lambda: _ask(source))[name]
-    if isinstance(told, AbsentError):
-        raise told
-    return told
+    return source.once("tools", lambda: _ask(source))[name].result()
 
 
-def _ask(source: Source) -> dict[str, str | AbsentError]:
-    def ask(name: str) -> str | AbsentError:
-        try:
-            return source.system.run(*tools[name].split(), cwd=source.paths.root if name.startswith("git") else None)
-        except AbsentError as absent:
-            return absent
-
-    tools = KNOWN["tools"]
+def _ask(source: Source) -> dict[str, Future[str]]:
+    folders, tools = {"git": source.paths.root}, [words.split() for words in KNOWN["tools"].values()]
     with ThreadPoolExecutor(len(tools)) as pool:
-        return dict(zip(tools, pool.map(ask, tools), strict=True))
+        asked = [pool.submit(source.system.run, *words, cwd=folders.get(words[0])) for words in tools]
+    return dict(zip(KNOWN["tools"], asked, strict=True))

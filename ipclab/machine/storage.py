@@ -61,18 +61,14 @@ def filesystem(source: Source, place: str) -> str:
 def mount_options(source: Source, place: str) -> list[str]:
     """Return the options that say how files behave; others may carry addresses, users and their folders."""
     words = dict.fromkeys(mount_of(source, _folder(source, place)).options.split(","))
-    return [
-        word
-        for word in words
-        if word in KNOWN["mount_options"].split() or word.startswith(tuple(KNOWN["mount_keys"].split()))
-    ]
+    return [word for word in words if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))]
 
 
 def disk(source: Source) -> str:
     """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
     found = mount_of(source, _folder(source, "scratch"))
     for kind in ("memory", "network"):
-        if found.filesystem in KNOWN[kind].split():
+        if found.filesystem in KNOWN[kind]:
             return kind
     return _kind(source, _device(source, found))
 
