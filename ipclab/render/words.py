@@ -1,7 +1,8 @@
 """The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
 
 The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name, those of the texts' claims in
-that of the notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
+that of the notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... update 01_payload` that of one
+notebook, `... gate` prints what is wrong with them.
 """
 
 import re
