@@ -7,7 +7,7 @@ factor in its place gives the level itself.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -60,54 +60,71 @@ class Address:
         tail = f".{self.metric}" if self.metric else ""
         return f"{'text.' if self.text else ''}{self.study}.{'|'.join(self.ops)}[{levels}]{tail}"
 
-    def find(
-        self, frame: pd.DataFrame, known: Mapping[str, float] | None = None, loose: bool = False
-    ) -> list[tuple[Axes, Any]]:
+    def find(self, rows: "Rows", known: Mapping[str, float] | None = None, loose: bool = False) -> list[tuple[Axes, Any]]:
         """Return (the levels that tell it from the others, row) of each value.
 
-        A `loose` frame is a text's: levels that it has no column for are not asked of it, and of a number printed several
-        times alike the first is taken. Raises `MissingError` for what is not there, `LabError` when several rows are.
+        Rows are `loose` when they are a text's: levels that it has no column for are not asked of it, and of a number
+        printed several times alike the first is taken. Raises `MissingError` for what is not there, `LabError` when
+        several rows are.
         """
-        rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
-        for name, level in (pair for pair in self.levels if not (loose and pair[0] not in frame)):
-            if name not in frame:
+        chosen, several = self._chosen(rows), {"op": list(self.ops)} if len(self.ops) > 1 else {}
+        ends = []
+        for name, level in self.levels:
+            if name not in rows.columns and not loose:
                 raise MissingError(str(self))
-            wanted = [_typed(frame, name, part.strip()) for part in _filled(level, known or {}).split("|")]
+            if name not in rows.columns:
+                continue
+            wanted = [part.strip() for part in _filled(level, known or {}).split("|")]
+            if level == EVERY or level in ENDS:
+                chosen = [row for row in chosen if pd.notna(getattr(row, name))]
+                ends += [(name, level)] if level in ENDS else []
+            else:
+                chosen = [row for row in chosen if str(getattr(row, name)) in wanted]
             if level == EVERY or len(wanted) > 1:
                 several[name] = [] if level == EVERY else wanted
-            if level == EVERY:
-                rows = rows[rows[name].notna()]
-            elif level not in ENDS:
-                rows = rows[rows[name].isin(wanted)]
-        for name, end in (pair for pair in self.levels if pair[1] in ENDS and pair[0] in frame):
-            rows = rows[rows[name] == (rows[name].max() if end == "max" else rows[name].min())]
-        return list(self._each(rows, several, loose))
+        for name, end in ends:
+            extreme = (max if end == "max" else min)((getattr(row, name) for row in chosen), default=None)
+            chosen = [row for row in chosen if getattr(row, name) == extreme]
+        return list(self._each(chosen, several, loose))
 
-    def _chosen(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of the ops and the metric; those of the median where a factor is asked for."""
-        rows = frame[frame["op"].isin(self.ops)] if "op" in frame else frame.iloc[:0]
-        if self.metric in frame and self.metric not in ("value", "low", "high"):
-            factor = rows[rows["metric"] == rows["metric"].iloc[0]] if len(rows) else rows
-            return factor.assign(value=factor[self.metric], low=factor[self.metric], high=factor[self.metric]).assign(
-                unit=UNITS.get(self.metric, "count"), metric=self.metric
-            )
-        asked = (self.metric,) if self.metric else USUAL
-        return next((found for name in asked if len(found := rows[rows["metric"] == name])), rows.iloc[:0])
+    def _chosen(self, rows: "Rows") -> list[Any]:
+        """Return the rows of the ops and the metric; a factor in its place is their value."""
+        if self.metric not in rows.columns:
+            asked = (self.metric,) if self.metric else USUAL
+            return next((found for name in asked if (found := rows.of(self.ops, name))), [])
+        unit = UNITS.get(self.metric, "count")
+        found = next((found for name in (*USUAL, *rows.metrics) if (found := rows.of(self.ops, name))), [])
+        ends = {"value", "low", "high"} & rows.columns
+        return [row._replace(unit=unit, **dict.fromkeys(ends, getattr(row, self.metric))) for row in found]
 
-    def _each(self, rows: pd.DataFrame, several: dict[str, list[Any]], loose: bool) -> Iterator[tuple[Axes, Any]]:
-        groups = rows.groupby(list(several), sort=False) if several and len(rows) else [((), rows)]
-        found = {key: group for key, group in groups if len(group)}
-        named = [levels or sorted({key[place] for key in found}) for place, levels in enumerate(several.values())]
-        asked = [key for key in product(*named) if key in found or all(several.values())]
-        if not asked or not all(key in found for key in asked):
+    def _each(self, rows: list[Any], several: dict[str, list[str]], loose: bool) -> Iterator[tuple[Axes, Any]]:
+        groups: dict[tuple[Any, ...], list[Any]] = {}
+        for row in rows:
+            groups.setdefault(tuple(getattr(row, name) for name in several), []).append(row)
+        named = [levels or {str(key[place]) for key in groups} for place, levels in enumerate(several.values())]
+        there = {tuple(map(str, key)) for key in groups}
+        if not groups or (all(several.values()) and not there.issuperset(product(*named))):
             raise MissingError(str(self))
-        for key in asked:
-            group = found[key]
-            if len(group) > 1 and not (loose and group["value"].nunique() == 1):
-                raise LabError(
-                    f"{len(group)} rows have {self}", f"they differ in {_differing(group)}", "name one level"
-                )
-            yield frozenset(zip(several, key, strict=True)), next(group.itertuples())
+        for key, group in groups.items():
+            if len(group) > 1 and not (loose and len({row.value for row in group}) == 1):
+                differ = _differing(pd.DataFrame(group))
+                raise LabError(f"{len(group)} rows have {self}", f"they differ in {differ}", "name one level")
+            yield frozenset(zip(several, key, strict=True)), group[0]
+
+
+class Rows:
+    """The rows of a tidy frame, by op and metric."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        """Read the frame once."""
+        self.columns, self.by = frozenset(map(str, frame.columns)), dict[tuple[str, str], list[Any]]()
+        for row in frame.itertuples(index=False):
+            self.by.setdefault((str(row.op), str(row.metric)), []).append(row)
+        self.ops, self.metrics = ({key[place]: None for key in self.by} for place in (0, 1))
+
+    def of(self, ops: Iterable[str], metric: str) -> list[Any]:
+        """Return the rows of `ops` with `metric`."""
+        return [row for op in ops for row in self.by.get((op, metric), ())]
 
 
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
@@ -162,7 +179,8 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
     if address is None:
         return None
     try:
-        found = address.find((texts if address.text else points)(address.study), loose=address.text)
+        frame = (texts if address.text else points)(address.study)
+        found = address.find(Rows(frame[frame["op"].isin(address.ops)] if len(frame) else frame), loose=address.text)
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")
     if len(found) > 1:
@@ -183,7 +201,3 @@ def _filled(level: str, known: Mapping[str, float]) -> str:
 
     return KNOWN.sub(value, level)
 
-
-def _typed(frame: pd.DataFrame, name: str, text: str) -> Any:
-    numeric = pd.api.types.is_numeric_dtype(frame[name])
-    return int(text) if numeric and re.fullmatch(r"-?\d+", text) else text

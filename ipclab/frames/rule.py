@@ -17,10 +17,8 @@ from functools import lru_cache
 from math import floor, inf, isfinite, log, sqrt
 from typing import Any
 
-import pandas as pd
-
 from ipclab.errors import nearest
-from ipclab.frames.address import PATTERN, Address, Axes, MissingError, Points, quantity
+from ipclab.frames.address import PATTERN, Address, Axes, MissingError, Points, Rows, quantity
 from ipclab.stats.quantity import Quantity, of
 
 Dimension = tuple[int, int]  # powers of seconds and bytes
@@ -70,18 +68,24 @@ class Source:
     given: Mapping[str, Quantity] | None = None
     loose: bool = False
     value: Callable[[Any], Quantity] = quantity
-    frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
+    rows: dict[str, Rows] = field(default_factory=dict, compare=False)
+    known_values: dict[Address, "Values"] = field(default_factory=dict, compare=False)
 
     def find(self, address: Address) -> list[tuple[Axes, Any]]:
         """Return what `Address.find` returns of this source's frames."""
         text = address.text and self.texts is not None
         key = f"text.{address.study}" if text else address.study
-        if key not in self.frames:
-            self.frames[key] = (self.texts if text and self.texts else self.points)(address.study)
-        return address.find(self.frames[key], self.known, self.loose or text)
+        if key not in self.rows:
+            self.rows[key] = Rows((self.texts if text and self.texts else self.points)(address.study))
+        return address.find(self.rows[key], self.known, self.loose or text)
 
     def values(self, address: Address) -> "Values":
-        """Return the values at an address, in seconds and bytes; raises `MissingError`."""
+        """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
+        if address not in self.known_values:
+            self.known_values[address] = self._values(address)
+        return self.known_values[address]
+
+    def _values(self, address: Address) -> "Values":
         if self.given is not None:
             if str(address) not in self.given:
                 raise MissingError(str(address))
@@ -343,7 +347,7 @@ def _count(source: Source, parts: list[Term], along: str) -> Values:
     try:
         return Values({frozenset(): of(len(_all(source, parts, along).cells))})
     except MissingError:
-        if all(frame.empty for frame in source.frames.values()):
+        if not any(rows.by for rows in source.rows.values()):
             raise
         return Values({frozenset(): of(0)})
 

@@ -1,7 +1,7 @@
 """The audit in a reader's words: the texts' claims and a person's own, judged, what texts derive, and corrections."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from ipclab.frames.rule import SHOWN, RuleError, Source, Term, read_sum
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.table import Table
+from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing
+from ipclab.store.run import read as read_run
 
 if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
@@ -219,10 +221,14 @@ def _judged(lab: "Lab", study: str) -> Iterator[tuple[File, Claim, Verdicts]]:
 
 def _sources(lab: "Lab") -> tuple[Source, Source]:
     """Return where rules look up values: the texts' tables, and the run's frames."""
-    table = partial(worded, lab.paths)
-    return Source(table, table, loose=True), Source(
-        lambda study: frames.read(lab.run, study, "points"), table, _known(lab)
-    )
+    held = "".join(f"{name} {digest}\n" for name, digest in sorted(lab.run.about["files"].items()))
+    return _found(lab.paths, lab.run.path, held, tuple(_known(lab).items()))
+
+
+@lru_cache(maxsize=2)
+def _found(paths: Paths, folder: Path, _held: str, known: tuple[tuple[str, float], ...]) -> tuple[Source, Source]:
+    table, run = partial(worded, paths), read_run(folder)
+    return Source(table, table, loose=True), Source(lambda study: frames.read(run, study, "points"), table, dict(known))
 
 
 def _known(lab: "Lab") -> dict[str, float]:
