@@ -9,6 +9,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.rounds import blocks, measure, shuffled
 from ipclab.measure.stopping import Precision
+from ipclab.spawn.launcher import SessionError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
@@ -199,6 +200,19 @@ def test_a_mistake_in_the_code_is_not_taken_for_a_failed_launch() -> None:
     with pytest.raises(ZeroDivisionError):
         measure(make_points("a"), THREE, 1, broken, lambda *_: None, told)
     assert told.ended == 1
+
+
+def test_a_session_that_cannot_go_on_ends_it_all() -> None:
+    calls, stored = count(), list[object]()
+
+    def lost(_: Point) -> Launch:
+        if next(calls) == 2:
+            raise SessionError("the fork server does not answer")
+        return launch_of(100)
+
+    with pytest.raises(SessionError):
+        measure(make_points("a"), THREE, 1, lost, lambda *result: stored.append(result), Told())
+    assert stored == []  # no point was given up
 
 
 def test_nothing_to_measure_is_nothing_done() -> None:

@@ -5,7 +5,6 @@ import hashlib
 import os
 import secrets
 import time
-from contextlib import ExitStack
 from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
@@ -39,7 +38,6 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     such one with the same parameters on this machine. Raises `UsageError` for a request that cannot mean anything and
     `LabError` when the work cannot be done; a point that fails is noted in the run and does not end it.
     """
-    placed, reasons = _placements()
     wanted = request.points()
     if not any(points for each, points in wanted if each.name != LimitsStudy.name):
         raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
@@ -50,28 +48,42 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     _room_in_shared_memory(max(each.shared_memory(point) for each, points in wanted for point in points))
     machine = collect(Source(), root=paths.root)
     run = _find(paths, request, machine.digest) or _create(paths, request, machine)
-    with ExitStack() as stack:
-        lock = run.lock()
-        stack.callback(os.close, lock)
+    lock = run.lock()
+    try:
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_raw(run, machine)
+        placed, reasons = _placements()
         todo = [(each, _todo(run, each, points, placed, reasons, files, progress)) for each, points in wanted]
-        if run.finished and not any(points for _, points in todo):
-            return run
-        run.about["finished"] = None
-        run.about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
-        run.save()
-        if any(points for _, points in todo):
-            launcher = stack.enter_context(Launcher(paths.ledger))
+        todo = [(each, points) for each, points in todo if points]
+        if todo or not run.finished:
+            _measure_all(run, todo, paths, request, files, placed, progress)
+    finally:
+        os.close(lock)
+    return run
+
+
+def _measure_all(
+    run: RunFolder,
+    todo: list[tuple[Study, list[Point]]],
+    paths: Paths,
+    request: Request,
+    files: Path,
+    placed: dict[str, Placement],
+    progress: Progress,
+) -> None:
+    """Measure what is to do in one session, which the run then tells of, and finish the run."""
+    run.about["finished"] = None
+    run.about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
+    run.save()
+    if todo:
+        with Launcher(paths.ledger) as launcher:
             site = Site(launcher, files, run.keep, run.note, progress.say, request.keep_scratch)
             for each, points in todo:
-                if points:
-                    _measure_study(each, points, request.effort(each), run, site, placed, progress)
-        run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
-        run.about["finished"] = _now()
-        run.save()
-    return run
+                _measure_study(each, points, request.effort(each), run, site, placed, progress)
+    run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
+    run.about["finished"] = _now()
+    run.save()
 
 
 def _placements() -> tuple[dict[str, Placement], dict[str, str]]:
