@@ -1,0 +1,55 @@
+"""What notebooks share beside the lab: pairs of mechanisms, further metrics of a point, plain numbers, names apart."""
+
+import pandas as pd
+
+from ipclab.frames.contests import pairs
+from ipclab.lab.drawing import _apart
+from ipclab.lab.numbers import trimmed
+from ipclab.lab.values import beside
+
+
+def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
+    spread = [1 + 0.001 * launch for launch in range(12)]
+    rows = [
+        {"backend": name, "placement": place, "value": middle * each}
+        for (name, place), middle in medians.items()
+        for each in spread
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
+    found = pairs(
+        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}), "placement"
+    )
+    assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
+    assert list(found["first"] + found.other) == ["ab", "ab"]
+
+
+def test_without_launches_there_are_no_pairs() -> None:
+    assert pairs(_launches({}).reindex(columns=["backend", "placement", "value"]), "placement").empty
+
+
+def test_further_metrics_stand_beside_their_point() -> None:
+    head = {"unit": "ns", "low": 1.0, "high": 9.0, "launches": 2, "samples": 4}
+    whole = pd.DataFrame(
+        [
+            {"point": "x", "op": "trip", "metric": "p50", "value": 5.0, **head},
+            {"point": "x", "op": "trip", "metric": "p99", "value": 8.0, **head},
+            {"point": "x", "op": "launch", "metric": "total", "value": 7.0, **head},
+            {"point": "y", "op": "trip", "metric": "p50", "value": 6.0, **head},
+        ]
+    )
+    found = beside(whole[whole.metric == "p50"], whole, {"p99": "p99", "total": ("launch", "total")}).set_index("point")
+    assert (found.p99["x"].value, found.total["x"].value) == (8.0, 7.0)
+    assert found.loc["y", ["p99", "total"]].isna().all()
+
+
+def test_levels_have_no_zeros_at_their_end() -> None:
+    assert [trimmed(text) for text in ("50.0 µs", "1.50×", "1,000 B", "0.05", "100")] == [
+        *("50 µs", "1.5×", "1,000 B", "0.05", "100")
+    ]
+
+
+def test_names_move_apart_around_their_middle() -> None:
+    assert _apart([0.0, 1.0, 2.0, 50.0], 10.0) == [-9.0, 1.0, 11.0, 50.0]
