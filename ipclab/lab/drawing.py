@@ -20,7 +20,7 @@ from ipclab.stats.quantity import Quantity
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
-SHIFT = 0.17  # between the levels of hue in one place
+ROOM = 0.5  # that the levels of hue share in one place
 NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
 FEW = 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
@@ -79,7 +79,7 @@ def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str
         return
     rows, series = labels.ordered(y, dict.fromkeys(frame[y])), list(groups(frame, hue))
     for place, (level, part) in enumerate(series):
-        shift = (place - (len(series) - 1) / 2) * SHIFT
+        shift = (place - (len(series) - 1) / 2) * ROOM / len(series)
         at = part[y].map({name: number + shift for number, name in enumerate(rows)}).astype(float)
         for (name, mine), where in zip(part.groupby(y, sort=False), at.groupby(part[y], sort=False), strict=True):
             colour = style.look(name if y == "backend" else level, place)[0]
@@ -99,9 +99,10 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
     left = dict.fromkeys(rows, 0.0)
     for place, (level, part) in enumerate(groups(frame, hue)):
         lengths = {name: float(part.loc[part[y] == name, x].sum()) for name in rows}
-        look = {"color": style.SERIES[place % len(style.SERIES)][0], "hatch": style.HATCHES[place % len(style.HATCHES)]}
-        label = _label(ax, hue, level)
-        ax.barh(range(len(rows)), list(lengths.values()), left=list(left.values()), label=label, edgecolor="white", **look)
+        look: dict[str, Any] = {"color": style.SERIES[place % len(style.SERIES)][0]}
+        look |= {"hatch": style.HATCHES[place % len(style.HATCHES)]}
+        look |= {"edgecolor": "white", "linewidth": 0.4, "label": _label(ax, hue, level)}
+        ax.barh(range(len(rows)), list(lengths.values()), left=list(left.values()), **look)
         left = {name: left[name] + lengths[name] for name in rows}
     ax.set_yticks(range(len(rows)), [_label(ax, y, name) for name in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)

@@ -3,9 +3,11 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
@@ -188,25 +190,15 @@ class Lab:
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
         frame = derived.read(self.run, study, kind)
-        if frame.empty:
-            columns = dict.fromkeys([*frame.columns, *self._factors(study), *levels])
-            return frame.reindex(columns=list(columns)).astype(object)
-        known = {name: level for name, level in levels.items() if name in frame or name not in self._factors(study)}
-        if len(known) < len(levels):  # a factor of the study that no point of this run has
-            return frame.iloc[:0].assign(**dict.fromkeys(levels.keys() - known.keys()))
-        found = values.narrowed(frame, levels).reset_index(drop=True)
-        absent = [name for name in self._factors(study) if name in found and found[name].isna().all()]
-        return found.drop(columns=absent) if len(found) else found
-
-    def _factors(self, study: str) -> list[str]:
-        """Return every factor that a point of the study can have."""
-        from ipclab.studies.installed import study as study_of
-        from ipclab.studies.interface import Sweep
-        from ipclab.studies.profile import PROFILES
-
-        known = study_of(study)
-        usual = (name for point in known.points(PROFILES["smoke"], Sweep()) for name in point.key())
-        return list(dict.fromkeys([*usual, *getattr(known, "factors", ())]))
+        strange = [name for name in levels if name not in frame]
+        if frame.empty or (strange and set(strange) <= set(_factors(study))):  # factors that no point of this run has
+            found = frame.iloc[:0].astype(object)
+        else:
+            found = values.narrowed(frame, levels).reset_index(drop=True)
+        if len(found):
+            return found.drop(columns=[name for name in _factors(study) if name in found and found[name].isna().all()])
+        absent = [name for name in dict.fromkeys([*_factors(study), *levels]) if name not in found]
+        return found.assign(**{name: pd.Series(dtype=object) for name in absent})  # a cell finds each factor
 
     def _samples_of(self, row: dict[str, Any]) -> pd.DataFrame:
         measured = decode(self.run.path / "points" / row["study"] / f"{row['point']}.parquet")
@@ -289,9 +281,13 @@ class Lab:
         alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided, judge.MISSING: missing}
         return self.say(alternatives[judge.side(found, bound)]) if alternatives[judge.side(found, bound)] else self.say(ABSENT)
 
-    def keep(self, **kept: Any) -> Kept:
-        """Keep values under their names for other notebooks: `lab.keep(gain=gain)`; shows nothing."""
-        return Kept({name: values.plain(value) for name, value in kept.items()})
+    def keep(self, *names: str, **kept: Any) -> Kept:
+        """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.
+
+        >>> lab.keep("past", "now", gain=past / now)
+        """
+        found = {name: self.lookup(name) for name in names}
+        return Kept(found | {name: values.plain(value) for name, value in kept.items()})
 
     def quoted(self, notebook: str) -> Quoted:
         """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
@@ -346,7 +342,8 @@ class Lab:
         if factor in labels.UNITS:
             return trimmed(self.numbers.format(Quantity(level, labels.UNITS[factor]), labels.spec(factor, level)))
         if isinstance(level, str):
-            return self.label(level) if factor in ("metric", "op") else self.translate(labels.LEVELS.get(level, level))
+            known = labels.NAMES if factor in ("metric", "op") else labels.NAMES | labels.LEVELS
+            return self.translate(known.get(level, level))
         return self.numbers.format(values.plain(level)) if not isinstance(level, str) else level  # type: ignore[arg-type]
 
     def listed(self, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
@@ -463,12 +460,26 @@ class Lab:
         return f"<Lab {self.run.id} in {self.lang}: {', '.join(derived.measured(self.run))}>"
 
 
+@cache
+def _factors(study: str) -> tuple[str, ...]:
+    """Return every factor that a point of the study can have."""
+    from ipclab.studies.installed import study as study_of
+    from ipclab.studies.interface import Sweep
+    from ipclab.studies.profile import PROFILES
+
+    known = study_of(study)
+    usual = (name for point in known.points(PROFILES["smoke"], Sweep()) for name in point.key())
+    return tuple(dict.fromkeys([*usual, *getattr(known, "factors", ())]))
+
+
 def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
     return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
 
 
 def _numeric(column: "pd.Series[Any]", name: str) -> bool:
-    return len(column) > 0 and name not in labels.UNITS and not any(isinstance(value, str) for value in column)
+    """Tell whether a column has numbers, be it beside words."""
+    numbers = [value for value in column if isinstance(value, Quantity | int | float | np.number) and value == value]
+    return len(numbers) > 0 and name not in labels.UNITS
 
 
 ABSENT = N_("Not measured in this run.")
