@@ -144,10 +144,10 @@ def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
 def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return what `pivot` made with its columns in their levels' order; several values of one level stand together."""
     if frame.columns.nlevels == 1 and frame.columns.name:
-        return frame[ordered(frame.columns.name, frame.columns)]
+        return frame[ordered(str(frame.columns.name), frame.columns)]
     if frame.columns.nlevels == 2 and frame.columns.names[0] is None and frame.columns.names[1]:  # noqa: PLR2004
         values, levels = (list(dict.fromkeys(frame.columns.get_level_values(place))) for place in (0, 1))
-        wanted = [(level, value) for level in ordered(frame.columns.names[1], levels) for value in values]
+        wanted = [(level, value) for level in ordered(str(frame.columns.names[1]), levels) for value in values]
         turned = frame.swaplevel(axis="columns")
         return turned[[column for column in wanted if column in turned]]
     return frame
