@@ -102,7 +102,6 @@ LEVELS = {
     "view": N_("in place"),
     "yes": N_("yes"),
     "no": N_("no"),
-    "published": N_("published"),
     "here": N_("here"),
     # what is measured of a multiplexer
     "write-memory": N_("writing, in memory"),

@@ -95,9 +95,9 @@ def total(parts: Iterable[Quantity]) -> Quantity:
 
 
 def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
-    unit = _common(one, other)
     if not (one and other):
-        return missing(unit)
+        return missing(one.unit if one else other.unit)
+    unit = _common(one, other)
     (a, b), (c, d) = one.ends, other.ends if sign > 0 else other.ends[::-1]
     value = one.value + sign * other.value
     down, up = hypot(one.value - a, other.value - c), hypot(b - one.value, d - other.value)
@@ -105,9 +105,9 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
 
 
 def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
-    unit = _product_unit(one, other, power)
     if not (one and other):
-        return missing(unit)
+        return missing()  # of whatever unit: what was not measured has none for certain
+    unit = _product_unit(one, other, power)
     (a, b), (c, d) = one.ends, other.ends
     if power < 0 and c <= 0 <= d:
         return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
