@@ -32,7 +32,8 @@ def spans(lab: Lab, points: pd.DataFrame) -> pd.DataFrame:
     names = ("thread", "kind", "file", "value", "end")
     verified = {path.stem: path for path in lab.run.point_files()} if len(points) else {}
     rows: list[dict[str, Any]] = []
-    for row in points.astype(object).to_dict("records"):
+    records: list[dict[str, Any]] = points.to_dict("records")  # type: ignore[assignment]
+    for row in records:
         launches = decode(verified[row["point"]]).launches
         kept: Any = next((launch.facts["spans"] for launch in launches if "spans" in launch.facts), [])
         rows += [{**row, **dict(zip(names, span, strict=True)), "unit": "ns"} for span in kept]
