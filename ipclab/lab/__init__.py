@@ -4,10 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipclab.lab.drawing import bars, dots, drawable, facets, groups, limit, lines, name_ends, scale, ticks_at
+    from ipclab.lab.drawing import (
+        bars,
+        dots,
+        drawable,
+        facets,
+        groups,
+        limit,
+        lines,
+        name_ends,
+        scale,
+        sources,
+        ticks_at,
+    )
     from ipclab.lab.lab import Lab
 
-__all__ = ["Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "ticks_at"]
+__all__ = [
+    *("Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources", "ticks_at")
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -73,6 +73,12 @@ def lines(
         name_ends(ax, begun, "left")
 
 
+def sources(ax: Any, solid: str, hollow: str) -> None:
+    """Name in the legend what solid marks are and what those of `lines(..., beside=True)` are, such as the text's."""
+    for label, face in ((solid, style.GREY), (hollow, "white")):
+        ax.plot([], [], marker="o", color=style.GREY, markerfacecolor=face, linestyle="none", label=label)
+
+
 def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str = "value", log: str = "") -> None:
     """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side."""
     if _nothing(frame, ax, [y, hue]):
@@ -149,7 +155,7 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
     if log and len(values) and values.min() > 0:
         (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-        axis.set_major_locator(LogLocator(base=10, numticks=12))
+        axis.set_major_locator(_Steps(base=10, numticks=12))
         axis.set_minor_formatter(NullFormatter())
         ax.figure.later.insert(0, partial(_long_enough, ax, which))
     else:
@@ -170,6 +176,15 @@ def _long_enough(ax: Any, which: str) -> None:
         (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
     if high / low < FEW and isinstance(axis.get_major_locator(), LogLocator):
         axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
+
+
+class _Steps(LogLocator):
+    """Ticks at the decades of a logarithmic axis, and between them where it shows few decades."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        span = vmax / vmin if vmin > 0 else 1.0
+        self.set_params(subs=[1.0] if span > 150 else [1.0, 2.0, 5.0] if span > 5 else [*map(float, range(1, 10))])
+        return super().tick_values(vmin, vmax)
 
 
 def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:

@@ -275,11 +275,15 @@ class Lab:
         return over / under
 
     def choose(
-        self, found: Quantity, bound: float, *, above: str, below: str, undecided: str, missing: str = ""
+        self, found: Quantity, bound: float, *, above: str, below: str, undecided: str, missing: str = "", told: str = ""
     ) -> str:
-        """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or neither."""
-        alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided, judge.MISSING: missing}
-        return self.say(alternatives[judge.side(found, bound)]) if alternatives[judge.side(found, bound)] else self.say(ABSENT)
+        """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or neither.
+
+        `told` leads each of them, such as the value itself; what was not measured is said to be `missing` alone.
+        """
+        alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided}
+        chosen = alternatives.get(judge.side(found, bound))
+        return " ".join(self.say(part) for part in (told, chosen) if part) if chosen else self.say(missing or ABSENT)
 
     def keep(self, *names: str, **kept: Any) -> Kept:
         """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.
@@ -336,7 +340,9 @@ class Lab:
         return self.translate(labels.NAMES.get(name) or labels.LEVELS.get(name, str(name)))
 
     def level(self, factor: str, level: Any) -> str:
-        """Return how a level is written: sizes and times with their unit, known words translated."""
+        """Return how a level or a list of them is written: sizes and times with their unit, words translated."""
+        if isinstance(level, list | tuple):
+            return ", ".join(self.level(factor, each) for each in level) or DASH
         if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
             return DASH
         if factor in labels.UNITS:

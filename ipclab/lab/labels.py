@@ -16,6 +16,10 @@ UNITS = {
 }
 COUNTED = ("entries", "readers", "streams", "threads", "flight", "depth", "files", "nodes", "launches", "samples")
 NAMES = {
+    "entries": N_("Entries"),
+    "readers": N_("Readers"),
+    "nodes": N_("Nodes"),
+    "codec": N_("Codec"),
     # factors and columns
     "backend": N_("Mechanism"),
     "size_bytes": N_("Payload"),
@@ -88,6 +92,17 @@ NAMES = {
     "file.fault": N_("page faults"),
 }
 LEVELS = {
+    "p50": N_("median"),
+    # codecs; LMDB's ways to write; the parts of sharing a dictionary
+    "msgpack": "MessagePack",
+    "json": "JSON",
+    "fixed": N_("fixed layout"),
+    "lmdb default": N_("lmdb, pages written"),
+    "lmdb writemap": N_("lmdb, writable map"),
+    "write.encode": N_("encoding"),
+    "write.transport": N_("transport of the write"),
+    "read.transport": N_("transport of the read"),
+    "read.decode": N_("decoding"),
     "same": N_("same CPU"),
     "cross": N_("two CPUs"),
     "free": N_("scheduler's choice"),
