@@ -1,90 +1,256 @@
-"""Verdicts: on the texts' own tables, and on facts on both sides of each rule."""
+"""The language of rules, verdicts on both sides of them, and files of a person's own claims, refused with the line."""
 
+import re
+from math import inf, log
+from pathlib import Path
+
+import pandas as pd
 import pytest
 
-from ipclab.claims import payload, round_trip
-from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, Claim, Quantity, at_least, at_most, judge
-from ipclab.claims.published import texts
-from ipclab.facts.fact import Fact
-from ipclab.facts.round_trip import SIZE_NAMES
-from ipclab.paths import Paths
+from ipclab.errors import LabError, UsageError
+from ipclab.frames.address import Address, MissingError, Rows, at
+from ipclab.frames.claim_file import check, parse, read
+from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, decide, judge_all
+from ipclab.frames.expression import RuleError, Source
+from ipclab.frames.rule import amount, read_rule, read_sum
+from ipclab.stats.quantity import Quantity
 from tests.commands import ROOT
+from tests.test_documents import blocks
 
-EVERY = [*payload.CLAIMS, *round_trip.CLAIMS]
-OWN = texts(Paths(ROOT))
-ON_OWN_TABLE = {
-    **{"0.1": FAILS, "0.1b": HOLDS, "0.2": FAILS, "0.3": FAILS, "0.4": HOLDS, "0.5": HOLDS, "0.6": HOLDS},
-    **{"0.7": NOT_TESTABLE, "0.8": NOT_TESTABLE, "0.9": NOT_TESTABLE, "0.10": FAILS, "0.11": HOLDS, "0.12": FAILS},
-    **{"3.1": HOLDS, "3.2": HOLDS, "3.3": HOLDS, "3.4": HOLDS, "3.5": HOLDS, "3.6": FAILS},
-}
+COLUMNS = ("op", "metric", "placement", "size_bytes", "unit", "value", "low", "high")
+ROWS = [
+    ("write", "p50", "same", 84, "ns", 200, 190, 210),
+    ("write", "p50", "cross", 84, "ns", 300, 280, 330),
+    ("write", "p50", "same", 1000, "ns", 800, 700, 900),
+    ("read", "p50", "same", 84, "ns", 100, 95, 105),
+    ("read", "p50", "cross", 84, "ns", 100, 90, 120),
+    ("read", "p50", "same", 1000, "ns", 200, 190, 210),
+    ("read", "mean", "same", 84, "ns", 110, 100, 120),
+    ("copy", "bandwidth", "same", 84, "B/s", 8e7, 7e7, 1e8),
+]
+FRAME = pd.DataFrame(ROWS, columns=COLUMNS).assign(study="payload", point="p", launches=5, samples=10, flags="")
+EMPTY = FRAME.iloc[:0]
 
 
-@pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.id)
-def test_verdict_on_the_texts_own_table(claim: Claim) -> None:
-    assert judge(claim, OWN).word == ON_OWN_TABLE[claim.id]
-    assert bool(claim.unstated) == (ON_OWN_TABLE[claim.id] == NOT_TESTABLE)
+def points(study: str) -> pd.DataFrame:
+    if study not in ("payload", "shared_dict"):
+        raise UsageError(f"no study {study!r}", "there are payload, shared_dict", "did you mean 'payload'?")
+    return FRAME if study == "payload" else EMPTY
 
 
-def claim(bounds: tuple[float, float], *quantities: Quantity) -> Claim:
-    return Claim("9.9", "000", "1", "en", "quote", "meaning", lambda facts: quantities, bounds)
+RUN = Source(points, known={"cpus": 2})
+
+
+def values(expression: str, source: Source = RUN) -> list[float]:
+    return sorted(each.value for each in read_sum(expression)(source).cells.values())
 
 
 @pytest.mark.parametrize(
-    ("bounds", "quantity", "word"),
+    ("expression", "found"),
     [
-        (at_least(2), Quantity(3, 2.5, 4), HOLDS),
-        (at_least(2), Quantity(1, 0.5, 1.5), FAILS),
-        (at_least(2), Quantity(2.1, 1.9, 2.4), UNDECIDED),
-        (at_most(2), Quantity(1, 0.5, 1.5), HOLDS),
-        (at_most(2), Quantity(3, 2.5, 4), FAILS),
-        ((2, 3), Quantity(2.5, 2.1, 2.9), HOLDS),
-        ((2, 3), Quantity(2.5, 1.9, 3.1), UNDECIDED),
-        ((84, 84), Quantity(88, 88, 88), FAILS),
+        ("payload.write[placement=same,size_bytes=84] / 1 ns", [200]),
+        ("payload.write[placement=same,size_bytes=max] / payload.read[placement=same,size_bytes=max]", [4]),
+        ("payload.write[placement=same,size_bytes=*] / payload.read[placement=same,size_bytes=*]", [2, 4]),
+        ("payload.write[placement=*,size_bytes=84] / payload.read[placement=cross|same,size_bytes=84]", [2, 3]),
+        ("payload.write|read[placement=same,size_bytes=84] / payload.read[placement=same,size_bytes=84]", [1, 2]),
+        ("max(payload.write[placement=*,size_bytes=84]) / min(payload.write[placement=*,size_bytes=84])", [1.5]),
+        ("each(payload.read[placement=same,size_bytes=84].mean / 1 ns, 7)", [7, 110]),
+        ("growth(payload.write[placement=same,size_bytes=*], size_bytes)", [4]),
+        ("change(payload.write[placement=same,size_bytes=*], size_bytes) / 1 ns", [600]),
+        ("log(growth(payload.write[placement=same,size_bytes=*], size_bytes))", [log(4)]),
+        ("payload.write[placement=same,size_bytes={42*cpus}].size_bytes / 1 B", [84]),
+        ("count(payload.write[placement=*,size_bytes=84].p99)", [0]),
+        ("floor(payload.write[placement=same,size_bytes=84] / 150 ns)", [1]),
+        ("1 + 2 * 3 - -4", [11]),
+        ("1 MiB / 16 KiB + 2", [66]),
     ],
 )
-def test_an_interval_that_straddles_the_bound_is_undecided(bounds, quantity, word) -> None:
-    assert judge(claim(bounds, quantity), {}).word == word
+def test_what_expressions_give(expression: str, found: list[float]) -> None:
+    if "- -4" in expression:
+        with pytest.raises(RuleError, match="stands where"):
+            values(expression)
+        return
+    assert values(expression) == pytest.approx(found)
 
 
-def test_all_quantities_must_hold_and_one_can_fail_the_claim() -> None:
-    good, bad, open_ = Quantity(3, 3, 3), Quantity(1, 1, 1), Quantity(2, 1, 3)
-    assert judge(claim(at_least(2), good, good), {}).word == HOLDS
-    assert judge(claim(at_least(2), good, open_), {}).word == UNDECIDED
-    assert judge(claim(at_least(2), good, open_, bad), {}).word == FAILS
+def test_intervals_and_given_tables_go_through_the_arithmetic() -> None:
+    (found,) = read_sum("about(4, 1)")(RUN).cells.values()
+    assert found.ends == (3, 5)
+    given = {"payload.write[size_bytes=84]": Quantity(3e6, "ns", 2e6, 5e6)}
+    (found,) = read_sum("payload.write[size_bytes=84] * 2")(Source(points, given=given)).shown("ms")
+    assert (found.value, *found.ends) == pytest.approx((6, 4, 10))
+    with pytest.raises(MissingError):
+        values("payload.read[size_bytes=84]", Source(points, given=given))
+
+
+ABSENT = ("placement=free", "entries=1", "placement=same|free,size_bytes=84")
 
 
 @pytest.mark.parametrize(
-    "claim", [each for each in EVERY if each.id not in ("0.12", "3.6")], ids=lambda claim: claim.id
+    "address", ["shared_dict.write[]", "payload.write[].p99", *(f"payload.write[{a}]" for a in ABSENT)]
 )
-def test_without_facts_nothing_is_claimed(claim: Claim) -> None:
-    assert judge(claim, {}).word == NOT_TESTABLE
+def test_what_is_not_there_is_missing(address: str) -> None:
+    found = Address.read(address)
+    assert found is not None
+    with pytest.raises(MissingError):
+        found.find(Rows(points(found.study)))
+    assert at(address, points, points) == Quantity(None, "ns" if not found.metric else "1")
 
 
-@pytest.mark.parametrize(("share", "word"), [(0.003, FAILS), (0.5, HOLDS)])
-def test_the_flush_claim_changes_with_the_data(share: float, word: str) -> None:
-    flush = next(each for each in payload.CLAIMS if each.id == "0.7")
-    facts = {"payload.share.write.flush": Fact("x", share, "share", low=share * 0.9, high=share * 1.1)}
-    assert judge(flush, facts).word == word
+def test_an_address_names_one_value_in_prose_and_never_two_in_one_place() -> None:
+    assert at("payload.write[placement=same,size_bytes=84]", points, points) == Quantity(
+        200.0, "ns", 190.0, 210.0, "5 x 10"
+    )
+    assert at("payload", points, points) is None
+    for address in ("payload.write[placement=same,size_bytes=*]", "payload.write[placement=same]"):
+        with pytest.raises(LabError, match=r"2 values|2 rows"):
+            at(address, points, points)
 
 
-def test_sizes_and_bandwidths_come_from_bytes_not_from_labels() -> None:
-    assert OWN["payload.moved.small"].value == 88
-    assert OWN["payload.moved.medium"].value == 14_152
-    assert OWN["payload.moved.large"].value == 1_384_120
-    write = payload.moved(OWN, "write", "large").value
-    assert round(write / 1e9, 3) == 1.941
+@pytest.mark.parametrize(
+    ("rule", "word"),
+    [
+        ("payload.read[placement=same,size_bytes=84] at_least 90 ns", HOLDS),
+        ("payload.read[placement=same,size_bytes=84] at_most 90 ns", FAILS),
+        ("payload.read[placement=same,size_bytes=84] at_most 0.1 us", UNDECIDED),
+        ("payload.read[placement=same,size_bytes=84] between 95 ns and 105 ns", HOLDS),
+        ("payload.read[placement=same,size_bytes=84] between 106 ns and 120 ns", FAILS),
+        ("payload.write[placement=same,size_bytes=84].size_bytes exactly 84 B", HOLDS),
+        ("payload.write[placement=same,size_bytes=84].size_bytes above 84 B", FAILS),
+        ("payload.write[placement=same,size_bytes=84].size_bytes at_least 84 B", HOLDS),
+        ("1 - 1 above 0 %", FAILS),
+        ("1 - 1 at_least 0 %", HOLDS),
+        ("each(payload.read[placement=*,size_bytes=84]) at_most 110 ns", UNDECIDED),
+        ("each(payload.read[placement=*,size_bytes=84], 9 us) at_most 110 ns", FAILS),
+        ("84 B / payload.write[placement=same,size_bytes=84] at_most 500 MB/s", HOLDS),
+        ("payload.copy[].bandwidth / 1 GB/s at_most 15 %", HOLDS),
+        ("0 - 5 % between -6 % and -4 %".replace("0 - 5 %", "0 - 0.05"), HOLDS),
+        ("payload.write[].p99 at_least 1 ns", NOT_TESTABLE),
+    ],
+)
+def test_verdicts_on_both_sides_of_a_rule(rule: str, word: str) -> None:
+    read_ = read_rule(rule)
+    assert decide(read_, read_.term, RUN).word == word
 
 
-def test_the_texts_own_sums_and_ratios() -> None:
-    ratios = [each.value for each in payload.write_over_read(OWN)]
-    assert [round(value, 2) for value in ratios] == [1.25, 1.76, 3.14]
-    spreads = sorted(round(100 * each.value, 1) for each in payload.spreads(OWN))
-    assert spreads == [11.5, 18.8, 21.6, 25.0, 33.0, 37.9]
-    assert [round(each.value, 2) for each in round_trip.slower(OWN)] == [3.42, 3.08, 3.98, 3.27]
-    for size in (100, 10_000, 500_000, 2_000_000):
-        name = SIZE_NAMES[size]
-        for backend in ("posix-shm", "zmq-ipc"):
-            mean, total = (OWN[f"round_trip.published.{backend}.{name}{tail}"].value for tail in ("", ".total"))
-            assert isinstance(mean, float)
-            assert isinstance(total, float)
-            assert abs(50_000 * mean - total) <= 0.0051e9
+def test_what_decides_is_the_quantity_that_is_printed() -> None:
+    rule = read_rule("each(4, 1, 9) at_least 2")
+    found = decide(rule, rule.term, RUN)
+    assert found.deciding is not None
+    assert (found.word, found.deciding.value, len(found.found)) == (FAILS, 1, 3)
+    rule = read_rule("each(payload.read[placement=*,size_bytes=84]) at_most 110 ns")
+    found = decide(rule, rule.term, RUN)
+    assert found.deciding is not None
+    assert (found.deciding.value, *found.deciding.ends) == pytest.approx((100, 90, 120))
+    assert (rule.low, rule.high) == (-inf, 110)
+
+
+GOOD = """
+[[claim]]
+id = "A.1"
+language = "en"
+text = "A write takes {low:int} times as long as a read."
+rule = "payload.write[placement=same,size_bytes=84] / payload.read[placement=same,size_bytes=84] at_least 1.5"
+[claim.figures]
+low = 2
+"""
+LEFT = "payload.write[placement=same,size_bytes=84] /"
+
+
+def test_a_claim_has_a_fair_method_needs_and_a_table_of_its_own() -> None:
+    more = 'fair = "each(payload.write[placement=*,size_bytes=84] / payload.read[placement=*,size_bytes=84])"\n'
+    table = '[claim.published]\n"payload.write[size_bytes=84, placement=same]" = "1 us"\n'
+    table += '"payload.read[placement=same,size_bytes=84]" = "1 us"\n'
+    (claim,) = parse(GOOD.replace("[claim.figures]", more + "[claim.figures]") + table, "mine.toml").claims
+    check((claim,), RUN)
+    assert [each.word for each in judge_all(claim, RUN, RUN)] == [FAILS, HOLDS, HOLDS]
+    (claim,) = parse(GOOD.replace("[claim.figures]", "needs = { cpus = 4 }\n[claim.figures]"), "mine.toml").claims
+    verdicts = judge_all(claim, RUN, RUN)
+    assert [each.word for each in verdicts] == [NOT_TESTABLE] * 3
+    assert verdicts.here.need == "cpus"
+    assert claim.unstated
+    assert claim.figures["low"].value == 2
+
+
+BAD = [
+    ('id = "A.1"', 'id = "A.1" oops', 3, "newline"),
+    ("at_least 1.5", "at_least", 6, "ends where a number"),
+    ("at_least 1.5", "more_than 18", 6, "no comparison"),
+    ("at_least 1.5", "between 2", 6, "ends where and"),
+    ("at_least 1.5", "at_least 18 ms", 6, "a plain number with a time"),
+    ("at_least 1.5", "at_least eighteen", 6, "no number"),
+    ("at_least 1.5", "at_least 18 19", 6, "left over"),
+    ("at_least 1.5", "at_least 1e400", 6, "too large"),
+    (LEFT, "payload.wrte[placement=same,size_bytes=84] /", 6, "'write'"),
+    (LEFT, "payload.write[placment=same,size_bytes=84] /", 6, "'placement'"),
+    (LEFT, "payload.write[size_bytes=84].p51 /", 6, "'p50'"),
+    (LEFT, "payloads.write[size_bytes=84] /", 6, "'payload'"),
+    (LEFT, f"payload.write[placement=same,size_bytes=84].size_bytes + {LEFT}", 6, "no meaning"),
+    (LEFT, "__import__('os') /", 6, "'os'"),
+    (LEFT, f"({LEFT}", 6, "not closed"),
+    (LEFT, "each /", 6, "'each'"),
+    (LEFT, "2 ** 2 /", 6, "stands where"),
+    ('language = "en"', 'langage = "en"', 4, "language"),
+    ('language = "en"', "language = 3", 4, "no text"),
+    ("low = 2", 'low = "eighteen"', 8, "no number"),
+    ("low = 2", 'low = "1e400 ms"', 8, "too large"),
+    ("[[claim]]", "[claims]", 2, "[[claim]]"),
+    ("A write takes", "A \U0001f680 takes", 5, "U+1F680"),
+    ("A write takes", "A \x07 takes", 5, "U+0007"),
+    ("A write takes", "A \u202e takes", 5, "U+202E"),
+    (GOOD, "claim = [{ id = 'A.1', language = 'en', text = 'x', rule = '1 at_least x' }]\n", 1, "no number"),
+    (GOOD, "claim = " + "[" * 5000 + "]" * 5000, 1, ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "why"), BAD, ids=range(len(BAD)))
+def test_a_malformed_file_is_refused_with_the_line(old: str, new: str, line: int, why: str) -> None:
+    text = GOOD.replace(old, new)
+    assert text != GOOD
+    with pytest.raises(UsageError) as error:
+        check(parse(text, "mine.toml").claims, RUN)
+    assert str(error.value).startswith(f"mine.toml, line {line}: ")
+    assert why in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "why"),
+    [
+        ('[claim.published]\n"payload.write" = "1 B"\n', 10, "no address"),
+        ("[claim.other]\n", 9, "no 'other'"),
+        (GOOD.replace("{low:int}", "x").replace("[claim.figures]\nlow = 2", ""), 11, "two claims"),
+    ],
+)
+def test_a_malformed_table_is_refused_with_the_line(more: str, line: int, why: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse(GOOD + more, "mine.toml")
+    assert str(error.value).startswith(f"mine.toml, line {line}: "), str(error.value)
+    assert why in str(error.value)
+
+
+def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
+    for rule in ("(" * 50 + "1" + ")" * 50, "1 + " * 1000 + "1"):
+        with pytest.raises(RuleError, match=r"at most|brackets|characters"):
+            read_sum(rule)
+    with pytest.raises(RuleError, match="stands for itself"):
+        read_sum("a", {"a": "a"})
+    source = (ROOT / "ipclab/frames/rule.py").read_text().replace("re.compile(", "")
+    assert not re.search(r"\b(eval|exec|compile|__import__)\(", source)
+
+
+def test_the_documented_file_of_claims_is_read(tmp_path: Path) -> None:
+    (example,) = blocks(ROOT / "docs/claims.md", "toml")
+    (tmp_path / "claims.toml").write_text(example)
+    first, second = read(tmp_path / "claims.toml").claims
+    assert set(first.translations) == {"ko", "zh"}
+    assert decide(first.rule, first.rule.term, Source(points, given=first.given)).word == FAILS
+    assert second.unstated
+    with pytest.raises(UsageError, match="cannot read the claims"):
+        read(tmp_path / "none.toml")
+
+
+def test_amounts_are_in_si_units() -> None:
+    assert amount("125 MB/s") == Quantity(125e6, "B/s", kind="published")
+    assert amount("10 %") == Quantity(0.1, "share", kind="published")
+    assert amount("-2 ms") == Quantity(-2e6, "ns", kind="published")

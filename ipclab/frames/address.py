@@ -1,9 +1,9 @@
 """Values of tidy frames by address, such as `payload.write[arm=mapping,mapping=kept,size_bytes=max].p50`.
 
-An address names a study, an op, levels and a metric; `text.` before it means the table of the study's published text. Ops
-and levels may be several (`a|b`), a level also all that there are (`*`), the largest or smallest (`max`, `min`), or hold a
-multiple of what is known of the run (`{2*cpus}`). Where no metric is named it is the median, else the mean; a numeric
-factor in its place gives the level itself.
+An address names a study, an op, levels and a metric; `text.` before it means the table of the study's published text.
+Ops and levels may be several (`a|b`), a level also all that there are (`*`), the largest or smallest (`max`, `min`),
+or hold a multiple of what is known of the run (`{2*cpus}`). Where no metric is named it is the median, else the mean;
+a factor in its place gives the level itself.
 """
 
 import re
@@ -60,7 +60,9 @@ class Address:
         tail = f".{self.metric}" if self.metric else ""
         return f"{'text.' if self.text else ''}{self.study}.{'|'.join(self.ops)}[{levels}]{tail}"
 
-    def find(self, rows: "Rows", known: Mapping[str, float] | None = None, loose: bool = False) -> list[tuple[Axes, Any]]:
+    def find(
+        self, rows: "Rows", known: Mapping[str, float] | None = None, loose: bool = False
+    ) -> list[tuple[Axes, Any]]:
         """Return (the levels that tell it from the others, row) of each value.
 
         Rows are `loose` when they are a text's: levels that it has no column for are not asked of it, and of a number
@@ -93,7 +95,8 @@ class Address:
             asked = (self.metric,) if self.metric else USUAL
             return next((found for name in asked if (found := rows.of(self.ops, name))), [])
         unit = UNITS.get(self.metric, "count")
-        found = next((found for name in (*USUAL, *rows.metrics) if (found := rows.of(self.ops, name))), [])
+        every = next((found for name in (*USUAL, *rows.metrics) if (found := rows.of(self.ops, name))), [])
+        found = [row for row in every if pd.notna(getattr(row, self.metric))]
         ends = {"value", "low", "high"} & rows.columns
         return [row._replace(unit=unit, **dict.fromkeys(ends, getattr(row, self.metric))) for row in found]
 
@@ -171,7 +174,7 @@ def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
 
 
 def at(words: str, points: Points, texts: Points) -> Quantity | None:
-    """Return the value at an address over the frames that `points` and `texts` give by study; None when it is no address.
+    """Return the value at an address over the frames that `points` and `texts` give by study; None for other words.
 
     What is not there has no value; raises `LabError` when the address names several.
     """
@@ -200,4 +203,3 @@ def _filled(level: str, known: Mapping[str, float]) -> str:
         return str(int(match[1] or 1) * int(known[match[2]]))
 
     return KNOWN.sub(value, level)
-

@@ -1,4 +1,4 @@
-"""Files of claims in TOML: those of the published texts, and a person's own; read, checked, and refused with the line."""
+"""Files of claims in TOML, those of the published texts and a person's own: read, or refused with the line."""
 
 import re
 import tomllib
@@ -10,8 +10,9 @@ from typing import Any
 
 from ipclab.errors import UsageError, nearest
 from ipclab.frames.address import Address
-from ipclab.frames.claims import OWN, Claim
-from ipclab.frames.rule import Rule, RuleError, Source, Term, addresses, amount, read_rule, read_sum
+from ipclab.frames.claims import OWN, Claim, decide
+from ipclab.frames.expression import RuleError, Source, Term
+from ipclab.frames.rule import Rule, addresses, amount, read_rule, read_sum
 from ipclab.stats.quantity import Quantity
 
 NO_TABLE = "the file gives no table for it"
@@ -37,8 +38,8 @@ _PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U000
 class Derivation:
     """Numbers that a text derives from others of its own: the address where they are printed, and what they should be.
 
-    `by` is a msgid that says how; `sense` what the printed number claims to be: equal to the computed one, the lowest or
-    the highest of them, or equal with its further digits cut off.
+    `by` is a msgid that says how; `sense` what the printed number claims to be: equal to the computed one, the lowest
+    or the highest of them, or equal with its further digits cut off.
     """
 
     printed: Address
@@ -79,7 +80,7 @@ class File:
 
 
 def read(file: Path) -> File:
-    """Return what a file states; raises `UsageError` with the line for one that is absent, no TOML, or not to be judged."""
+    """Return what a file states; raises `UsageError` with the line for one that is absent or cannot be judged."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -91,7 +92,7 @@ def parse(text: str, name: str) -> File:
     """Return what `text`, a file called `name`, states; raises `UsageError` with the line."""
     reader = _File(text, name)
     data = reader.load()
-    about = {key: data.pop(key) for key in TEXT_KEYS if isinstance(data.get(key), TEXT_KEYS[key])}
+    about: dict[str, Any] = {key: data.pop(key) for key in TEXT_KEYS if isinstance(data.get(key), TEXT_KEYS[key])}
     names = data.pop("names", {})
     derived, corrections, entries = (data.pop(key, []) for key in ("derived", "correction", "claim"))
     if data or not entries or not all(isinstance(each, dict) for each in (*derived, *corrections, *entries)):
@@ -105,8 +106,8 @@ def parse(text: str, name: str) -> File:
         tuple(claims),
         tuple(_derivation(made, each) for each in derived),
         tuple(_correction(made, each) for each in corrections),
-        *(about.get(key, default) for key, default in (("seed", OWN), ("study", ""), ("title", ""), ("printed", {}))),
-        names,
+        **{key: about[key] for key in ("seed", "study", "title", "printed") if key in about},
+        names=names,
     )
 
 
@@ -118,19 +119,10 @@ def check(claims: tuple[Claim, ...], run: Source) -> None:
                 if problem := _unknown(address, run):
                     raise UsageError(claim.where[key], f"{address}: {problem[0]}", problem[1])
         try:
-            for term in (claim.rule.term, claim.fair):
-                if term:
-                    _try(claim, term, run)
+            for term in filter(None, (claim.rule.term, claim.fair)):
+                decide(claim.rule, term, run)
         except RuleError as error:
             raise UsageError(claim.where["rule"], f"the rule: {error.why}", error.fix) from error
-
-
-def _try(claim: Claim, term: Term, run: Source) -> None:
-    from ipclab.frames.claims import decide
-
-    found = decide(claim.rule, term, run)
-    if len(found.found) > 1 and "each" not in claim.where["rule words"] + claim.where.get("fair words", ""):
-        raise RuleError(f"it gives {len(found.found)} values", "say each(...), min(...) or max(...)")
 
 
 def _unknown(address: Address, run: Source) -> tuple[str, str] | None:

@@ -1,12 +1,13 @@
-"""Claims and their verdicts: holds, fails, undecided, or not testable here. Pure: what is read comes through a `Source`."""
+"""Claims and their verdicts: holds, fails, undecided, or not testable here. Pure: values come through a `Source`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, log
 from typing import NamedTuple
 
 from ipclab.frames.address import MissingError
-from ipclab.frames.rule import Rule, Source, Term
+from ipclab.frames.expression import Source, Term
+from ipclab.frames.rule import Rule
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -22,11 +23,11 @@ class Claim:
     """One published statement.
 
     `text` is the original's words, `meaning` a msgid for readers of other languages with `figures` as its placeholders
-    (`translations` by language take its place where they are given). `rule` is what must be so by the published method;
-    `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method, where these
-    differ. `unstated` says, as a msgid, why the text's table cannot decide, `adds` what the fair method adds. `needs` is
-    what must be known of the run, at least, and `given` the claim's own table, where it is in none of the texts. `where`
-    gives the line of each key in the file.
+    (`translations` by language take its place where they are given). `rule` is what must be so by the published
+    method; `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method,
+    where these differ. `unstated` says, as a msgid, why the text's table cannot decide, `adds` what the fair method
+    adds. `needs` is what must be known of the run, at least; `given` the claim's own table, where it is in none of the
+    texts; `where` the place of each key in the file.
     """
 
     id: str
@@ -110,17 +111,3 @@ def _margin(rule: Rule, found: Quantity) -> float:
 
 def _inside(over: float, under: float) -> float:
     return log(over / under) if over > 0 and under > 0 and over < inf and under < inf else over - under
-
-
-def counts(judged: Sequence[Verdicts]) -> dict[str, int]:
-    """Return how many claims have each verdict by each method (`own.holds`), and how many turn between two of them."""
-    found = {"claims": len(judged)}
-    for place, method in enumerate(Verdicts._fields):
-        for word in VERDICTS:
-            key = "untestable" if word == NOT_TESTABLE else word
-            found[f"{method}.{key}"] = sum(verdicts[place].word == word for verdicts in judged)
-    for first, second in ((0, 1), (1, 2)):
-        pairs = [(each[first].word, each[second].word) for each in judged]
-        turned = sum({HOLDS, FAILS} == {*pair} for pair in pairs)
-        found[f"{Verdicts._fields[second]}.turned"] = turned
-    return found

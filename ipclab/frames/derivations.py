@@ -9,8 +9,8 @@ from typing import Any
 
 from ipclab.frames.address import Points
 from ipclab.frames.claim_file import File
+from ipclab.frames.expression import Source
 from ipclab.frames.published import rounded
-from ipclab.frames.rule import Source
 from ipclab.stats.quantity import Quantity
 
 SLACK = 1e-9  # binary fractions of decimal digits

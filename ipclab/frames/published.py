@@ -51,9 +51,8 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
     """
     told = published(paths, study)
     said: Mapping[str, str] = texts(paths)[study].printed if study in texts(paths) else {}
-    ops, metrics = (
-        told["metric"].map(lambda name: said.get(name, f"{OTHER}.{name}").rpartition(".")[place]) for place in (0, 2)
-    )
+    words = told["metric"].map(lambda name: said.get(name, f"{OTHER}.{name}")).str.rpartition(".")
+    ops, metrics = words[0], words[2]
     if "op" in told:
         ops = told["op"].where(told["op"] != "", ops)
     return told.assign(op=ops, metric=metrics, arm="published")
@@ -61,7 +60,7 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Rounded(Quantity):
-    """A printed number with the interval that rounds to it; arithmetic gives the widest interval that its parts allow."""
+    """A printed number with the interval that rounds to it; arithmetic gives the widest that its parts allow."""
 
     def __add__(self, other: Any) -> "Rounded":
         """Return the sum."""

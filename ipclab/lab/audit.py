@@ -14,8 +14,9 @@ from ipclab.frames.address import Address, MissingError
 from ipclab.frames.claim_file import Correction, File, check, read
 from ipclab.frames.claims import NOT_TESTABLE, OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.derivations import recompute
+from ipclab.frames.expression import SHOWN, RuleError, Source, Term
 from ipclab.frames.published import texts, worded
-from ipclab.frames.rule import SHOWN, RuleError, Source, Term, read_sum
+from ipclab.frames.rule import read_sum
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.table import Table
@@ -72,7 +73,16 @@ def claims(lab: "Lab", study: str = "") -> pd.DataFrame:
     rows = []
     for file, claim, verdicts in _judged(lab, study):
         rule = claim.where["rule words"]
-        head = (claim.id, title(lab, file), file.study or OWN, claim.seed, claim.section, claim.language, claim.text, words(lab, claim))
+        head = (
+            claim.id,
+            title(lab, file),
+            file.study or OWN,
+            claim.seed,
+            claim.section,
+            claim.language,
+            claim.text,
+            words(lab, claim),
+        )
         row: dict[str, Any] = dict(zip(NAMES, (*head, rule, bounds(lab, claim), claim.rule.unit), strict=True))
         for method, found in zip(METHODS, verdicts, strict=True):
             quantity = found.deciding or Quantity(None, claim.rule.unit)
@@ -254,5 +264,7 @@ def _value(term: Term, source: Source) -> Quantity:
     found = term(source)
     values = found.shown(SHOWN.get(found.dimension, "1"))
     if len(values) > 1:
-        raise LabError(f"an expression gives {len(values)} values", "one is asked for", "take min(...) or max(...) of them")
+        raise LabError(
+            f"an expression gives {len(values)} values", "one is asked for", "take min(...) or max(...) of them"
+        )
     return values[0]

@@ -1,0 +1,120 @@
+"""What expressions are computed with: where their addresses are looked up, and several quantities of one dimension."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipclab.frames.address import Address, Axes, MissingError, Points, Rows, quantity
+from ipclab.stats.quantity import Quantity
+
+Dimension = tuple[int, int]  # powers of seconds and bytes
+PLAIN: Dimension = (0, 0)
+# Unit: its factor to seconds and bytes, and its dimension.
+UNITS: dict[str, tuple[float, Dimension]] = {
+    **{"ns": (1e-9, (1, 0)), "us": (1e-6, (1, 0)), "ms": (1e-3, (1, 0)), "s": (1.0, (1, 0))},
+    **{"B": (1.0, (0, 1)), "kB": (1e3, (0, 1)), "MB": (1e6, (0, 1)), "GB": (1e9, (0, 1))},
+    **{"KiB": (2.0**10, (0, 1)), "MiB": (2.0**20, (0, 1)), "GiB": (2.0**30, (0, 1))},
+    **{"B/s": (1.0, (-1, 1)), "kB/s": (1e3, (-1, 1)), "MB/s": (1e6, (-1, 1)), "GB/s": (1e9, (-1, 1))},
+    **{"1/s": (1.0, (-1, 0)), "%": (0.01, PLAIN), "share": (1.0, PLAIN), "1": (1.0, PLAIN), "count": (1.0, PLAIN)},
+}
+# What a result of each dimension is shown in.
+SHOWN: dict[Dimension, str] = {(1, 0): "ns", (0, 1): "B", (-1, 1): "B/s", (-1, 0): "1/s", PLAIN: "1"}
+DIMENSION_NAMES = {(1, 0): "a time", (0, 1): "bytes", (-1, 1): "bytes/s", (-1, 0): "a rate", PLAIN: "a plain number"}
+
+
+class RuleError(ValueError):
+    """A rule that cannot be read: why, and the fix."""
+
+    def __init__(self, why: str, fix: str = "") -> None:
+        """Keep both parts."""
+        super().__init__(why, fix)
+        self.why, self.fix = why, fix
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where addresses are looked up: the frames of a run by study, the texts' tables, or amounts given by address.
+
+    `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a quantity of a row.
+    """
+
+    points: Points
+    texts: Points | None = None
+    known: Mapping[str, float] = field(default_factory=dict)
+    given: Mapping[str, Quantity] | None = None
+    loose: bool = False
+    value: Callable[[Any], Quantity] = quantity
+    rows: dict[str, Rows] = field(default_factory=dict, compare=False)
+    known_values: dict[Address, "Values"] = field(default_factory=dict, compare=False)
+
+    def find(self, address: Address) -> list[tuple[Axes, Any]]:
+        """Return what `Address.find` returns of this source's frames."""
+        text = address.text and self.texts is not None
+        key = f"text.{address.study}" if text else address.study
+        if key not in self.rows:
+            self.rows[key] = Rows((self.texts if text and self.texts else self.points)(address.study))
+        return address.find(self.rows[key], self.known, self.loose or text)
+
+    def values(self, address: Address) -> "Values":
+        """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
+        if address not in self.known_values:
+            self.known_values[address] = self._values(address)
+        return self.known_values[address]
+
+    def _values(self, address: Address) -> "Values":
+        if self.given is not None:
+            if str(address) not in self.given:
+                raise MissingError(str(address))
+            found = {frozenset[tuple[str, Any]](): self.given[str(address)]}
+        else:
+            found = {axes: self.value(row) for axes, row in self.find(address)}
+        unit = next(iter(found.values())).unit
+        step, dimension = UNITS.get(unit, (1.0, PLAIN))
+        return Values({axes: each.as_unit("1") * step for axes, each in found.items()}, dimension)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Quantities by the levels that tell them apart, in seconds and bytes, and their dimension."""
+
+    cells: dict[Axes, Quantity]
+    dimension: Dimension = PLAIN
+
+    def joined(self, sign: str, other: "Values") -> "Values":
+        """Return the sums, differences, products or ratios of the values of equal levels."""
+        if sign in "+-" and self.dimension != other.dimension:
+            raise RuleError(f"{named(self.dimension)} {sign} {named(other.dimension)} has no meaning")
+        power = {"*": 1, "/": -1}.get(sign, 0)
+        a, b = self.dimension, other.dimension
+        cells = {
+            one | two: MAKE[sign](first, second)
+            for one, first in self.cells.items()
+            for two, second in other.cells.items()
+            if len(dict(one | two)) == len(one | two)
+        }
+        return Values(cells, (a[0] + power * b[0], a[1] + power * b[1]))
+
+    def only(self, axes: Axes) -> "Values":
+        """Return the value of these levels, or the only one; raises `LookupError` when there is none."""
+        return self if len(self.cells) == 1 else Values({axes: self.cells[axes]}, self.dimension)
+
+    def shown(self, unit: str) -> list[Quantity]:
+        """Return the quantities in `unit`; raises `RuleError` when their dimension is another."""
+        step, dimension = UNITS[unit]
+        if dimension != self.dimension:
+            raise RuleError(f"it compares {named(self.dimension)} with {named(dimension)}", "give the bound its unit")
+        return [(each * (1 / step)).as_unit(unit) if step != 1 else each.as_unit(unit) for each in self.cells.values()]
+
+
+Term = Callable[[Source], Values]
+MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+}
+
+
+def named(dimension: Dimension) -> str:
+    """Return what a dimension is called."""
+    return DIMENSION_NAMES.get(dimension, "none of time, bytes, bytes/s, number")
