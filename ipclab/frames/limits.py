@@ -3,6 +3,9 @@
 What bounds an op of a study stands in its `Study.limits`.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -43,11 +46,11 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _bound(row: dict[str, object]) -> Bound | None:
+def _bound(row: Mapping[Any, Any]) -> Bound | None:
     return getattr(study_of(str(row["study"])), "limits", {}).get(row["op"])
 
 
-def _limit(row: dict[str, object], median: pd.DataFrame) -> float:
+def _limit(row: Mapping[Any, Any], median: pd.DataFrame) -> float:
     bound = _bound(row)
     if bound is None:
         return np.nan

@@ -1,27 +1,17 @@
-"""What a notebook holds: the lab, and the marks that its figures share. Loaded when first used: drawing takes a second."""
+"""What a notebook holds: the lab, and the marks that its figures share; loaded when first used, since drawing is slow."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ipclab.lab.drawing import (
-        bars,
-        dots,
-        drawable,
-        facets,
-        groups,
-        limit,
-        lines,
-        name_ends,
-        scale,
-        sources,
-        ticks_at,
-    )
+        bars, dots, drawable, facets, groups, limit, lines, name_ends, scale, sources, ticks_at,
+    )  # fmt: skip
     from ipclab.lab.lab import Lab
 
 __all__ = [
-    *("Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources", "ticks_at")
-]
+    "Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources", "ticks_at",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -47,7 +47,8 @@ class Figure:
 @contextmanager
 def blank(lab: "Lab", size: tuple[float, float]) -> Iterator[Any]:
     """Give an empty canvas of `size` (inches) for readers of the lab's language, as the helpers of drawing need it."""
-    with mpl.rc_context(style.settings(lab.lang)):
+    settings: Any = style.settings(lab.lang)
+    with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
         # The lab, what was drawn, and what waits for the final layout.
         canvas.lab, canvas.drawn, canvas.later = lab, {}, []

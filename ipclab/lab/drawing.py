@@ -41,8 +41,8 @@ def lines(
     """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
-    with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of the
-    same levels, such as the text's.
+    with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of
+    the same levels, such as the text's.
     """
     if (beside and frame.empty) or _nothing(frame, ax, [x, hue]):
         return
@@ -52,7 +52,7 @@ def lines(
     named, begun = [], []
     for place, (level, part) in enumerate(groups(frame, hue)):
         colour, marker = style.look(level, place)
-        part = part.sort_values(x)
+        part = part.sort_values(x)  # noqa: PLW2901
         label = _label(ax, hue, level)
         broken = style.dash(level, place)
         look = {"color": colour, "marker": marker, "linestyle": broken, "errorbar": None, "estimator": None}
@@ -245,8 +245,12 @@ def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:
     keys = [name for name in factors if name]
     if keys and (twice := frame[frame.duplicated(keys, keep=False)]).shape[0]:
         where = ", ".join(f"{name}={twice[name].iloc[0]}" for name in keys)
-        loose = [name for name in twice if name not in (*keys, *_MEASURED) and twice[name].nunique(dropna=False) > 1]
-        raise LabError(f"{len(twice)} rows share a place", f"at {where} they differ in {', '.join(loose)}", "choose one level")
+        loose = [
+            str(name) for name in twice if name not in (*keys, *_MEASURED) and twice[name].nunique(dropna=False) > 1
+        ]
+        raise LabError(
+            f"{len(twice)} rows share a place", f"at {where} they differ in {', '.join(loose)}", "choose one level"
+        )
     for name in studies:
         drawn[name] = drawn.get(name, 0) + len(frame)
 
@@ -297,7 +301,12 @@ def _values(ax: Any, part: pd.DataFrame, x: str, at: Any, colour: str, marker: s
 def _legend_entry(ax: Any, label: str | None, place: int) -> None:
     if label:
         face = "white" if place % 2 else style.GREY
-        look = {"marker": style.SERIES[place % len(style.SERIES)][1], "markerfacecolor": face, "color": style.GREY, "linestyle": "none"}
+        look = {
+            "marker": style.SERIES[place % len(style.SERIES)][1],
+            "markerfacecolor": face,
+            "color": style.GREY,
+            "linestyle": "none",
+        }
         ax.plot([], [], label=label, **look)
 
 

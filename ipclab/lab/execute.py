@@ -29,10 +29,10 @@ def execute(
 ) -> None:
     """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells are done.
 
-    `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang, title,
-    date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print to stderr,
-    such as progress, goes to the file `say`. Raises UsageError for wrong
-    parameters, before a kernel starts, and LabError when a cell fails or time runs out.
+    `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang,
+    title, date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print to
+    stderr, such as progress, goes to the file `say`. Raises UsageError for wrong parameters, before a kernel starts, and
+    LabError when a cell fails or time runs out.
     """
     import nbformat
 
@@ -162,7 +162,11 @@ class Kernel:
         if self.manager is None:
             parent = None if len(tempfile.gettempdir()) < _LONGEST_TEMP else "/tmp"
             self.folder = tempfile.TemporaryDirectory(prefix="ipclab-kernel-", dir=parent)
-            sockets = {"transport": "ipc", "ip": f"{self.folder.name}/k", "connection_file": f"{self.folder.name}/k.json"}
+            sockets = {
+                "transport": "ipc",
+                "ip": f"{self.folder.name}/k",
+                "connection_file": f"{self.folder.name}/k.json",
+            }
             self.manager = AsyncKernelManager(kernel_name="python3", **sockets)
         return self.manager
 

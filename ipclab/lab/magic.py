@@ -14,7 +14,7 @@ def namespace() -> Mapping[str, Any]:
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()
-    return {} if shell is None else shell.user_ns  # type: ignore[no-any-return]
+    return {} if shell is None else shell.user_ns
 
 
 def register(translate: TextChange, fill: TextChange) -> None:
@@ -32,7 +32,9 @@ def register(translate: TextChange, fill: TextChange) -> None:
         from IPython.display import Markdown, display
 
         if line.strip():
-            raise UsageError("%%prose takes nothing on its line", f"it got {line.strip()!r}", "put it below as Markdown")
+            raise UsageError(
+                "%%prose takes nothing on its line", f"it got {line.strip()!r}", "put it below as Markdown"
+            )
         display(Markdown(prose.render(cell, translate, fill)))  # type: ignore[no-untyped-call]
 
     shell.register_magic_function(show, "cell", "prose")

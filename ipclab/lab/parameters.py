@@ -10,9 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ipclab.errors import UsageError
+from ipclab.errors import UsageError, nearest
 from ipclab.lab import ipynb
-from ipclab.errors import nearest
 
 TAG = "parameters"
 _TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "object": object}
@@ -35,7 +34,9 @@ class Parameter:
         try:
             kind = eval(self.type, {"__builtins__": {}}, _TYPES)
         except (NameError, SyntaxError, TypeError) as error:
-            raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", f"use {', '.join(_TYPES)}") from error
+            raise UsageError(
+                f"parameter {self.name!r}", f"no type {self.type!r}", f"use {', '.join(_TYPES)}"
+            ) from error
         if self.type.startswith("list") and not isinstance(value, list | tuple):
             value = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
         if kind in (int, float) and isinstance(value, bool):

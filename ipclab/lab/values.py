@@ -1,4 +1,4 @@
-"""Values by name: variables of the notebook, and addresses of measured values such as `payload.write[mapping=kept].p50`."""
+"""Values by name: variables of the notebook, and addresses such as `payload.write[mapping=kept].p50`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ __all__ = ["at", "beside", "drawn_from", "named", "narrowed", "one", "over", "pl
 
 
 def beside(points: pd.DataFrame, whole: pd.DataFrame, more: Mapping[str, str | tuple[str, str]]) -> pd.DataFrame:
-    """Return rows with a column for each of `more`: that metric (or op and metric) of the same point, out of `whole`."""
+    """Return rows with a column for each of `more`: that metric (or op and metric) of the same point in `whole`."""
     for name, wanted in more.items():
         op, metric = (None, wanted) if isinstance(wanted, str) else wanted
         rows = whole[(whole.metric == metric) & whole.point.isin(points.point)].itertuples()
@@ -48,13 +48,17 @@ def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
     root, *rest = name.split(".")
     if root not in namespace:
         known = [each for each in namespace if not each.startswith("_")]
-        raise LabError(f"no value is named {name!r}", "the prose asks for it", f"the nearest name is {nearest(name, known)!r}")
+        raise LabError(
+            f"no value is named {name!r}", "the prose asks for it", f"the nearest name is {nearest(name, known)!r}"
+        )
     found = namespace[root]
     for part in rest:
         try:
             found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         except (KeyError, AttributeError) as error:
-            raise LabError(f"no value is named {name!r}", f"{root} has no {part!r}", "see what the notebook keeps") from error
+            raise LabError(
+                f"no value is named {name!r}", f"{root} has no {part!r}", "see what the notebook keeps"
+            ) from error
     return plain(found)
 
 
