@@ -28,7 +28,7 @@ CORRECTION: dict[str, type] = {
     **{"values": dict, "own_values": dict, "here_values": dict},
 }
 SENSES = ("equal", "lowest", "highest", "truncated")
-TEXT_KEYS = {"seed": str, "study": str, "title": str, "language": str, "printed": dict}
+TEXT_KEYS = {"seed": str, "study": str, "title": str, "language": str, "printed": dict, "levels": dict}
 _HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")
 # What the fonts of a report do not hold: control and private characters, emoji and pictographs.
 _PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]")
@@ -67,7 +67,10 @@ class Correction:
 
 @dataclass(frozen=True)
 class File:
-    """What a file of claims states. `printed` gives the run's op and metric for the quantities of a text's table."""
+    """What a file of claims states.
+
+    `printed` gives the op and metric of a run for quantities of a text's table, `levels` the levels of its factors.
+    """
 
     claims: tuple[Claim, ...]
     derived: tuple[Derivation, ...] = ()
@@ -76,6 +79,7 @@ class File:
     study: str = ""
     title: str = ""
     printed: Mapping[str, str] = field(default_factory=dict)
+    levels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,7 +110,7 @@ def parse(text: str, name: str) -> File:
         tuple(claims),
         tuple(_derivation(made, each) for each in derived),
         tuple(_correction(made, each) for each in corrections),
-        **{key: about[key] for key in ("seed", "study", "title", "printed") if key in about},
+        **{key: about[key] for key in ("seed", "study", "title", "printed", "levels") if key in about},
         names=names,
     )
 

@@ -49,8 +49,10 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text's file does not name otherwise keeps its name as metric of the op `text`.
     """
-    told = published(paths, study)
-    said: Mapping[str, str] = texts(paths)[study].printed if study in texts(paths) else {}
+    told, file = published(paths, study), texts(paths).get(study)
+    said: Mapping[str, str] = file.printed if file else {}
+    for name, levels in file.levels.items() if file else ():
+        told[name] = told[name].map(lambda level, known=levels: known.get(str(level), level)).astype("Int64")
     words = told["metric"].map(lambda name: said.get(name, f"{OTHER}.{name}")).str.rpartition(".")
     ops, metrics = words[0], words[2]
     if "op" in told:
