@@ -67,6 +67,10 @@ NAMES = {
     "read": N_("read"),
     "handover": N_("handover"),
     "round-trip": N_("round trip"),
+    "write.encode": N_("encoding"),
+    "write.transport": N_("transport of the write"),
+    "read.transport": N_("transport of the read"),
+    "read.decode": N_("decoding"),
     "end-to-end": N_("both ends"),
     # the multiplexer: nodes and their messages, memory, streams
     "node": N_("Node"),
@@ -92,17 +96,12 @@ NAMES = {
     "file.fault": N_("page faults"),
 }
 LEVELS = {
-    "p50": N_("median"),
-    # codecs; LMDB's ways to write; the parts of sharing a dictionary
+    # codecs; LMDB's ways to write
     "msgpack": "MessagePack",
     "json": "JSON",
     "fixed": N_("fixed layout"),
     "lmdb default": N_("lmdb, pages written"),
     "lmdb writemap": N_("lmdb, writable map"),
-    "write.encode": N_("encoding"),
-    "write.transport": N_("transport of the write"),
-    "read.transport": N_("transport of the read"),
-    "read.decode": N_("decoding"),
     "same": N_("same CPU"),
     "cross": N_("two CPUs"),
     "free": N_("scheduler's choice"),

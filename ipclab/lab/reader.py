@@ -73,7 +73,7 @@ class Reader:
     def level(self, factor: str, level: Any) -> str:
         """Return how a level or a list of them is written: sizes and times with their unit, words translated."""
         if isinstance(level, list | tuple):
-            return ", ".join(self.level(factor, each) for each in level) or DASH
+            return self.translate(N_(", ")).join(self.level(factor, each) for each in level) or DASH
         if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
             return DASH
         if factor in labels.UNITS:
