@@ -60,7 +60,7 @@ def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None
         relation = "same" if point.placement == "same" else machine.relation
         medians.append(Medians(point.study, point.id, "round-trip", relation, tuple(values)))
         median = float(np.median(values))
-        found = Estimate(median, float(min(values)), float(max(values)), machine.launches, 1000, np.empty(0))
+        found = Estimate(median, float(min(values)), float(max(values)), machine.launches, 1000)
         rows.append(Row(point, "round-trip", "p50", "ns", found, ("budget",)))
     facts = {"cpu_model": f"Example {name}", "kernel_release": "6.1.0", "cores": 2, "page_size": 4096, **machine.facts}
     head = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.stats.drift import drift
-from ipclab.stats.intervals import Estimate, Samples, inverse, quantile_estimate, statistic_estimate
+from ipclab.stats.intervals import Estimate, Samples, quantile_estimate, statistic_estimate
 from ipclab.stats.modes import modes
 from ipclab.store.samples import Measured
 
@@ -60,7 +60,10 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     factors = sorted(set(made.columns) - set(KEY) - set(columns))
     made = made.reindex(columns=[*KEY, *factors, *columns])
     for name in (*factors, "size_bytes"):
-        if made[name].dropna().map(lambda level: isinstance(level, int | np.integer)).all() and made[name].notna().any():
+        if (
+            made[name].dropna().map(lambda level: isinstance(level, int | np.integer)).all()
+            and made[name].notna().any()
+        ):
             made[name] = made[name].astype("Int64" if made[name].isna().any() else "int64")
     return made
 
@@ -98,7 +101,7 @@ def _times(measured: Measured, op: str, seed: Seed) -> Iterator[tuple[str, str, 
         found = quantile_estimate(launches, q, seed(metric))
         yield op, metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
         if metric == "p50" and "." not in op and point.size_bytes and found.low > 0:
-            yield op, "bandwidth", "B/s", inverse(found, point.size_bytes * 1e9), flags
+            yield op, "bandwidth", "B/s", found.inverse(point.size_bytes * 1e9), flags
     for metric, found in _moments(launches, seed):
         yield op, metric, "ns", found, flags
 
@@ -108,8 +111,8 @@ def _moments(launches: Sequence[Samples], seed: Seed) -> list[tuple[str, Estimat
     largest = float(max(values[-1] for values in launches))
     smallest = float(min(values[0] for values in launches))
     return [
-        ("min", Estimate(smallest, smallest, smallest, len(launches), count, np.array([smallest]))),
-        ("max", Estimate(largest, largest, largest, len(launches), count, np.array([largest]))),
+        ("min", Estimate(smallest, smallest, smallest, len(launches), count)),
+        ("max", Estimate(largest, largest, largest, len(launches), count)),
         ("mean", statistic_estimate([float(values.mean()) for values in launches], count, seed("mean"))),
         ("sd", statistic_estimate([float(values.std()) for values in launches], count, seed("sd"))),
     ]

@@ -1,15 +1,11 @@
 """The comparison of two points: `undecided` until an interval over launches supports more.
 
 Only medians of launches are compared, never samples: samples of one launch share its luck, and tests over them call
-identical code different nine times in ten (measuring.md, finding 3). The test is an exact permutation of ranks
-(`ipclab.stats.ranktest`), so nothing is assumed about how launches scatter, and nothing is dropped.
-
-Over the points of one comparison the rate of false discoveries is held by Benjamini and Hochberg (J. R. Statist. Soc.
-B 57, 1995, 289-300), which holds for points that are disturbed together too (Benjamini and Yekutieli, Ann. Statist.
-29, 2001, 1165-1188). Not Holm: an exact test of n launches a side has a smallest p of 2 / C(2n, n), and Holm would
-then call twentyfold differences undecided for want of launches. Intervals are widened to the threshold that
-Benjamini-Hochberg arrives at, so that test and interval agree (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100,
-2005, 71-81).
+identical code different nine times in ten (measuring.md, finding 3). Over the points of one comparison the rate of
+false discoveries is held by Benjamini and Hochberg (J. R. Statist. Soc. B 57, 1995, 289-300), also where points are
+disturbed together (Benjamini and Yekutieli, Ann. Statist. 29, 2001, 1165-1188). Not Holm: the smallest p of n launches
+a side is 2 / C(2n, n), so that twentyfold differences would be undecided. Intervals are widened to the threshold that
+the correction arrives at, so that test and interval agree (J. Am. Statist. Assoc. 100, 2005, 71-81).
 """
 
 import math
@@ -33,9 +29,8 @@ ROUNDS_IN_BLOCK = 4
 class Side:
     """One point: its launches' medians in the order taken, and the conditions that the other side must share.
 
-    `blocks` numbers the block of launches (interleaved with the other side's) that each belongs to; with it only
-    launches of one block are compared, which takes the drift of the machine out. A block should hold at least two
-    launches of each side; without `blocks` all launches are one.
+    Only launches with the same number in `blocks` are compared, which takes the machine's drift out; a block should
+    hold at least two launches of each side. Without `blocks` all launches are one.
     """
 
     medians: Sequence[float]
@@ -45,12 +40,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is known about the second side over the first.
+    """What is known about the second side over the first: the `ratio` of times and the ends of its interval.
 
-    `ratio` of times with its interval `low` to `high`; None where no data bound it. `detectable` is the smallest
-    slow-down (a share) that this many launches with this scatter find with 95 % power. `reason` is a code:
-    `differs:NAMES`, `no-launches`, `not-a-time`, `bad-blocks`, `no-variance`, `few-launches`, `wide-interval`,
-    `interval-below-1`, `interval-above-1`, `within-bound`, `small-difference` (shown, but inside the bound).
+    `detectable` is the smallest slow-down (a share) that this many launches with this scatter find with 95 % power;
+    None is what no data bound. `reason` is a code: `differs:NAMES`, `no-launches`, `not-a-time`, `bad-blocks`,
+    `no-variance`, `few-launches`, `wide-interval`, `interval-below-1`, `interval-above-1`, `within-bound`,
+    `small-difference` (shown, but inside the bound).
     """
 
     verdict: str
@@ -64,10 +59,9 @@ class Comparison:
 
 
 def by_round(first: Side, second: Side) -> tuple[Side, Side]:
-    """Return both sides with blocks of four rounds, for points that were launched once a round from the same round on.
+    """Return both sides with blocks of four rounds; the k-th launch of each is of round k.
 
-    The k-th launch is of round k. Launches of later rounds, which the other side did not have, get a block of their
-    own, so that a drift of the machine after one side's end is not taken for a difference.
+    Launches of rounds that the other side did not have get a block of their own: a later drift is no difference.
     """
     common = min(len(first.medians), len(second.medians))
     last = max(1, common // ROUNDS_IN_BLOCK) - 1
@@ -92,17 +86,12 @@ def compare_all(
     `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`, even when it
     excludes 1. Pairs that cannot be tested do not count towards the correction.
     """
-    refusals = [refusal(*pair) for pair in pairs]
-    groups = [_groups(*pair) if why is None else None for pair, why in zip(pairs, refusals, strict=True)]
-    chances = [1.0 if found is None else p_value(found) for found in groups]
-    level = threshold([p for p, found in zip(chances, groups, strict=True) if found is not None], alpha)
-    done = []
-    for pair, why, found, p in zip(pairs, refusals, groups, chances, strict=True):
-        if found is None:
-            done.append(why or Comparison(UNDECIDED, "no-launches"))
-        else:
-            done.append(_judge(found, p, level, equivalence, (len(pair[0].medians), len(pair[1].medians))))
-    return done
+    refused = [refusal(*pair) for pair in pairs]
+    tested = [groups(*pair) for pair, why in zip(pairs, refused, strict=True) if why is None]
+    chances = [p_value(each) for each in tested]
+    level = threshold(chances, alpha)
+    judged = iter([_judge(each, p, level, equivalence) for each, p in zip(tested, chances, strict=True)])
+    return [why or next(judged) for why in refused]
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:
@@ -115,9 +104,7 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
 def refusal(first: Side, second: Side) -> Comparison | None:
     """Return why the two cannot be tested, or None when they can."""
     launches = len(first.medians), len(second.medians)
-    names = sorted(first.conditions.keys() | second.conditions.keys())
-    differing = [name for name in names if first.conditions.get(name) != second.conditions.get(name)]
-    if differing:
+    if differing := sorted({name for name, _ in first.conditions.items() ^ second.conditions.items()}):
         return Comparison(NOT_COMPARABLE, f"differs:{','.join(differing)}", launches=launches)
     if not all(launches):
         return Comparison(UNDECIDED, "no-launches", launches=launches)
@@ -130,30 +117,35 @@ def refusal(first: Side, second: Side) -> Comparison | None:
 
 def _doubt(first: Side, second: Side) -> str | None:
     """Return why two sides of times can give a ratio but no interval."""
-    sides = first, second
-    blocks = [side.blocks or [0] * len(side.medians) for side in sides]
-    complete = all(len(numbers) == len(side.medians) for side, numbers in zip(sides, blocks, strict=True))
-    if not complete or bool(first.blocks) != bool(second.blocks) or not set(blocks[0]) & set(blocks[1]):
-        return "bad-blocks"
-    if min(len(side.medians) for side in sides) == 1:
+    if first.blocks or second.blocks:
+        complete = all(len(side.blocks) == len(side.medians) for side in (first, second))
+        if not complete or not set(first.blocks) & set(second.blocks):
+            return "bad-blocks"
+    if min(len(first.medians), len(second.medians)) == 1:
         return "few-launches"
-    return "no-variance" if any(min(side.medians) == max(side.medians) for side in sides) else None
+    return "no-variance" if any(min(side.medians) == max(side.medians) for side in (first, second)) else None
 
 
-def _groups(first: Side, second: Side) -> Groups:
+def groups(first: Side, second: Side) -> Groups:
+    """Return the logarithms of both sides' times with their blocks; without any, all are of one."""
     logs = (np.log(np.asarray(side.medians, dtype=np.float64)) for side in (first, second))
     blocks = (np.asarray(side.blocks or [0] * len(side.medians), dtype=np.int64) for side in (first, second))
     return Groups(*logs, *blocks)
 
 
-def _judge(groups: Groups, p: float, level: float, equivalence: float, launches: tuple[int, int]) -> Comparison:
-    ratio = math.exp(float(np.median(groups.differences())))
-    low, high = (None if end is None else math.exp(end) for end in interval(groups, level))
+def _judge(tested: Groups, p: float, level: float, equivalence: float) -> Comparison:
+    ratio, low, high = shown(tested, level)
     verdict, reason = UNDECIDED, "few-launches"
     if low is not None and high is not None:
         verdict, reason = _verdict(low, high, p <= level, 1 + equivalence)
     found = detectable(low, high, level, equivalence)
-    return Comparison(verdict, reason, ratio, low, high, found, p, launches)
+    return Comparison(verdict, reason, ratio, low, high, found, p, tested.launches())
+
+
+def shown(tested: Groups, level: float) -> tuple[float, float | None, float | None]:
+    """Return the ratio of the second side over the first, and the ends of its interval at `level`."""
+    low, high = (None if end is None else math.exp(end) for end in interval(tested, level))
+    return math.exp(float(np.median(tested.differences()))), low, high
 
 
 def _verdict(low: float, high: float, rejected: bool, bound: float) -> tuple[str, str]:
@@ -167,13 +159,19 @@ def _verdict(low: float, high: float, rejected: bool, bound: float) -> tuple[str
 
 
 def detectable(low: float | None, high: float | None, level: float, equivalence: float) -> float | None:
-    """Return the slow-down (a share) that would be found with 95 % power, never less than the bound of `same`.
+    """Return the slow-down (a share) that would be found with 95 % power, never less than the bound of `same`."""
+    step = power_step(low, high, level, level)
+    return None if step is None else max(equivalence, math.expm1(step))
+
+
+def power_step(low: float | None, high: float | None, shown_at: float, tested_at: float) -> float | None:
+    """Return the log ratio that a test at `tested_at` finds with 95 % power, from an interval at `shown_at`.
 
     The width of a rank interval over twice the normal quantile estimates the standard error of the estimate (Lehmann,
     Ann. Math. Statist. 34, 1963, 1507-1512); a shift of the quantiles of level and power together is then found.
     """
     if low is None or high is None:
         return None
-    outer, power = NormalDist().inv_cdf(1 - level / 2), NormalDist().inv_cdf(POWER)
-    error = math.log(high / low) / (2 * outer)
-    return max(equivalence, math.expm1((outer + power) * error))
+    normal = NormalDist()
+    error = math.log(high / low) / (2 * normal.inv_cdf(1 - shown_at / 2))
+    return (normal.inv_cdf(1 - tested_at / 2) + normal.inv_cdf(POWER)) * error

@@ -1,32 +1,38 @@
-"""Intervals from launches: the median of launch quantiles and a seeded hierarchical bootstrap.
+"""Intervals from launches (the median of launch quantiles and a seeded hierarchical bootstrap) and of rates.
 
 The variance between launches is the honest one: samples within a launch share its luck (page placement, the
 scheduler's choices), so they are never pooled as if they were independent.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb, exp, fsum, log, log1p
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import PCG64, Generator
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 DRAWS = 1_000
 LEVEL = 0.95
+RATE_STEPS = 10**9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval; `draws` are the bootstrap's values, for ratios and sums of estimates."""
+    """A value with its 95 % interval, and of how many launches and samples it is."""
 
     value: float
     low: float
     high: float
     launches: int
     samples: int
-    draws: Floats
+
+    def inverse(self, factor: float) -> "Estimate":
+        """Return `factor` over this positive value, such as a bandwidth from a time."""
+        return Estimate(factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples)
 
 
 def rank(count: int, q: float) -> int:
@@ -35,80 +41,56 @@ def rank(count: int, q: float) -> int:
 
 
 def quantile_estimate(launches: Sequence[Samples], q: float, seed: int) -> Estimate:
-    """Return the median over launches of each launch's `q` quantile.
-
-    `launches` are sorted arrays, one a launch. Hierarchical bootstrap: launches are drawn with replacement, then
-    each drawn launch's quantile under resampling of its samples. The latter needs no resampling: the k-th smallest of
-    n draws is at position floor(n * B) with B ~ Beta(k, n + 1 - k) (order statistics of the uniform distribution;
-    David and Nagaraja, Order Statistics, 2003, section 2.3).
-    """
-    random = Generator(np.random.PCG64(seed))
+    """Return the median over `launches`, a sorted array each, of each launch's `q` quantile."""
     value = float(np.median([values[rank(len(values), q)] for values in launches]))
+    samples = sum(len(values) for values in launches)
+    return _estimate(value, quantile_draws(launches, q, seed), len(launches), samples)
+
+
+def quantile_draws(launches: Sequence[Samples], q: float, seed: int) -> Floats:
+    """Return the values of the bootstrap: launches drawn with replacement, each with its samples resampled.
+
+    Samples need no drawing: the k-th smallest of n draws is at position floor(n * B) with B ~ Beta(k, n + 1 - k)
+    (order statistics of the uniform distribution; David and Nagaraja, Order Statistics, 2003, section 2.3).
+    """
+    random = Generator(PCG64(seed))
     chosen = random.integers(0, len(launches), (len(launches), DRAWS))
-    draws = np.median(_resampled_quantiles(launches, q, chosen, random), axis=0)
-    return estimate(value, draws, len(launches), sum(len(values) for values in launches))
-
-
-def _resampled_quantiles(
-    launches: Sequence[Samples], q: float, chosen: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", random: Generator
-) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
-    """Return a quantile of its own for every `chosen` launch: one that was drawn twice is resampled twice."""
-    lengths = np.array([len(values) for values in launches])
-    count = lengths[chosen]
+    count = np.array([len(values) for values in launches])[chosen]
     k = np.array([rank(len(values), q) + 1 for values in launches])[chosen]
     places = np.minimum(count - 1, (random.beta(k, count + 1 - k) * count).astype(np.int64))
     found = np.empty(chosen.shape)
     for number, values in enumerate(launches):  # one by one: all samples in one array again would double the memory
         mine = chosen == number
         found[mine] = values[places[mine]]
-    return found
+    return np.asarray(np.median(found, axis=0))
 
 
 def statistic_estimate(per_launch: Sequence[float], samples: int, seed: int) -> Estimate:
     """Return the median over launches of a number that each launch has, with a bootstrap over launches."""
     values = np.asarray(per_launch, dtype=np.float64)
-    random = Generator(np.random.PCG64(seed))
-    chosen = random.integers(0, len(values), (len(values), DRAWS))
-    return estimate(float(np.median(values)), np.median(values[chosen], axis=0), len(values), samples)
+    chosen = Generator(PCG64(seed)).integers(0, len(values), (len(values), DRAWS))
+    return _estimate(float(np.median(values)), np.median(values[chosen], axis=0), len(values), samples)
 
 
-def estimate(value: float, draws: Floats, launches: int, samples: int) -> Estimate:
-    """Return `value` with the percentile interval of the bootstrap's `draws`, never narrower than `value` itself."""
+def _estimate(value: float, draws: Floats, launches: int, samples: int) -> Estimate:
+    """Return `value` with the percentile interval of `draws`, which never excludes `value` itself."""
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(value, min(float(low), value), max(float(high), value), launches, samples, draws)
-
-
-def ratio(over: Estimate, under: Estimate) -> Estimate:
-    """Return `over` / `under` of two independent estimates."""
-    value = over.value / under.value
-    draws = over.draws / under.draws
-    return estimate(value, draws, min(over.launches, under.launches), min(over.samples, under.samples))
-
-
-def total(parts: Sequence[Estimate]) -> Estimate:
-    """Return the sum of independent estimates."""
-    draws = np.sum([part.draws for part in parts], axis=0)
-    launches = min(part.launches for part in parts)
-    return estimate(sum(part.value for part in parts), draws, launches, min(part.samples for part in parts))
-
-
-def difference(more: Estimate, less: Estimate) -> Estimate:
-    """Return `more` - `less` of two independent estimates."""
-    launches, samples = min(more.launches, less.launches), min(more.samples, less.samples)
-    return estimate(more.value - less.value, more.draws - less.draws, launches, samples)
-
-
-def scale(of: Estimate, factor: float) -> Estimate:
-    """Return `of` times `factor`."""
-    return estimate(of.value * factor, of.draws * factor, of.launches, of.samples)
-
-
-def inverse(of: Estimate, factor: float = 1.0) -> Estimate:
-    """Return `factor` / `of`, such as a bandwidth from a time."""
-    return estimate(factor / of.value, factor / of.draws, of.launches, of.samples)
+    return Estimate(value, min(float(low), value), max(float(high), value), launches, samples)
 
 
 def median_interval(values: Floats) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of the median of a few values, seeded by their number."""
     found = statistic_estimate(list(values), len(values), seed=len(values))
     return found.low, found.high
+
+
+def rate_upper(hits: int, trials: int) -> float:
+    """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26, 1934, 404-413)."""
+
+    def unlikely(step: int) -> bool:
+        rate = step / RATE_STEPS
+        logs = (log(comb(trials, k)) + k * log(rate) + (trials - k) * log1p(-rate) for k in range(hits + 1))
+        return fsum(map(exp, logs)) < (1 - LEVEL) / 2
+
+    steps = range(1, RATE_STEPS)
+    return 1.0 if hits == trials else bisect_left(steps, True, key=unlikely) / RATE_STEPS

@@ -1,22 +1,18 @@
-"""The modes of a distribution: how many there are, what each holds, and which counter tells them apart."""
+"""The modes of a distribution: how many there are, and what each holds."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ipclab.stats.intervals import Samples
-from ipclab.stats.ranktest import Floats, mean_ranks
+from ipclab.stats.intervals import Floats, Samples
 
-Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
-Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
 LEAST_SAMPLES = 50
 LEAST_SHARE = 0.02
 NARROWEST = 0.02  # bins below 2 % would show the steps of the clock
 MOST_BINS = 1_000
 VALLEY = 0.5  # two peaks are two modes when the count between them falls below half of the lower one
 KERNEL = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
-TELLING = 0.9
 
 
 @dataclass(frozen=True)
@@ -62,11 +58,10 @@ def _cuts(logs: Floats) -> list[float]:
     width = max(2 * spread / np.cbrt(len(logs)), NARROWEST, span / MOST_BINS)
     bins = int(np.ceil(span / width)) + 1
     counts, edges = np.histogram(logs, bins=bins, range=(logs.min(), logs.min() + bins * width))
-    smooth = np.convolve(counts, KERNEL, mode="same")
+    valleys = _valleys(np.convolve(counts, KERNEL, mode="same"))
     cuts: list[int] = []
     first = 0
-    for place in _valleys(smooth):
-        last = next((cut for cut in _valleys(smooth) if cut > place), bins)
+    for place, last in pairwise([*valleys, bins]):
         if min(counts[first:place].sum(), counts[place:last].sum()) >= LEAST_SHARE * len(logs):
             cuts.append(place)
             first = place
@@ -80,29 +75,10 @@ def _valleys(counts: Floats) -> list[int]:
     for place, count in enumerate(counts):
         if count < counts[low]:
             low = place
-        deep = counts[low] < VALLEY * min(counts[peak], count)
-        if deep:
+        if counts[low] < VALLEY * min(counts[peak], count):
             flat = np.flatnonzero(counts[low:place] == counts[low])
             valleys.append(low + int(flat[-1] + 1) // 2)
             peak = low = place
         elif count > counts[peak]:
             peak = low = place
     return valleys
-
-
-def explain(in_mode: Truths, counters: Mapping[str, Floats]) -> str | None:
-    """Return the counter that tells best whether a launch (or sample) is in a mode, or None when none does.
-
-    All arrays have one entry a launch. A counter tells when of a pair, one inside and one outside, the one inside has
-    the higher (or the lower) count in at least 9 of 10: the area under the ROC curve (Hanley and McNeil, Radiology
-    143, 1982, 29-36).
-    """
-    inside, outside = int(in_mode.sum()), int((~in_mode).sum())
-    if not inside or not outside:
-        return None
-    best, name = 0.0, None
-    for counter, values in counters.items():
-        area = (mean_ranks(values)[in_mode].sum() - inside * (inside + 1) / 2) / (inside * outside)
-        if (telling := max(area, 1 - area)) > max(best, TELLING - 1e-12):
-            best, name = telling, counter
-    return name

@@ -8,6 +8,7 @@ respects their asymmetry, and takes the operands for independent.
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import exp, hypot, inf, isfinite, log
+from operator import mul, truediv
 from typing import Any, Union
 
 Number = Union[int, float, "Quantity"]
@@ -97,54 +98,45 @@ def total(parts: Iterable[Quantity]) -> Quantity:
 def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
     if not (one and other):
         return missing(one.unit if one else other.unit)
-    unit = _common(one, other)
-    (a, b), (c, d) = one.ends, other.ends if sign > 0 else other.ends[::-1]
+    if one.unit != other.unit and not (one.unit in PLAIN and other.unit in PLAIN):
+        raise ValueError(f"{one.unit} and {other.unit} cannot be added")
+    (a, b), (c, d) = one.ends, other.ends[::sign]
     value = one.value + sign * other.value
     down, up = hypot(one.value - a, other.value - c), hypot(b - one.value, d - other.value)
-    return _made(value, unit, value - down, value + up, one, other)
+    return _made(value, one.unit, value - down, value + up, one, other)
 
 
 def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     if not (one and other):
         return missing()  # of whatever unit: what was not measured has none for certain
-    unit = _product_unit(one, other, power)
+    unit = _product_unit(one.unit, other.unit, power)
     (a, b), (c, d) = one.ends, other.ends
     if power < 0 and c <= 0 <= d:
         return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
-    value = one.value * other.value if power > 0 else one.value / other.value
-    if min(a, c) <= 0 or not all(map(isfinite, (a, b, c, d))):
-        return _made(value, unit, *_corners((a, b), (c, d), power), one, other)
-    x, y = log(one.value), log(other.value)
-    e, f = (log(c), log(d)) if power > 0 else (log(d), log(c))
+    combine = mul if power > 0 else truediv
+    value = combine(one.value, other.value)
+    if min(a, c) <= 0 or not all(map(isfinite, (a, b, c, d))):  # the widest that the ends allow
+        corners = [combine(x, y) for x in (a, b) for y in (c, d)]
+        return _made(value, unit, min(corners), max(corners), one, other)
+    x, y, (e, f) = log(one.value), log(other.value), (log(c), log(d))[::power]
     down, up = hypot(x - log(a), y - e), hypot(log(b) - x, f - y)
     return _made(value, unit, value * exp(-down), value * exp(up), one, other)
 
 
-def _corners(one: tuple[float, float], other: tuple[float, float], power: int) -> tuple[float, float]:
-    """Return the widest interval that the ends allow, where one may be zero or negative."""
-    found = [a * b if power > 0 else a / b for a in one for b in other]
-    return min(found), max(found)
+def _product_unit(one: str, other: str, power: int) -> str:
+    if other in PLAIN:
+        return one
+    if power < 0 and one == other:
+        return "1"
+    if power > 0 and one in PLAIN:
+        return other
+    raise ValueError(f"{one} and {other} cannot be combined")
 
 
 def _made(value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity) -> Quantity:
     exact = one.low is None and other.low is None and isfinite(low)
-    kind = "computed" if exact else "measured"
     named = min((each.n for each in (one, other) if each.n), key=lambda n: int(n.split()[0]), default="")
     sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
-    return Quantity(value, unit, None if exact else low, None if exact else high, named, kind, sources)
-
-
-def _common(one: Quantity, other: Quantity) -> str:
-    if one.unit == other.unit or (one.unit in PLAIN and other.unit in PLAIN):
-        return one.unit
-    raise ValueError(f"{one.unit} and {other.unit} cannot be added")
-
-
-def _product_unit(one: Quantity, other: Quantity, power: int) -> str:
-    if other.unit in PLAIN:
-        return one.unit
-    if power < 0 and one.unit == other.unit:
-        return "1"
-    if power > 0 and one.unit in PLAIN:
-        return other.unit
-    raise ValueError(f"{one.unit} and {other.unit} cannot be combined")
+    if exact:
+        return Quantity(value, unit, None, None, named, "computed", sources)
+    return Quantity(value, unit, low, high, named, "measured", sources)

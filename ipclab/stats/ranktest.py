@@ -6,6 +6,7 @@ in which the labels could have fallen within the blocks (Hodges and Lehmann, Ann
 Without blocks this is the Wilcoxon-Mann-Whitney test; ties get their mean rank and stay exact.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -27,6 +28,10 @@ class Groups:
     a_blocks: Integers
     b_blocks: Integers
 
+    def launches(self) -> tuple[int, int]:
+        """Return how many values each group has."""
+        return len(self.a), len(self.b)
+
     def blocks(self) -> list[tuple[Floats, Floats]]:
         """Return both groups' values of each block."""
         names = np.union1d(self.a_blocks, self.b_blocks)
@@ -45,49 +50,31 @@ def mean_ranks(values: Floats) -> Floats:
 
 def p_value(groups: Groups, shift: float = 0.0) -> float:
     """Return the two-sided p of "b is a, later by `shift`": the share of labellings that lie as far out as this one."""
-    parts = _ranked(groups, shift)
-    distance = abs(_distance(parts))
-    if _many(parts):
-        deviation = _deviation(parts)
-        return 1.0 if deviation == 0 else float(2 * NormalDist().cdf(-max(0.0, distance - 1) / deviation))
-    places, chances = _labellings(parts)
-    return float(min(1.0, chances[np.abs(places) >= distance - ROUNDING].sum()))
+    return min(1.0, sum(_tails(groups, shift, both=True)))
 
 
 def tails(groups: Groups, shift: float = 0.0) -> tuple[float, float]:
     """Return the one-sided p of "b is a, later by `shift`" against b being earlier, and against b being later."""
-    parts = _ranked(groups, shift)
-    distance = _distance(parts)  # of a's rank sum from its middle: high when b is early
-    if _many(parts):
-        deviation = _deviation(parts)
-        if deviation == 0:
-            return 1.0, 1.0
-        early, late = (NormalDist().cdf((1 - sign * distance) / deviation) for sign in (1, -1))
-        return min(1.0, early), min(1.0, late)
-    places, chances = _labellings(parts)
-    early, late = chances[places >= distance - ROUNDING].sum(), chances[places <= distance + ROUNDING].sum()
-    return float(min(1.0, early)), float(min(1.0, late))
+    return _tails(groups, shift, both=False)
 
 
-def _ranked(groups: Groups, shift: float) -> list[tuple[Integers, int]]:
-    """Return for each block twice the ranks (integers even with ties), a's before b's, and how many are a's."""
+def _tails(groups: Groups, shift: float, both: bool) -> tuple[float, float]:
+    """Return how likely a's rank sum is as high as here, and as low; with `both`, as far from its middle either way."""
     blocks = [(a, b - shift) for a, b in groups.blocks()]
     aligned = [np.concatenate(block) - np.median(np.concatenate(block)) for block in blocks]
-    doubled = np.rint(2 * mean_ranks(np.concatenate(aligned))).astype(np.int64)
+    doubled = np.rint(2 * mean_ranks(np.concatenate(aligned))).astype(np.int64)  # integers even with ties
     ends = np.cumsum([len(values) for values in aligned])[:-1]
-    return [(ranks, len(a)) for ranks, (a, _) in zip(np.split(doubled, ends), blocks, strict=True)]
-
-
-def _distance(parts: list[tuple[Integers, int]]) -> float:
-    return sum(float(ranks[:n].sum() - n * ranks.mean()) for ranks, n in parts)
-
-
-def _many(parts: list[tuple[Integers, int]]) -> bool:
-    return max(len(ranks) for ranks, _ in parts) > EXACT_MOST
-
-
-def _deviation(parts: list[tuple[Integers, int]]) -> float:
-    return float(np.sqrt(sum(_variance(ranks, n) for ranks, n in parts)))
+    parts = [(ranks, len(a)) for ranks, (a, _) in zip(np.split(doubled, ends), blocks, strict=True)]
+    distance = sum(float(ranks[:n].sum() - n * ranks.mean()) for ranks, n in parts)  # high when b is early
+    high, low = (abs(distance), -abs(distance)) if both else (distance, distance)
+    if max(len(ranks) for ranks, _ in parts) > EXACT_MOST:
+        deviation = float(np.sqrt(sum(_variance(ranks, n) for ranks, n in parts)))
+        if deviation == 0:
+            return 1.0, 1.0
+        return NormalDist().cdf((1 - high) / deviation), NormalDist().cdf((1 + low) / deviation)
+    places, chances = _labellings(parts)
+    early, late = chances[places >= high - ROUNDING].sum(), chances[places <= low + ROUNDING].sum()
+    return min(1.0, float(early)), min(1.0, float(late))
 
 
 def _labellings(parts: list[tuple[Integers, int]]) -> tuple[Floats, Floats]:
@@ -113,7 +100,7 @@ def _rank_sums(ranks: tuple[int, ...], n: int) -> Floats:
 def _variance(ranks: Integers, n: int) -> float:
     """Return the variance of the sum of `n` of `ranks`, drawn without replacement."""
     size = len(ranks)
-    return 0.0 if size < 2 else float(n * (size - n) / size * ranks.var(ddof=1))  # noqa: PLR2004
+    return 0.0 if size == 1 else float(n * (size - n) / size * ranks.var(ddof=1))
 
 
 def interval(groups: Groups, level: float) -> tuple[float | None, float | None]:
@@ -133,13 +120,6 @@ def _upper_end(groups: Groups, steps: Floats, level: float) -> float | None:
         beyond = steps[place + 1] if place + 1 < len(steps) else steps[place] + 1
         return p_value(groups, float(steps[place] + beyond) / 2) <= level
 
-    first, last = len(steps) // 2, len(steps) - 1
-    if not rejected(last):
-        return None
-    while first < last:
-        middle = (first + last) // 2
-        if rejected(middle):
-            last = middle
-        else:
-            first = middle + 1
-    return float(steps[last])
+    places = range(len(steps) // 2, len(steps))
+    first = bisect_left(places, True, key=rejected)
+    return float(steps[places[first]]) if first < len(places) else None

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare
-from ipclab.stats.rates import rate_interval
+from ipclab.stats.intervals import rate_upper
 from ipclab.store.bundle.contents import CALIBRATION
 
 SCHEMA = 1
@@ -114,7 +114,7 @@ def smallest(found: Mapping[str, int], number: int) -> float | None:
 def false_alarms(tallies: Sequence[Tally]) -> Alarms:
     """Return the false alarms over all placements."""
     comparisons, flagged = sum(each.comparisons for each in tallies), sum(each.false_alarms for each in tallies)
-    upper = rate_interval(flagged, comparisons)[1]
+    upper = rate_upper(flagged, comparisons)
     return {"comparisons": comparisons, "flagged": flagged, "share": flagged / comparisons, "upper": upper}
 
 
@@ -146,6 +146,6 @@ def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
     for name, placed in sorted(found.get("placements", {}).items()):
         told = dict(placed["tally"])
         counts = {f"found_{share}": count for share, count in told.pop("found").items()}
-        upper = rate_interval(told["false_alarms"], told["comparisons"])[1]
+        upper = rate_upper(told["false_alarms"], told["comparisons"])
         table.append({"placement": name, **told, "upper": upper, **counts})
     return table
