@@ -65,7 +65,7 @@ def main() -> int:
         said, _ = measuring.communicate(timeout=600)
         tally["tracebacks"] += "Traceback" in said
         if "Traceback" in said:
-            print(said)
+            print(said, flush=True)
         runs = [folder.read(file.parent) for file in data.glob("runs/*/*/run.json")]
         if measuring.returncode == 0:
             tally["runs"] += 1
@@ -79,7 +79,7 @@ def main() -> int:
             time.sleep(0.1)
         tally["left"] += len(left)
         if left:
-            print(left)
+            print(left, flush=True)
     lost = not decoy.exists()
     decoy.unlink(missing_ok=True)
     print(f"seed {seed}: {tally}; decoy {'removed' if lost else 'there'}")
