@@ -173,7 +173,7 @@ class Lab(Data):
         """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
 
         >>> payload = lab.quoted("01_payload")
-        >>> payload.show("payload-bandwidth")       # and {payload.gain:x,interval} in prose
+        >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
         """
         return quoted(self.paths, self.run, self.lang, notebook)
 

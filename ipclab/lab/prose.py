@@ -107,6 +107,6 @@ def _edits(tokens: list[Token], lines: list[str], change: Callable[[str], str]) 
             text = change(join_lines(token.content)) if token.content.strip() else ""
             if row is not None:
                 row.append(re.sub(r"(?<!\\)\|", r"\\|", text))
-            elif text:
+            elif token.content.strip():
                 head, *more = token.content.split("\n")
                 yield place, 1 + len(more), lines[place][: lines[place].rfind(head)] + text

@@ -29,26 +29,34 @@ class Kept:
 
 
 class Quoted:
-    """What an executed notebook made: `show` gives a figure or table, attributes are the values that it kept."""
+    """What an executed notebook made: `figure` and `table` give what it shows by name, attributes the values it kept."""
 
     def __init__(self, name: str, outputs: list[tuple[Any, Any]]) -> None:
         """Take the displays (data, metadata) of the notebook `name`."""
-        self._name, self._shown, self._values = name, dict[str, Any](), dict[str, Quantity | str]()
+        self._name, self._values = name, dict[str, Quantity | str]()
+        self._figures, self._tables = dict[str, canvas.Figure](), dict[str, table.Table]()
         for data, metadata in outputs:
             if MIME in data:
                 self._values |= {k: Quantity(**v) if isinstance(v, dict) else v for k, v in data[MIME].items()}
             elif table.MIME in data:
                 made = table.Table.from_json(data[table.MIME])
-                self._shown[made.name or made.caption] = made
+                self._tables[made.name or made.caption] = made
             elif canvas.MIME in data:
                 words = (metadata or {}).get(canvas.MIME, {})
-                self._shown[words.get("name", "")] = canvas.Figure(data[canvas.MIME], **words)
+                self._figures[words.get("name", "")] = canvas.Figure(data[canvas.MIME], **words)
 
-    def show(self, name: str) -> Any:
-        """Return the figure or table `name`; raises `UsageError` with the nearest name when there is none."""
-        if name not in self._shown:
-            raise UsageError(f"{self._name} shows no {name!r}", "", f"did you mean {nearest(name, self._shown)!r}?")
-        return self._shown[name]
+    def figure(self, name: str) -> canvas.Figure:
+        """Return the figure `name`; raises `UsageError` with the nearest name when there is none."""
+        return self._figures[self._known(name, self._figures)]
+
+    def table(self, name: str) -> table.Table:
+        """Return the table `name`; raises `UsageError` with the nearest name when there is none."""
+        return self._tables[self._known(name, self._tables)]
+
+    def _known(self, name: str, shown: Mapping[str, Any]) -> str:
+        if name not in shown:
+            raise UsageError(f"{self._name} shows no {name!r}", "", f"did you mean {nearest(name, shown)!r}?")
+        return name
 
     def __getattr__(self, name: str) -> Quantity | str:
         """Return a kept value."""
