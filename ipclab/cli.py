@@ -145,9 +145,14 @@ def report(
 
 
 def _say_failed(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa: F821
+    from ipclab.lab.lab import Lab
+
     if failed := run.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the same command measures them again")
+    if wrong := Lab.of(run, checkout(), "en").impossible():
+        fix = "it measured something else than it says: look at that backend"
+        raise LabError(f"{len(wrong)} results are physically impossible", wrong[0], fix)
 
 
 @commands.command()
