@@ -1,11 +1,16 @@
 """What notebooks share beside the lab: pairs of mechanisms, further metrics of a point, plain numbers, names apart."""
 
 import pandas as pd
+import pytest
 
+from ipclab.errors import UsageError
 from ipclab.frames.contests import pairs
+from ipclab.lab import canvas, prose, table
 from ipclab.lab.drawing import _apart
 from ipclab.lab.numbers import trimmed
+from ipclab.lab.quotes import Kept, Quoted
 from ipclab.lab.values import beside
+from ipclab.stats.quantity import Quantity
 
 
 def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
@@ -53,3 +58,22 @@ def test_levels_have_no_zeros_at_their_end() -> None:
 
 def test_names_move_apart_around_their_middle() -> None:
     assert _apart([0.0, 1.0, 2.0, 50.0], 10.0) == [-9.0, 1.0, 11.0, 50.0]
+
+
+def test_a_quoted_figure_and_table_may_share_a_name() -> None:
+    made = table.Table("One write", [table.Column("Time")], [["3 ns"]], name="writes")
+    drawn = canvas.Figure("<svg/>", "a line", "Writes", "writes")
+    gain = Quantity(2.0, "1", 1.5, 3.0, sources=("payload/a/write/p50",))
+    shown = [each._repr_mimebundle_() for each in (made, drawn, Kept({"gain": gain, "says": "Faster."}))]
+    quoted = Quoted("01_payload", [each if isinstance(each, tuple) else (each, {}) for each in shown])
+    assert quoted.table("writes").rows == [["3 ns"]]
+    assert quoted.figure("writes") == drawn
+    assert (quoted.gain, quoted.says) == (gain, "Faster.")
+    with pytest.raises(UsageError, match=r"shows no 'write'.*did you mean 'writes'"):
+        quoted.table("write")
+    with pytest.raises(AttributeError, match="it keeps gain, says"):
+        quoted.gained  # noqa: B018
+
+
+def test_a_paragraph_whose_value_is_empty_disappears() -> None:
+    assert prose.render("One.\n\n{says}\n\nTwo.", str, lambda text: text.replace("{says}", "")).split() == ["One.", "Two."]
