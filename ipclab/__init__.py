@@ -1,3 +1,3 @@
 """A laboratory for the cost of handing data from one process, stream or file to another."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -98,7 +98,7 @@ def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa:
     done = measure_run(checkout(), request, Bar())
     points = sum(name.startswith("points/") for name in done.about["files"])
     click.echo(f"{points} points in {_shown(done.path)}", err=True)
-    _say_failed(done)
+    _say_wrong(done)
     return done.path
 
 
@@ -141,10 +141,10 @@ def report(
     assert chosen is not None  # noqa: S101  for the type checker
     for file in reports.report(paths, chosen, langs, formats, target, Bar(), claims):
         click.echo(_shown(file))
-    _say_failed(chosen)
+    _say_wrong(chosen)
 
 
-def _say_failed(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa: F821
+def _say_wrong(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa: F821
     from ipclab.lab.lab import Lab
 
     if failed := run.about["failures"]:
@@ -228,15 +228,6 @@ def doctor(seconds: float) -> None:
 
 def _existing(run: Path) -> Path:
     return run if run.is_absolute() or run.exists() else checkout().root / run
-
-
-def _finished(profile: str | None) -> "RunFolder | None":  # type: ignore[name-defined]  # noqa: F821
-    from ipclab.studies.profile import profile as known
-    from ipclab.store import run as folder
-
-    name = known(profile).name if profile else None
-    wanted = checkout().runs
-    return folder.newest(wanted, lambda run: run.finished and name in (None, run.about["parameters"]["profile"]))
 
 
 @commands.command()
