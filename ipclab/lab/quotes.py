@@ -29,7 +29,7 @@ class Kept:
 
 
 class Quoted:
-    """What an executed notebook made: `figure` and `table` give what it shows by name, attributes the values it kept."""
+    """What an executed notebook made: its figures and tables by name, and the values that it kept as attributes."""
 
     def __init__(self, name: str, outputs: list[tuple[Any, Any]]) -> None:
         """Take the displays (data, metadata) of the notebook `name`."""
