@@ -161,22 +161,20 @@ def _say_wrong(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa:
 @format_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the report [default: reports/machines].")
 def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, ...], out: Path | None) -> None:
-    """Compare runs of two or more machines, each with the first: RUN RUN ..."""
-    from ipclab.compare.compared import check as check_runs
-    from ipclab.compare.reporting import FOLDER, summary
+    """Compare runs of two or more machines, each with the first: RUN RUN ... (without any the two that are committed)."""
+    from ipclab.compare.held import chosen
+    from ipclab.compare.reporting import FOLDER
     from ipclab.compare.reporting import report as render
-    from ipclab.render.report import check_names, check_words
     from ipclab.measure.progress import Bar
-    from ipclab.store import run as folder
+    from ipclab.render.report import check_names, check_words
 
     _die_with_make()
     check_names(langs, formats)
-    chosen = [folder.read(_existing(run)) for run in runs]
-    check_runs([run.id for run in chosen])
+    compared = chosen(checkout(), [str(run) for run in runs])
     check_words(langs)
     target = (out or checkout().reports / FOLDER).resolve()
-    compared, files = render(checkout(), chosen, langs, formats, target, Bar())
-    for line in (*summary(compared), *map(_shown, files)):
+    summary, files = render(checkout(), compared, langs, formats, target, Bar())
+    for line in (*summary, *map(_shown, files)):
         click.echo(line)
 
 

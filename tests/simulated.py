@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ipclab.facts.launches import Medians
-from ipclab.facts.rows import Row, Rows
-from ipclab.compare.shared import RunData
+from ipclab.compare.held import Held
 from ipclab.store.point import Level, Point
-from ipclab.stats.intervals import Estimate
 
 BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")
 BASE_NS = {"unix": 10_000.0, "tcp": 16_000.0, "pipe": 13_000.0}
@@ -47,22 +45,30 @@ class Machine:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None = None, **about: Any) -> RunData:
+def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None = None, **about: Any) -> Held:
     """Return a run of `machine`; the same seed gives the same run."""
     random = np.random.default_rng(seed)
     luck = random.normal(0, machine.session)
-    medians, rows = [], Rows()
+    rows: dict[str, list[dict[str, Any]]] = {"round_trip": [], "limits": []}
     for point in [*points(), *limits()] if measured is None else measured:
         over = machine.limit if point.study == "limits" else machine.ratio * machine.by_backend.get(point.backend, 1.0)
         base = BASE_NS[point.backend.removeprefix("echo-")] / (2 if point.study == "limits" else 1)
-        middle = (base + point.size_bytes / 10) * over
-        values = middle * np.exp(luck + random.normal(0, machine.scatter, machine.launches))
+        values = (
+            (base + point.size_bytes / 10) * over * np.exp(luck + random.normal(0, machine.scatter, machine.launches))
+        )
         relation = "same" if point.placement == "same" else machine.relation
-        medians.append(Medians(point.study, point.id, "round-trip", relation, tuple(values)))
-        median = float(np.median(values))
-        found = Estimate(median, float(min(values)), float(max(values)), machine.launches, 1000)
-        rows.append(Row(point, "round-trip", "p50", "ns", found, ("budget",)))
+        head = {"study": point.study, "point": point.id, **point.key(), "relation": relation, "op": "round-trip"}
+        head |= {"metric": "p50", "unit": "ns"}
+        rows[point.study] += [{**head, "launch": number, "value": value} for number, value in enumerate(values)]
+    frames = {study: pd.DataFrame(mine) for study, mine in rows.items() if mine}
     facts = {"cpu_model": f"Example {name}", "kernel_release": "6.1.0", "cores": 2, "page_size": 4096, **machine.facts}
     head = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1}
     told = {"digest": f"digest-{name}", "facts": facts, "reasons": {}}
-    return RunData({**head, "machine": told, "failures": {}, "points": {}, **about}, rows, medians)
+    return Held.of(name, {**head, "machine": told, "failures": {}, "points": {}, **about}, frames, _summed(frames))
+
+
+def _summed(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the point frame of the limits."""
+    keys = ["study", "point", "backend", "op", "metric", "size_bytes", "placement"]
+    found = frames.get("limits", pd.DataFrame(columns=[*keys, "value"])).groupby(keys).value
+    return found.agg(value="median", low="min", high="max").reset_index()

@@ -1,7 +1,5 @@
-"""Runs compared: verdicts on made-up machines whose truth is known, what is shared, limits, rankings, words."""
+"""Runs compared: verdicts on made-up machines whose truth is known, what is shared, limits, order, facts, words."""
 
-import csv
-import io
 import math
 import subprocess
 import sys
@@ -9,28 +7,21 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ipclab.errors import UsageError
-from ipclab.figures.machines import DRAWINGS
-from ipclab.figures.registry import draw
-from ipclab.machine import FACTS
-from ipclab.compare.compared import Compared, compare
-from ipclab.compare.difference import AFFECTS, differences
-from ipclab.machines.facts import facts
-from ipclab.machines.lab import table_of
-from ipclab.compare.normalised import ALIKE, BETTER, WORSE, Ratio, limits_of
-from ipclab.compare.verdicts import pairing
-from ipclab.machines.view import MachinesView
+from ipclab.compare.facts import differences
+from ipclab.compare.held import Held
+from ipclab.compare.order import fastest, order
+from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, WORSE, least_shown, names, summary
+from ipclab.compare.shared import points as compared
+from ipclab.machine import FACTS, affects
 from ipclab.paths import Paths
-from ipclab.store.point import Point
-from ipclab.lab.catalogue import Catalogue
-from ipclab.lab.numbers import Formatter
 from ipclab.render.report import notebooks_of
 from ipclab.stats.compare import Side
 from ipclab.stats.independent import compare_runs, detectable, least_p, together
 from ipclab.stats.ranktest import Groups, tails
-from ipclab.tables.machines import TABLES
+from ipclab.store.point import Point
 from tests.commands import ROOT, environment
 from tests.simulated import Machine, limits, points, run
 
@@ -52,21 +43,15 @@ PAIRS = {
 }
 
 
-def counts(found: Compared) -> dict[str, int]:
-    return {verdict: count for verdict, count in found.pairings[0].counts().items() if count}
-
-
 @pytest.mark.parametrize("name", PAIRS)
 def test_made_up_pairs_are_judged_right(name: str) -> None:
     first, second, verdict, reason = PAIRS[name]
-    pair = pairing(run("A", first, 1), run("B", second, 2))
-    assert Counter((each.found.verdict, each.found.reason) for each in pair.judged) == {(verdict, reason): 24}
-    assert {each.found.launches for each in pair.judged} == {(first.launches, second.launches)}
-    for each in pair.judged:
-        if each.found.low is not None and each.found.high is not None:
-            assert each.found.ratio is not None
-            assert each.found.low <= each.found.ratio <= each.found.high
-            assert each.found.detectable is not None and each.found.detectable >= 0.05
+    found = compared([run("A", first, 1), run("B", second, 2)])
+    assert Counter(zip(found.verdict, found.reason, strict=True)) == {(verdict, reason): 24}
+    assert set(found.launches) == {(first.launches, second.launches)}
+    known = found.dropna(subset=["low", "high"])
+    assert (known.low <= known.ratio).all() and (known.ratio <= known.high).all()
+    assert (known.detectable >= 0.05).all()
 
 
 @pytest.mark.parametrize(
@@ -79,12 +64,11 @@ def test_made_up_pairs_are_judged_right(name: str) -> None:
     ],
 )
 def test_other_conditions_are_not_comparable(second: Machine, measured: list[Point] | None, reason: str) -> None:
-    found = pairing(run("A", Machine(), 1, points()), run("B", second, 2, measured or points()))
-    refused = [each for each in found.judged if each.found.verdict == "not comparable"]
-    assert {each.found.reason for each in refused} == {reason}
-    assert len(refused) == (6 if reason == "differs:relation" else 12)
-    assert all(each.found.ratio is None for each in refused)
-    assert found.unshared == []
+    found = compared([run("A", Machine(), 1, points()), run("B", second, 2, measured or points())])
+    refused = found[found.verdict == "not comparable"]
+    assert set(refused.reason) == {reason}
+    assert len(refused) == (6 if reason == "differs:relation" else 12) and len(found) == 12
+    assert refused.ratio.isna().all()
 
 
 def test_identical_machines_are_hardly_ever_called_different() -> None:
@@ -92,9 +76,9 @@ def test_identical_machines_are_hardly_ever_called_different() -> None:
     sides = ((8, 8), (7, 12), (20, 6), (12, 12))
     for number in range(200):
         a, b = (Machine(scatter=0.16, session=0.01, launches=count) for count in sides[number % len(sides)])
-        found = pairing(run("A", a, 2 * number, points()), run("B", b, 2 * number + 1, points()))
-        wrong += any(each.found.verdict in ("faster", "slower") for each in found.judged)
-    assert wrong <= 5  # 2.5 %, where the issue allows 5
+        found = compared([run("A", a, 2 * number, points()), run("B", b, 2 * number + 1, points())])
+        wrong += found.verdict.isin(["faster", "slower"]).any()
+    assert wrong <= 5  # 2.5 %, where 5 are allowed
 
 
 def test_what_is_said_to_be_detectable_is_detected() -> None:
@@ -122,37 +106,32 @@ def test_one_sided_tests_are_exact() -> None:
     assert early > 0.99 and late < 0.01
 
 
+def lone(runs: list[Held]) -> Counter[tuple[str, str]]:
+    found = compared(runs)
+    alone = found[found.verdict.str.startswith("only")]
+    return Counter(zip(alone.verdict, alone.reason, strict=True))
+
+
 def test_runs_compare_on_what_they_share_and_say_what_they_do_not() -> None:
-    first = run("A", STEADY, 1)
-    lone = points(sizes=(500_000,))
-    failed, absent = lone[0].id, lone[1].id
     fewer = [*points(sizes=(100,)), *limits()]
-    second = run("B", STEADY, 2, [*fewer, *(Point("payload", "file", 84, "same", {}, "", ("write",)),)][:-1])
-    found = pairing(first, second)
-    assert len(found.judged) == 6 + 12
-    assert Counter((each.side, each.reason) for each in found.unshared) == {(0, "not-measured"): 6}
-    more = run("C", STEADY, 3, [*points(), *lone])
-    other = run("D", STEADY, 4, points(), failures={failed: "worker died"}, points={absent: "not testable here: x"})
-    reasons = Counter((each.side, each.reason) for each in pairing(more, other).unshared)
-    assert reasons == {(0, "failed"): 1, (0, "not-testable"): 1, (0, "not-measured"): 4}
-    assert Counter((e.side, e.reason) for e in pairing(other, more).unshared) == {
-        (1, k[1]): v for k, v in reasons.items()
-    }
+    pair = [run("A", STEADY, 1), run("B", STEADY, 2, fewer)]
+    assert lone(pair) == {("only-first", "not-measured"): 6}
+    assert summary(compared(pair)) == [
+        "B over A: 0 faster, 0 slower, 6 same, 0 undecided, 0 not comparable; 6 in one of them only"
+    ]
+    extra = points(sizes=(500_000,))
+    more = run("C", STEADY, 3, [*points(), *extra])
+    failures, refused = {extra[0].id: "worker died"}, {extra[1].id: "not testable here: x"}
+    other = run("D", STEADY, 4, points(), failures=failures, points=refused)
+    reasons = {"failed": 1, "not-testable": 1, "not-measured": 4}
+    assert lone([more, other]) == {("only-first", reason): count for reason, count in reasons.items()}
+    assert lone([other, more]) == {("only-second", reason): count for reason, count in reasons.items()}
 
 
 def test_runs_that_share_nothing_give_no_verdict() -> None:
-    found = compare([run("A", STEADY, 1, points()), run("B", STEADY, 2, limits())])
-    assert counts(found) == {}
-    named = {fact.name: fact.value for fact in facts(found)}
-    assert named["compare.points.shared"] == 0
-    assert named["compare.says.use"] is None and named["compare.ratio.time"] is None
-
-
-def test_fewer_than_two_runs_or_one_twice_is_wrong_use() -> None:
-    one = run("A", STEADY, 1)
-    for wrong in ([], [one], [one, one]):
-        with pytest.raises(UsageError):
-            compare(wrong)
+    found = compared([run("A", STEADY, 1, points()), run("B", STEADY, 2, limits())])
+    assert Counter(found.verdict) == {"only-first": 12, "only-second": 12}
+    assert least_shown(found) is None and found.used.isna().all()
 
 
 @pytest.mark.parametrize(
@@ -160,64 +139,62 @@ def test_fewer_than_two_runs_or_one_twice_is_wrong_use() -> None:
     [(Machine(0.5, 0.5, 0.005), ALIKE), (Machine(0.5, 1.0, 0.005), BETTER), (Machine(1.0, 0.5, 0.005), WORSE)],
 )
 def test_a_faster_machine_is_told_from_a_better_used_one(machine: Machine, use: str) -> None:
-    found = compare([run("A", Machine(scatter=0.005), 1), run("B", machine, 2)])
-    assert Counter(each.verdict for each in found.normalised[0]) == {use: 12}
-    for each in found.normalised[0]:
-        assert each.use.value == pytest.approx(each.time.value / each.limit.value)
-        assert each.overs[1] / each.overs[0] == pytest.approx(each.use.value, rel=0.02)
-    named = {fact.name: fact for fact in facts(found)}
-    assert ("the machine makes most" in str(named["compare.says.use"].value)) == (use == ALIKE)
-
-
-def test_a_ratio_over_another_keeps_its_ends_in_order() -> None:
-    found = Ratio(2.0, 1.8, 2.4).over(Ratio(1.0, 0.9, 1.2))
-    assert found.value == 2.0
-    assert found.low < 1.8 and found.high > 2.4
-
-
-def test_every_limit_is_that_of_the_same_work() -> None:
-    shared = Point("payload", "posix-shm", 84, "cross", {"arm": "handover"})
-    assert limits_of(shared, "handover") == {
-        ("memcpy", "copy", 84, "same"): 2,
-        ("futex-wake", "wake", 0, "cross"): 1,
-    }
-    spinning = Point("round_trip", "posix-shm", 100, "same", {"wait": "spin"})
-    assert limits_of(spinning, "round-trip") == {("echo-shm-spin", "round-trip", 100, "same"): 1}
-    assert limits_of(Point("other", "unheard", 1, "same", {}), "op") == {}
+    found = compared([run("A", Machine(scatter=0.005), 1), run("B", machine, 2)])
+    used = found[found.used.notna()]
+    assert Counter(used.used) == {use: 12} and set(used.study) == {"round_trip"}
+    assert used.use.to_numpy(float) == pytest.approx((used.ratio / used.limit).to_numpy(float))
+    assert used.limit.to_numpy(float) == pytest.approx(machine.limit, rel=0.02)
+    assert (used.use_low < used.use).all() and (used.use < used.use_high).all()
 
 
 def test_a_change_of_order_is_shown_by_both_runs() -> None:
     first = run("A", Machine(scatter=0.01, launches=10), 1)
     second = run("B", Machine(scatter=0.01, launches=10, by_backend={"unix": 2.0}), 2)
-    found = compare([first, second]).rankings[0]
-    assert found.pairs == 12
-    assert {(flip.faster, flip.slower) for flip in found.shown()} == {("unix", "tcp"), ("unix", "pipe")}
-    assert {flip.group[-1] for flip in found.shown()} == {100, 10_000}
-    assert all(flip.ratios[0] > 1 > flip.ratios[1] for flip in found.flips)
-    assert set(found.fastest.values()) == {("unix", "pipe")}
-    same = compare([first, run("C", Machine(scatter=0.01, launches=10), 3)]).rankings[0]
-    assert same.flips == []
+    found = order([first, second])
+    assert len(found) == 12
+    shown = found[found.shown]
+    assert set(zip(shown.quick, shown.slow, strict=True)) == {("unix", "tcp"), ("unix", "pipe")}
+    assert set(shown.size_bytes) == {100, 10_000}
+    turned = found[found.turned]
+    assert (turned.ratio > 1).all() and (turned.ratio_second < 1).all()
+    best = fastest([first, second])
+    assert set(zip(best.A, best.B, strict=True)) == {("unix", "pipe")}
+    assert not order([first, run("C", Machine(scatter=0.01, launches=10), 3)]).turned.any()
 
 
 def test_differences_are_grouped_by_what_they_affect() -> None:
-    named = [name for names in AFFECTS.values() for name in names]
+    named = [name for facts in affects().values() for name in facts]
     assert len(named) == len(set(named))
-    assert set(named) <= {spec.name for spec in FACTS}
-    assert {spec.name for spec in FACTS if spec.identifies} <= set(named)
+    assert {fact.name for fact in FACTS if fact.identifies} <= set(named)
     momentary = {"uptime", "load_one", "running", "shm_free", "memory_available", "steal", "pressure_cpu"}
     assert not momentary & set(named)
-    found = differences([run("A", STEADY, 1).about, run("B", Machine(facts={"page_size": 16384}), 2).about])
-    assert [(each.name, each.values) for each in found.different] == [
-        ("cpu_model", ("Example A", "Example B")),
-        ("page_size", (4096, 16384)),
-    ]
-    assert sum(found.same.values()) == 2  # cores and kernel release
+    other = {"page_size": 16384, "cpu_features": ["a", "b"], "git_commit": "0123456789abcdef", "libc": None}
+    mine = Machine(facts={"cpu_features": ["a", "c"], "git_commit": "fedcba9876543210", "libc": "glibc 2.36"})
+    found = differences([run("A", mine, 1), run("B", Machine(facts=other), 2)])
+    differ = found[~found.same].set_index("name")
+    assert {name: (row.A, row.B) for name, row in differ.iterrows()} == {
+        "cpu_model": ("Example A", "Example B"),
+        "cpu_features": ("c", "b"),
+        "page_size": (4096, 16384),
+        "libc": ("glibc 2.36", "not offered by this machine"),
+        "git_commit": ("fedcba9876", "0123456789"),
+    }
+    assert differ.loc["page_size"].unit == "bytes"
+    assert found.same.sum() == 2  # cores and kernel release
+
+
+def test_any_number_of_runs_and_a_row_for_every_point() -> None:
+    runs = [run(name, Machine(ratio=1 + number), number) for number, name in enumerate("ABCDE")]
+    found = compared(runs)
+    assert names(runs) == list("ABCDE") and list(found.columns) == list(COLUMNS)
+    assert Counter(found.pair) == {f"A → {name}": 24 for name in "BCDE"}
+    assert len(summary(found)) == 4
+    pd.testing.assert_frame_equal(found, compared(runs))
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["compare"], "a comparison needs two runs"),
         (["compare", str(OLD)], "a comparison needs two runs"),
         (["compare", str(OLD), str(OLD)], "cannot be compared with itself"),
         (["compare", str(OLD), "nowhere"], "is no run"),
@@ -234,56 +211,7 @@ def test_wrong_use_is_one_line(tmp_path: Path, words: list[str], says: str) -> N
     assert says in done.stderr
 
 
-def test_any_number_of_runs_and_a_table_of_every_point() -> None:
-    found = compare([run(name, Machine(ratio=1 + number), number) for number, name in enumerate("ABCDE")])
-    assert found.names() == list("ABCDE")
-    assert len(found.pairings) == len(found.normalised) == len(found.rankings) == 4
-    table = list(csv.DictReader(io.StringIO(table_of(found))))
-    assert len(table) == 4 * 24
-    assert {row["first"] for row in table} == {"A"}
-    assert {row["verdict"] for row in table} <= {"faster", "slower", "same", "undecided"}
-    assert table_of(found) == table_of(compare(found.runs))
-
-
-def view(found: Compared, lang: str) -> MachinesView:
-    words = Catalogue.load(lang)
-    known = {fact.name: fact for fact in facts(found)}
-    first = found.runs[0]
-    head = {"lang": lang, "about": first.about, "facts": known, "rows": first.rows, "catalogue": words}
-    return MachinesView(**head, numbers=Formatter(lang, words.translate), folder=Path(), compared=found)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("lang", "runs"), [("en", "AB"), ("ko", "ABC"), ("zh", "ABCDEF")])
-def test_every_table_and_figure_takes_any_number_of_runs(lang: str, runs: str) -> None:
-    made = [run(name, Machine(1 + number / 2, 1.2, launches=6 + number), number) for number, name in enumerate(runs)]
-    lone = run("X", Machine(relation="smt"), 9, [*points(sizes=(100, 200)), *limits()])
-    shown = view(compare([*made, lone]), lang)
-    for name, make in TABLES.items():
-        table = make(shown)
-        assert table.caption and all(len(row) == len(table.columns) for row in table.rows), name
-    assert len(TABLES["machines-overview"](shown).rows) == len(runs) + 1
-    assert len(TABLES["machines-points"](shown).rows) >= 24 * (len(runs) - 1)
-    for name, drawing in DRAWINGS.items():
-        figure = draw(shown, name, None, DRAWINGS)
-        assert figure.caption and figure.alt and "<svg" in figure.svg
-        assert drawing.width <= 7
-    assert draw(shown, "machines-summary", None, DRAWINGS).svg == draw(shown, "machines-summary", None, DRAWINGS).svg
-    with pytest.raises(UsageError, match="no figure"):
-        draw(shown, "payload-bandwidth", None, DRAWINGS)
-
-
 def test_notebooks_of_several_runs_are_no_part_of_a_report_on_one() -> None:
     several = {path.stem for path in notebooks_of(Paths(ROOT), "runs")}
-    assert several == {"07_machines"}
+    assert several == {"machines"}
     assert not several & {path.stem for path in notebooks_of(Paths(ROOT), "run")}
-
-
-def test_facts_are_named_once_and_follow_the_verdicts() -> None:
-    found = compare([run("A", STEADY, 1), run("B", Machine(0.7, 0.7, 0.01, launches=12), 2)])
-    every = list(facts(found))
-    named = {fact.name: fact.value for fact in every}
-    assert len(named) == len(every)
-    assert named["compare.points.faster"] == named["compare.points.shared"] == 12
-    assert named["compare.ratio.time"] == pytest.approx(0.7, rel=0.03)
-    assert "faster in the second run" in str(named["compare.says.overall"])
-    assert named["compare.points.together"] == 1

@@ -1,1 +1,1 @@
-"""Runs of two or more machines compared: what differs, each point's verdict, use of the limits, rankings."""
+"""Runs of two or more machines compared, each with the first, as frames."""

@@ -1,108 +1,143 @@
-"""Which points two runs share, which have a counterpart under other conditions, and which only one of them has."""
+"""Every point of two runs: the ratio of its times, its verdict, and what is left of it over the machines' own limits.
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+Two runs were measured apart: `ipclab.stats.independent` compares their launches. A point without its equal is set
+beside the nearest of the same study, mechanism and op that has none either; the levels that differ are then the reason
+why the two are not comparable.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ipclab.facts.launches import Medians
-from ipclab.facts.rows import Rows
-from ipclab.store.point import Point
+import numpy as np
+import pandas as pd
 
+from ipclab.compare.held import BOUNDS, HEAD, Held
+from ipclab.stats import judge
+from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_COMPARABLE, SAME, SLOWER, UNDECIDED, Side
+from ipclab.stats.independent import compare_runs, together
+from ipclab.stats.quantity import Quantity
+
+LIMITS = "limits"
+VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARABLE)
+ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
+BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"
+USES = {judge.BELOW: BETTER, judge.ABOVE: WORSE, judge.INSIDE: ALIKE, judge.UNDECIDED: UNDECIDED}
+KNOWN = ("verdict", "reason", "ratio", "low", "high", "detectable", "launches")
+USE = ("limit", "use", "use_low", "use_high", "used")
+COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 
-@dataclass(frozen=True)
-class RunData:
-    """What a comparison needs of one run: its `run.json` (with its `id`), its rows and its launch medians."""
-
-    about: Mapping[str, Any]
-    rows: Rows
-    medians: Sequence[Medians]
-
-    @property
-    def id(self) -> str:
-        """Return the run's name."""
-        return str(self.about["id"])
-
-    @property
-    def machine(self) -> str:
-        """Return the machine's digest."""
-        return str(self.about["machine"]["digest"])
-
-    def sides(self) -> dict[tuple[str, str], "Measurement"]:
-        """Return what was measured by (point, op)."""
-        points = {row.point.id: row.point for row in self.rows}
-        found = (Measurement(points[each.point], each) for each in self.medians if each.point in points)
-        return {(each.point.id, each.medians.op): each for each in found}
+def names(runs: Sequence[Held]) -> list[str]:
+    """Return what each run is called here: A, B, ... and after Z by number."""
+    return [chr(ord("A") + k) if k < 26 else f"R{k + 1}" for k in range(len(runs))]  # noqa: PLR2004
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """One op of one point in one run."""
+def points(runs: Sequence[Held]) -> pd.DataFrame:
+    """Return one row for each op of each point of the first run and another one, with the columns `COLUMNS`.
 
-    point: Point
-    medians: Medians
-
-    def conditions(self) -> dict[str, str | int]:
-        """Return what both sides must share beyond the point's own levels: how the CPUs lie to each other."""
-        return {"relation": self.medians.relation}
-
-
-@dataclass(frozen=True)
-class Unshared:
-    """A point that only one run has (`side` 0 or 1), and why the other has it not: one of the three reasons above."""
-
-    point: Point
-    op: str
-    side: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class Matching:
-    """The points of two runs: `shared`, `close` (other conditions: the names that differ), `unshared`."""
-
-    shared: list[tuple[Measurement, Measurement]]
-    close: list[tuple[Measurement, Measurement, tuple[str, ...]]]
-    unshared: list[Unshared]
-
-
-def match(first: RunData, second: RunData) -> Matching:
-    """Return how the points of two runs belong together.
-
-    A point without its equal is set beside the nearest of the same study, mechanism and op that has no equal either;
-    the levels that differ are then the reason why the two are not comparable.
+    `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two), `ratio` of the times
+    with its 95 % interval, `limit` the ratio of the limits, `use` that of the times over their limits, `used` its
+    verdict. A point that one run alone holds has the verdict `ONLY_FIRST` or `ONLY_SECOND` and the other run's reason.
     """
-    a, b = first.sides(), second.sides()
-    shared = [(a[key], b[key]) for key in sorted(a.keys() & b.keys(), key=lambda key: (a[key].point.study, key))]
-    left, right = (_ordered(mine[key] for key in mine.keys() - other.keys()) for mine, other in ((a, b), (b, a)))
-    close = []
+    called, (first, *others) = names(runs), runs
+    heads = [
+        {"pair": f"{called[0]} → {name}", "first": first.id, "second": run.id}
+        for name, run in zip(called[1:], others, strict=True)
+    ]
+    rows = [{**head, **row} for head, other in zip(heads, others, strict=True) for row in _rows(first, other)]
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(
+        ["pair", "study", "point", "op"], kind="stable", ignore_index=True
+    )
+
+
+def summary(found: pd.DataFrame) -> list[str]:
+    """Return a line for each pair of runs of `points`: how many points have each verdict, the limits left out."""
+    lines = []
+    for (second, first), part in found[found.study != LIMITS].groupby(["second", "first"], sort=False):
+        counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
+        lines.append(f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only")
+    return lines
+
+
+def least_shown(found: pd.DataFrame) -> int | None:
+    """Return how many points of a pair must differ clearly for the correction to let one be shown; or None."""
+    tested = sorted(pair for pair in found.launches[found.verdict.isin(VERDICTS[:-1])] if all(pair))
+    return together(tested[len(tested) // 2], len(tested)) if tested else None
+
+
+def geometric_mean(ratios: "pd.Series[float]") -> float:
+    """Return the geometric mean of positive values, NaN without any."""
+    return float(np.exp(np.log(ratios.dropna().astype(float)).mean()))
+
+
+def _rows(first: Held, other: Held) -> Iterator[dict[Any, Any]]:
+    keys = ["study", "point", "op"]
+    both = first.points.merge(other.points, on=keys, suffixes=("", "_other")).to_dict("records")
+    found = compare_runs([(_side(row), _side(row, "_other")) for row in both])
+    for row, known in zip(both, found, strict=True):
+        told = {name: getattr(known, name) for name in KNOWN}
+        yield {**_head(row), **told, **_use(row, told)}
+    shared = {tuple(row[key] for key in keys) for row in both}
+    left, right = (
+        [row for row in run.points.sort_values(keys).to_dict("records") if tuple(row[k] for k in keys) not in shared]
+        for run in (first, other)
+    )
+    yield from _close(left, right)
+    for rows, verdict, run in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
+        yield from ({**_head(row), "verdict": verdict, "reason": _why(str(row["point"]), run)} for row in rows)
+
+
+def _head(row: dict[Any, Any]) -> dict[Any, Any]:
+    return {name: row[name] for name in HEAD}
+
+
+def _side(row: dict[Any, Any], which: str = "") -> Side:
+    return Side(row[f"medians{which}"], {"relation": row[f"relation{which}"]})
+
+
+def _use(row: dict[Any, Any], known: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
+    first, other = (
+        Quantity(row[f"limit{w}"], "ns", row[f"limit_low{w}"], row[f"limit_high{w}"]) for w in ("", "_other")
+    )
+    exact = known["reason"] == "no-variance"  # all launches agree to the tick of the clock
+    ratio, low, high = (known["ratio"] if exact else known[name] for name in ("ratio", "low", "high"))
+    if pd.isna([row[f"{name}{w}"] for name in BOUNDS for w in ("", "_other")]).any() or None in (ratio, low, high):
+        return {}
+    limit = other / first
+    use = Quantity(ratio, "1", low, high) / limit
+    (least, most), bound = use.ends, 1 + EQUIVALENCE
+    return dict(zip(USE, (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]), strict=True))
+
+
+def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[dict[Any, Any]]:
     for one in list(left):
-        rivals = [(len(names), names, other) for other in right if (names := _differing(one, other))]
+        rivals = [
+            (len(differ), differ, str(other["point"]), other) for other in right if (differ := _differing(one, other))
+        ]
         if rivals:
-            _, names, other = min(rivals, key=lambda rival: (rival[0], rival[1], rival[2].point.id))
-            close.append((one, other, names))
+            _, differ, _, other = min(rivals, key=lambda rival: rival[:3])
+            launches = len(one["medians"]), len(other["medians"])
+            yield {
+                **_head(one),
+                "verdict": NOT_COMPARABLE,
+                "reason": f"differs:{','.join(differ)}",
+                "launches": launches,
+            }
             left.remove(one)
             right.remove(other)
-    lone = [(one, 0, second) for one in left] + [(one, 1, first) for one in right]
-    unshared = [Unshared(one.point, one.medians.op, side, _why(one.point, other)) for one, side, other in lone]
-    return Matching(shared, close, unshared)
 
 
-def _ordered(found: Iterable[Measurement]) -> list[Measurement]:
-    return sorted(found, key=lambda one: (one.point.study, one.point.id, one.medians.op))
-
-
-def _differing(one: Measurement, other: Measurement) -> tuple[str, ...]:
+def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
     """Return the names of the levels that differ; none for points of other studies, mechanisms or ops."""
-    heads = [(each.point.study, each.point.backend, each.medians.op) for each in (one, other)]
-    if heads[0] != heads[1]:
-        return ()
-    a, b = one.point.key(), other.point.key()
-    return tuple(name for name in sorted(a.keys() | b.keys()) if a.get(name) != b.get(name))
+    if any(one[name] != other[name] for name in ("study", "backend", "op")):
+        return []
+    a, b = ({**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]} for row in (one, other))
+    return [name for name in sorted(a.keys() | b.keys()) if a.get(name) != b.get(name)]
 
 
-def _why(point: Point, other: RunData) -> str:
-    if point.id in other.about["failures"]:
+def _why(point: str, other: Held) -> str:
+    if point in other.about["failures"]:
         return FAILED
-    return NOT_TESTABLE if point.id in other.about.get("points", {}) else NOT_MEASURED
+    return NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED

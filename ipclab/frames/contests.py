@@ -112,9 +112,13 @@ def pairs(launches: pd.DataFrame, by: str, name: str = "backend") -> pd.DataFram
     return pd.DataFrame(rows, columns=["first", "other", by, *VALUES[VALUES.index("verdict") :]])
 
 
-
-
 def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for head, entrants in fields(race, launches):
+        yield from _compared(entrants, head)
+
+
+def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], dict[tuple[str, str], list[float]]]]:
+    """Yield each contest of `race` by its `CONTEST` columns, with the launch medians of who takes part by (name, point)."""
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
     wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
     taking_part = [_with(wanted, {**race.levels, **further}) for further in race.either]
@@ -133,7 +137,10 @@ def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
             fields.append((SLEEPING, field_of[field_of["wait"] != "spin"]))
         for among, entrants in fields:
             if len(entrants):
-                yield from _compared(entrants, race, {**head, "among": among})
+                names = entrants[list(race.names)].astype(str).agg(" ".join, axis=1)
+                groups = entrants.groupby([names, "point"], sort=True)
+                sides = {(str(name), str(point)): list(part.value) for (name, point), part in groups}
+                yield {**head, "among": among}, sides
 
 
 def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
@@ -144,9 +151,7 @@ def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
     return wanted
 
 
-def _compared(field_of: pd.DataFrame, race: Race, head: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    names = field_of[list(race.names)].astype(str).agg(" ".join, axis=1)
-    sides = {(name, point): list(part.value) for (name, point), part in field_of.groupby([names, "point"], sort=True)}
+def _compared(sides: dict[tuple[str, str], list[float]], head: dict[str, Any]) -> Iterator[dict[str, Any]]:
     medians = {key: median(values) for key, values in sides.items()}
     best, *others = sorted(sides, key=medians.__getitem__)
     head |= {"fastest": best[0], "best": medians[best]}

@@ -73,7 +73,7 @@ def machine(lab: "Lab") -> pd.DataFrame:
     """Return the facts of the machine that reports show (fact, value); a star marks those that identify it."""
     stored = lab.run.about["machine"]
     rows = [
-        (lab.translate(row.label) + (" *" if row.identifies else ""), _told(lab, row.value, row.unit, row.reason))
+        (lab.translate(row.label) + (" *" if row.identifies else ""), told(lab, row.value, row.unit, row.reason))
         for row in shown(stored["facts"], stored["reasons"])
     ]
     return pd.DataFrame(rows, columns=["fact", "value"])
@@ -134,7 +134,8 @@ def _limit(lab: "Lab", backend: str, size: int) -> str:
     return lab.say(told, what=lab.translate(LIMITS[backend]), size=lab.level("size_bytes", size))
 
 
-def _told(lab: "Lab", value: Any, unit: str, reason: str) -> str:
+def told(lab: "Lab", value: Any, unit: str, reason: str = "") -> str:
+    """Return a fact of a machine as text, for one that is absent its `reason`."""
     if reason or isinstance(value, bool):
         return lab.translate(reason or WORDS[value])
     if isinstance(value, list):

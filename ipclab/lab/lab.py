@@ -207,18 +207,21 @@ class Lab(Data):
         spec: str | Mapping[str, str] = "interval",
         notes: Sequence[str] = (),
         name: str = "",
+        empty: str = "",
     ) -> Table:
         """Return a frame as a table: index levels and columns are named, cells formatted and translated.
 
         `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
-        unit of plain numbers ("ns", "B", "share"). `caption` and `notes` are msgids.
+        unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it means
+        that there is no row, by default that nothing was measured, and why.
 
         Where the index is sorted, levels that have a usual order stand in that; so do columns.
         Of what `pivot` makes of several `values`, those of one level stand together, `cell` without a name of its own.
 
         >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
         """
-        return tabulated(self, frame, self.say(caption), spec, [self.say(note) for note in notes], name)
+        said = [*notes, *([empty or self.why_empty()] if frame.empty else [])]
+        return tabulated(self, frame, self.say(caption), spec, [self.say(note) for note in said], name)
 
     def _hint(self, asked: str) -> str:
         told = f" ({self.run.about['parameters']['profile']}, {self.run.about['begun'][:10]})"

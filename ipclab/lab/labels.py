@@ -24,6 +24,7 @@ NAMES = {
     "backend": N_("Mechanism"),
     "size_bytes": N_("Payload"),
     "placement": N_("Placement"),
+    "study": N_("Study"),
     "op": N_("Op"),
     "over_limit": N_("× limit"),
     "flags": N_("Flags"),

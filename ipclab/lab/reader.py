@@ -68,7 +68,7 @@ class Reader:
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
-        return self.translate(labels.NAMES.get(name) or labels.LEVELS.get(name, str(name)))
+        return self.translate(labels.NAMES.get(name, str(name)))
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level or a list of them is written: sizes and times with their unit, words translated."""
@@ -78,6 +78,8 @@ class Reader:
             return DASH
         if factor in labels.UNITS:
             return trimmed(self.numbers.format(Quantity(level, labels.UNITS[factor]), labels.spec(factor, level)))
+        if factor == "study":
+            return str(level)
         if isinstance(level, str):
             known = labels.NAMES if factor in ("metric", "op") else labels.NAMES | labels.LEVELS
             return self.translate(known.get(level, level))

@@ -35,11 +35,10 @@ def tabulated(
     heads = [_head(lab, *each) for each in zip(parts, factors, strict=True)]
     columns = [Column(head, "right" if put else "left") for head, put in zip(heads, right, strict=True)]
     rows = [list(row) for row in zip(*told, strict=True)]
-    said = [*notes, *([lab.why_empty()] if not rows else [])]
     drawn = values.drawn_from(shown.to_numpy().ravel())
     if len(drawn.keys() - {"limits"}) > 1:
         raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
-    return Table(caption, columns, rows, said, name, drawn, frame)
+    return Table(caption, columns, rows, list(notes), name, drawn, frame)
 
 
 def _head(lab: Reader, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:

@@ -1,0 +1,54 @@
+"""What differs between machines, and what does not: their facts, grouped by what they affect."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from ipclab.compare.held import Held
+from ipclab.compare.shared import names
+from ipclab.machine import FACTS, REASONS, Value, affects
+
+SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
+
+
+def differences(runs: Sequence[Held]) -> pd.DataFrame:
+    """Return one row for each fact that affects results and that some run has.
+
+    Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a value that is absent is
+    the reason (a msgid). Of lists and mappings that differ only what is not the same in all is left, as text.
+    """
+    known, rows = {fact.name: fact for fact in FACTS}, []
+    for topic, facts in affects().items():
+        for name in facts:
+            values = [run.about["machine"]["facts"].get(name) for run in runs]
+            if all(value is None for value in values):
+                continue
+            reasons = [run.about["machine"].get("reasons", {}).get(name, "absent") for run in runs]
+            same = all(value == values[0] for value in values)
+            told = [
+                REASONS.get(reason, REASONS["absent"]) if value is None else _plain(name, value)
+                for value, reason in zip(values if same else _apart(values), reasons, strict=True)
+            ]
+            head = {"affects": topic, "fact": known[name].label, "name": name, "unit": known[name].unit, "same": same}
+            rows.append({**head, **dict(zip(names(runs), told, strict=True))})
+    return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
+
+
+def _plain(name: str, value: Value) -> Value:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    if isinstance(value, dict):
+        return "; ".join(f"{key.replace('_', ' ')}: {each}" for key, each in value.items()) or "–"
+    return str(value)[: SHORT[name]] if name in SHORT else value
+
+
+def _apart(values: list[Value]) -> list[Value]:
+    """Return lists and mappings without what all of them share; other values as they are."""
+    if all(isinstance(value, list) for value in values):
+        shared = set.intersection(*(set(map(str, value)) for value in values))  # type: ignore[arg-type]
+        return [[item for item in value if str(item) not in shared] for value in values]  # type: ignore[union-attr]
+    if all(isinstance(value, dict) for value in values):
+        items = [set(map(str, value.items())) for value in values]  # type: ignore[union-attr]
+        shared = set.intersection(*items)
+        return [{k: v for k, v in value.items() if str((k, v)) not in shared} for value in values]  # type: ignore[union-attr]
+    return values

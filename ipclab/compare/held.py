@@ -1,0 +1,88 @@
+"""What a comparison needs of one run: each op of each point with its launch medians, its levels and its limit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab.frames.limits import with_limits
+from ipclab.frames.points import KEY
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.bundle.opened import opened
+from ipclab.store.run import RunFolder
+
+LEAST = 2
+MEASURED = ("launch", "order", "flags", "relation", "op", "metric", "unit", "value")
+BOUNDS = ("limit", "limit_low", "limit_high")
+HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
+
+
+@dataclass(frozen=True)
+class Held:
+    """One run: its `run.json`, its launch frames (medians) by study, and its points.
+
+    `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation, medians (a list, ns),
+    value (their median) and `BOUNDS`, what the hardware allows (ns, with its interval; NaN where nothing is known).
+    """
+
+    id: str
+    about: Mapping[str, Any]
+    launches: Mapping[str, pd.DataFrame]
+    points: pd.DataFrame
+
+    @classmethod
+    def of(
+        cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame], limits: pd.DataFrame
+    ) -> "Held":
+        """Return what is held: `launches` are launch frames by study, `limits` the points of the study `limits`."""
+        whole = {study: frame[~frame.op.str.contains(".", regex=False)] for study, frame in launches.items()}
+        medians = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
+        rows = [row for frame in medians.values() for row in _points(frame)]
+        columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
+        return cls(name, about, medians, _bounded(pd.DataFrame(rows, columns=columns), limits))
+
+
+def held(run: RunFolder) -> Held:
+    """Return what a comparison needs of `run`."""
+    launches = {study: derived.read(run, study, "launches") for study in derived.measured(run)}
+    return Held.of(run.id, run.about, launches, derived.read(run, "limits", "points"))
+
+
+def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
+    """Return the runs in folders (or bundles) `runs`; when empty the two that are committed.
+
+    Raises `UsageError` unless they are two or more, each once.
+    """
+    named = [Path(run) for run in runs] or [paths.reference, paths.compared]
+    there = [path if path.is_absolute() or path.exists() else paths.root / path for path in named]
+    found = [opened(paths, path) if path.is_file() else folder.read(path) for path in there]
+    if len(found) < LEAST:
+        raise UsageError("a comparison needs two runs", f"there are {len(found)}", "give the folders of two or more")
+    if len({run.id for run in found}) < len(found):
+        raise UsageError("a run cannot be compared with itself", "", "give each run once")
+    return found
+
+
+def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
+    factors = [str(name) for name in launches if name not in (*KEY, *MEASURED)]
+    rows = []
+    for (point, op), part in launches.groupby(["point", "op"], sort=True):
+        first = part.iloc[0]
+        levels = {name: first[name] for name in factors if pd.notna(first[name])}
+        head = {name: first[name] for name in ("study", "backend", "size_bytes", "placement", "relation")}
+        found = {"medians": list(part.value), "value": part.value.median(), "metric": "p50", "unit": "ns"}
+        rows.append({**head, "point": point, "op": op, "levels": levels, "wait": levels.get("wait", ""), **found})
+    return rows
+
+
+def _bounded(points: pd.DataFrame, limits: pd.DataFrame) -> pd.DataFrame:
+    keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
+    each = points.drop_duplicates(keys)
+    for name, end in zip(BOUNDS, ("value", "low", "high"), strict=True):
+        each = each.assign(**{name: with_limits(each, limits.assign(low=limits[end])).limit})
+    return points.merge(each[[*keys, *BOUNDS]], on=keys, how="left")

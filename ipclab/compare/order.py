@@ -1,0 +1,88 @@
+"""Where the order of mechanisms changes from one run to another, over every contest that both hold."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ipclab.compare.held import Held
+from ipclab.compare.shared import names
+from ipclab.frames.contests import ALL, CONTEST, fields, races
+from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare_all
+
+ALPHA = 0.05  # of one run's tests; a change of order must be shown by both runs
+COLUMNS = ("pair", "study", *CONTEST, "quick", "slow", "ratio", "ratio_second", "turned", "shown")
+Field = dict[str, list[float]]  # launch medians by the name of the mechanism
+
+
+def order(runs: Sequence[Held]) -> pd.DataFrame:
+    """Return one row for each pair of mechanisms of each contest that the first run and another one hold.
+
+    `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there, `ratio_second` in the
+    other; `turned`: their order is another there; `shown`: tests within both runs show both orders. Launches of one run
+    are interleaved, so that pairs are compared by round, at the level that Benjamini and Hochberg would give those that
+    turned among all pairs of their contest.
+    """
+    called, (first, *others) = names(runs), runs
+    rows = [
+        {"pair": f"{called[0]} → {name}", **row}
+        for name, other in zip(called[1:], others, strict=True)
+        for row in _rows(first, other)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def fastest(runs: Sequence[Held]) -> pd.DataFrame:
+    """Return the fastest mechanism by its median of each contest, one column for each run; indexed by the contest."""
+    found = {
+        name: {key: min(entrants, key=lambda each: median(entrants[each])) for key, entrants in _contests(run).items()}
+        for name, run in zip(names(runs), runs, strict=True)
+    }
+    made = pd.DataFrame(found, columns=names(runs))
+    made.index = pd.MultiIndex.from_tuples(list(made.index), names=["study", *CONTEST])
+    return made.sort_index()
+
+
+def _rows(first: Held, other: Held) -> Iterator[dict[str, Any]]:
+    one, two = _contests(first), _contests(other)
+    for key in sorted(one.keys() & two.keys()):
+        shared = sorted(one[key].keys() & two[key].keys())
+        head = dict(zip(("study", *CONTEST), key, strict=True))
+        yield from ({**head, **row} for row in _pairs(shared, one[key], two[key]))
+
+
+def _pairs(shared: Sequence[str], one: Field, two: Field) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for pair in combinations(shared, 2):
+        quick, slow = sorted(pair, key=lambda name: median(one[name]))
+        ratios = [median(each[slow]) / median(each[quick]) for each in (one, two)]
+        turned = ratios[1] < 1 < ratios[0]
+        rows.append(
+            {
+                "quick": quick,
+                "slow": slow,
+                "ratio": ratios[0],
+                "ratio_second": ratios[1],
+                "turned": turned,
+                "shown": turned,
+            }
+        )
+    flips = [row for row in rows if row["turned"]]
+    alpha = ALPHA * len(flips) / max(1, len(rows))
+    for entrants, verdict in ((one, SLOWER), (two, FASTER)):
+        sides = [by_round(Side(entrants[row["quick"]]), Side(entrants[row["slow"]])) for row in flips]
+        for row, known in zip(flips, compare_all(sides, alpha=alpha), strict=True):
+            row["shown"] &= known.verdict == verdict
+    return rows
+
+
+def _contests(run: Held) -> dict[tuple[Any, ...], Field]:
+    return {
+        (study, *(head[name] for name in CONTEST)): {name: values for (name, _), values in entrants.items()}
+        for study, launches in run.launches.items()
+        for race in races(study)
+        for head, entrants in fields(race, launches)
+        if head["among"] == ALL
+    }
