@@ -29,7 +29,11 @@ def report(
     os.environ.update(ENVIRONMENT)
     found = points([held(run) for run in runs])
     table = out / DATA / TABLE
-    write_whole(table, found.to_csv(index=False, lineterminator="\n", float_format="%.4g").encode())
+    told = found.assign(
+        levels=[" ".join(f"{name}={level}" for name, level in levels.items()) for levels in found.levels],
+        launches=["/".join(map(str, pair)) if isinstance(pair, tuple) else "" for pair in found.launches],
+    )
+    write_whole(table, told.to_csv(index=False, lineterminator="\n", float_format="%.4g").encode())
     about = {"date": max(run.about["begun"] for run in runs), "run": " ".join(run.id for run in runs)}
     about |= {"attachments": {TABLE: f"../{DATA}/{TABLE}"}}
     parameters = {"runs": [str(run.path) for run in runs]}

@@ -232,8 +232,10 @@ def export(executed: Path, fmt: str, folder: Path) -> bytes:
     """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to `folder`."""
     if fmt == "ipynb":
         return executed.read_bytes()
+    import nbformat
     from nbconvert.exporters import get_exporter
 
     exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
-    content, _ = exporter.from_filename(str(executed), resources={"metadata": {"path": str(folder)}, "ipclab": True})
+    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
+    content, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True})
     return content.encode() if isinstance(content, str) else bytes(content)
