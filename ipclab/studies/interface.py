@@ -1,10 +1,13 @@
 """What a study must offer so that the runner can measure it."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
@@ -77,65 +80,55 @@ Bench = Callable[[Point, Sequence[Role], float], dict[str, Outcome]]
 
 
 class Study(Protocol):
-    """One question with its factors."""
+    """One question with its factors; what most studies have in common is here, to be inherited."""
 
     name: str
-    sized: bool  # whether its payloads can have any size
-    factors: Mapping[str, tuple[Level, ...]]  # what a sweep can vary beside sizes and backends, with the usual levels
+    sized: bool = True  # whether its payloads can have any size
+    factors: ClassVar[
+        Mapping[str, tuple[Level, ...]]
+    ] = {}  # what a sweep varies beside sizes and backends: usual levels
+    limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
+    payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
 
+    @abstractmethod
     def backends(self) -> tuple[str, ...]:
         """Return the names of the mechanisms that this study can sweep here."""
-        ...
 
     def effort(self, profile: Profile) -> Profile:
         """Return how much of `profile` this study takes: itself, or less where less will do."""
-        ...
+        return profile
 
+    @abstractmethod
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean anything."""
-        ...
 
+    @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of one launch of `point`."""
-        ...
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join the workers' outcomes; raises `PayloadError` when data were lost, torn or reordered."""
-        ...
+        made = Launch({}, {})
+        for outcome in outcomes.values():
+            made.samples |= {op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()}
+            made.counters |= outcome.counters
+            made.facts |= outcome.facts
+        return made
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why this machine cannot measure `point`, with what mends it; None when it can."""
-        ...
-
-    def shared_memory(self, point: Point) -> int:
-        """Return how many bytes of /dev/shm one launch of `point` may take."""
-        ...
-
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> AbstractContextManager[Bench]:
-        """Make ready what `points` need and give what launches them; what was made is taken away at the end.
-
-        The bench is called with a point, its roles and the deadline in seconds, and returns each role's outcome; it
-        raises `LabError` when the launch failed, and is then good for the next one. Raises `NotTestableError` when
-        none of `points` can be measured here.
-        """
-        ...
-
-
-class OnForkServer:
-    """What most studies have in common: any size, and workers that are forked for each launch."""
-
-    sized = True
-    factors: Mapping[str, tuple[Level, ...]] = {}
-
-    def missing(self, point: Point, scratch: Path) -> str | None:
-        """Say that nothing is missing."""
         return None
 
     def shared_memory(self, point: Point) -> int:
-        """Return room for the payload twice."""
-        return 2 * point.size_bytes
+        """Return how many bytes of /dev/shm one launch of `point` may take."""
+        return self.payloads_shared * point.size_bytes
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
-        """Give the session's fork server."""
+        """Make ready what `points` need and give what launches them; what was made is taken away at the end.
+
+        The bench (here the fork server) is called with a point, its roles and the deadline in seconds, and returns
+        each role's outcome; it raises `LabError` when the launch failed, and is then good for the next one. Raises
+        `NotTestableError` when none of `points` can be measured here.
+        """
         yield lambda point, roles, seconds: site.launcher.launch(roles, seconds)

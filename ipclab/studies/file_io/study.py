@@ -3,12 +3,12 @@
 import importlib.util
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
-from ipclab.store.point import Level, Point
+from ipclab.store.point import Point
 from ipclab.studies.file_io import BACKENDS, HERE
 from ipclab.studies.file_io.engine import deadline_ns
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, file_sets
@@ -42,7 +42,7 @@ class FileIoStudy:
 
     name = "file_io"
     sized = False
-    factors: Mapping[str, tuple[Level, ...]] = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
+    factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
 
     def backends(self) -> tuple[str, ...]:
         """Return the ways to read."""

@@ -1,7 +1,6 @@
 """The lines of `go test -bench`, read exactly; whatever is not one of them is an error."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -9,6 +8,7 @@ from ipclab.errors import LabError
 
 PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
+FRAME = ("goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status")  # of what failed, so that it says nothing
 TIME, BYTES, ALLOCATIONS = "ns/op", "B/op", "allocs/op"
 NEEDED = (TIME, BYTES, ALLOCATIONS)
 FAR_BYTES, FAR_ALLOCATIONS, FAIRNESS = "recv-B/op", "recv-allocs/op", "fairness"
@@ -26,8 +26,8 @@ class Count:
     metrics: dict[str, Decimal]
 
 
-def read(text: str, cell: str, counts: int) -> list[Count]:
-    """Return the `counts` lines of `cell` in the output `text` of a test binary.
+def read(text: str, cell: str) -> Count:
+    """Return the one line of `cell` in the output `text` of a test binary.
 
     Raises `LabError` for a line that is not known, for another cell, a failure, and another number of lines.
     """
@@ -41,9 +41,9 @@ def read(text: str, cell: str, counts: int) -> list[Count]:
             raise _wrong(f"an unknown line {line[:LENGTH]!r}")
     if not passed:
         raise _wrong("it did not pass")
-    if len(found) != counts:
-        raise _wrong(f"{len(found)} results of {cell} where {counts} were asked for")
-    return found
+    if len(found) != 1:
+        raise _wrong(f"{len(found)} results of {cell} where one was asked for")
+    return found[0]
 
 
 def _count(line: str, cell: str) -> Count:
@@ -71,16 +71,6 @@ def _wrong(what: str) -> LabError:
 def reason(text: str) -> str:
     """Return why a test binary failed: its panic or its first message, in one line."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    said = [line for line in lines if line and not _is_frame(line)]
+    said = [line for line in lines if line not in ("", "PASS", "FAIL") and not line.startswith(FRAME)]
     panics = [line for line in said if line.startswith(("panic:", "fatal error:"))]
     return next(iter([*panics, *said]), "nothing was said")[:LENGTH]
-
-
-def _is_frame(line: str) -> bool:
-    """Tell whether a line says nothing of its own."""
-    return line in ("PASS", "FAIL") or line.startswith((*(head.strip() for head in HEADER), "--- FAIL", "exit status"))
-
-
-def nanoseconds(counts: list[Count], per: int) -> Iterator[int]:
-    """Yield for each count the ns of `per` operations, rounded to a whole number."""
-    return (round(count.metrics[TIME] * per) for count in counts)

@@ -1,6 +1,6 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from typing import ClassVar
 
@@ -13,17 +13,17 @@ from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError, check, digest
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch, Samples
-from ipclab.store.point import Level, Point
-from ipclab.studies.interface import Bound, OnForkServer, Sweep
+from ipclab.store.point import Point
+from ipclab.studies.interface import Bound, Study, Sweep
 from ipclab.studies.payload import FLOAT, HERE, LISTING, MOVED, SIZES, TCP_VARIANTS, handover, mapping, tcp
 from ipclab.studies.profile import PLACEMENTS, Profile
 
 
-class PayloadStudy(OnForkServer):
+class PayloadStudy(Study):
     """Five arms: the published method, its phases, two processes, the TCP past, the real file writer."""
 
     name = "payload"
-    factors: Mapping[str, tuple[Level, ...]] = {"placement": PLACEMENTS}
+    factors: ClassVar = {"placement": PLACEMENTS}
     # A write serialises and copies, a read copies; a handover copies once at each end, and its receiver must be woken.
     limits: ClassVar = {"write": Bound(copies=2), "read": Bound(copies=1), "handover": Bound(copies=2, wake=True)}
 

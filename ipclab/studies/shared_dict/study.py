@@ -1,7 +1,7 @@
 """The study itself: its points, the roles of its ranks, and how their outcomes are joined."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
@@ -19,7 +19,7 @@ from ipclab.spawn.mpi_outer import OuterBench, world
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
-from ipclab.studies.interface import Bench, Bound, OnForkServer, Site, Sweep
+from ipclab.studies.interface import Bench, Bound, Site, Study, Sweep
 from ipclab.studies.profile import Profile
 from ipclab.studies.shared_dict.joined import joined
 from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS
@@ -44,13 +44,13 @@ WRITES = 30  # of a point at least, over all its launches
 QUICK_LAUNCHES = 6  # the fewest that can tell seven mechanisms apart after correction
 
 
-class SharedDictStudy(OnForkServer):
+class SharedDictStudy(Study):
     """Four scenarios over backends, entries and readers, on MPI ranks."""
 
     name = "shared_dict"
     sized = False
     limits: ClassVar = {"read.transport": Bound(copies=1)}  # a reader decodes a copy of its own
-    factors: Mapping[str, tuple[Level, ...]] = {"entries": ENTRIES, "readers": READERS}
+    factors: ClassVar = {"entries": ENTRIES, "readers": READERS}
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the backends that have a store."""

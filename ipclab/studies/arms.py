@@ -1,0 +1,54 @@
+"""The points of a study from a table of data beside its module: each arm is the product of its factors.
+
+A row of `[[arm]]` gives each factor one level or a list; `$name` in a list stands for levels that the study knows, and
+a level that is a table sets several factors at once. `[usual]` has the levels that a row leaves out. Beside the levels
+stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
+"""
+
+import tomllib
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ipclab.store.point import Point
+
+Levels = dict[str, Any]
+
+
+@cache
+def table(file: Path) -> dict[str, Any]:
+    """Return the tables in the TOML `file`."""
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def arms(file: Path, backends: Container[str], **known: Sequence[Any]) -> Iterator[Levels]:
+    """Yield the levels of every arm in `file` of `backends`, where `$name` stands for the levels `known[name]`."""
+    for row in table(file)["arm"]:
+        factors = [[_set(name, level) for level in _listed(value, known)] for name, value in row.items()]
+        for chosen in product(*factors):
+            levels = {name: level for part in (table(file)["usual"], *chosen) for name, level in part.items()}
+            if levels["backend"] in backends:
+                yield levels
+
+
+def _set(name: str, level: Any) -> Levels:
+    return level if isinstance(level, dict) else {name: level}
+
+
+def _listed(value: Any, known: Mapping[str, Sequence[Any]]) -> Iterator[Any]:
+    for each in value if isinstance(value, list) else [value]:
+        yield from known[each[1:]] if isinstance(each, str) and each.startswith("$") else [each]
+
+
+def points(study: str, every: Iterable[Levels]) -> list[Point]:
+    """Return the points of the levels of `every` arm, each once, those of one block together."""
+    found: dict[str, Point] = {}
+    for levels in every:
+        block, primary = (str(levels.pop(name)).format(**levels) for name in ("block", "primary"))
+        backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
+        point = Point(study, backend, size, placement, levels, block, tuple(primary.split()))
+        found[point.id] = point
+    blocks = list(dict.fromkeys(point.block for point in found.values()))
+    return sorted(found.values(), key=lambda point: blocks.index(point.block))
