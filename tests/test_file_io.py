@@ -4,6 +4,7 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,16 +18,17 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.file_io import KIB, MIB, engine, experiments, making, study
-from ipclab.studies.file_io.experiments import PROFILES as NAMES
-from ipclab.studies.file_io.experiments import Sweeps, file_sets
-from ipclab.studies.file_io.roles import counts, mix, parse, threads
-from ipclab.studies.file_io.sets import Draw, FileSet, identical
+from ipclab.studies.file_io.experiments import Sweeps
+from ipclab.studies.file_io.roles import counts, parse, threads
+from ipclab.studies.file_io.sets import PROFILES as NAMES
+from ipclab.studies.file_io.sets import Draw, FileSet, file_sets
 from ipclab.studies.file_io.study import FileIoStudy
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 
 STUDY = FileIoStudy()
 SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
+HUNDRED = Draw("identical", 100, 100, 100)
 FREE = Placement("free", (frozenset({0, 1}),), "free")
 
 
@@ -35,7 +37,7 @@ def test_a_set_follows_from_its_seed_alone() -> None:
     assert first.sizes.tolist() == again.sizes.tolist()
     assert first.compute_ns.tolist() == again.compute_ns.tolist()
     assert FileSet.from_json(first.to_json()) == first
-    other = first.seeded(8)
+    other = replace(first, seed=8)
     assert other.sizes.tolist() != first.sizes.tolist()
     assert other.content_seed != first.content_seed
     renamed = FileSet("other", 100, SMALL, None, 7)
@@ -45,11 +47,11 @@ def test_a_set_follows_from_its_seed_alone() -> None:
 
 def test_compute_times_change_without_the_files() -> None:
     usual = FileSet("some", 50, SMALL, experiments.USUAL, 7)
-    longer = usual.worked(experiments.LONG)
+    longer = replace(usual, compute=experiments.LONG)
     assert longer.sizes.tolist() == usual.sizes.tolist()
     assert longer.files() == usual.files()
     assert longer.compute_ns.tolist() != usual.compute_ns.tolist()
-    assert usual.worked(None).compute_ns.size == 0
+    assert replace(usual, compute=None).compute_ns.size == 0
 
 
 def test_distributions_are_clamped_and_what_they_say() -> None:
@@ -58,11 +60,14 @@ def test_distributions_are_clamped_and_what_they_say() -> None:
         assert each.sizes.min() == KIB
         assert each.sizes.max() <= MIB
     assert abs(every["normal"].sizes.std() / (2 * KIB) - 1) < 0.1  # a standard deviation, not a variance
-    # The text's own total of 10,000 such files, 33.33 MiB, is far below what its parameters give: 40.19 MiB.
-    assert round(SMALL.expected() * 10_000 / MIB, 2) == 40.19
-    assert abs(every["exponential"].sizes.mean() / SMALL.expected() - 1) < 0.03
-    assert FileSet("x", 3, identical(512)).sizes.tolist() == [512, 512, 512]
-    assert FileSet("x", 3, identical(512)).on_disk == 3 * 4096
+    # The integral of the survival function of an exponential that is clamped; the text's total of 10,000 such files,
+    # 33.33 MiB, is far below what its parameters give: 40.19 MiB.
+    below, above = (np.exp(-end / SMALL.mean) for end in (SMALL.low, SMALL.high))
+    expected = SMALL.low + SMALL.mean * (below - above)
+    assert round(expected * 10_000 / MIB, 2) == 40.19
+    assert abs(every["exponential"].sizes.mean() / expected - 1) < 0.03
+    assert FileSet("x", 3, HUNDRED).sizes.tolist() == [100, 100, 100]
+    assert FileSet("x", 3, HUNDRED).on_disk == 3 * 4096
     series = FileSet("x", 12, Draw("geometric", 512, 512 * MIB, MIB))
     assert series.sizes.tolist() == [max(512, 512 * MIB // 4**k) for k in range(12)]
 
@@ -90,7 +95,6 @@ def test_role_mixes_are_read() -> None:
     assert parse("2CnR") == ["compute-then-read"] * 2
     assert threads("8R+16C") == 24
     assert counts(parse("2RnC+3C")) == (2, 5)
-    assert mix((2, "RnC"), (0, "C")) == "2RnC"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +180,7 @@ class FakeNative:
 
 
 def tiny(name: str, count: int = 3, seed: int = 1) -> FileSet:
-    return FileSet(name, count, identical(100), None, seed)
+    return FileSet(name, count, HUNDRED, None, seed)
 
 
 def make(scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None) -> dict[str, Any]:
@@ -327,7 +331,7 @@ def test_what_the_engine_is_told() -> None:
     told = study.plan(point)
     assert (told["method"], told["advice"], told["checksum_rounds"], told["direct"]) == ("mmap", "willneed", 50, False)
     role = STUDY.roles(point, STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
-    assert FileSet.from_json(role.arguments["files"]) == file_sets("smoke")["exp-small"].worked(None)
+    assert FileSet.from_json(role.arguments["files"]) == file_sets("smoke")["exp-small"]
     assert role.arguments["plan"]["cpus"] == []
     json.dumps(role.arguments)
     timed = STUDY.roles(a_point(), STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]

@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -110,25 +111,20 @@ def test_a_file_that_is_gone_or_short_is_said(launcher: Launcher, tmp_path: Path
 
 def test_content_follows_from_the_seed(tmp_path: Path) -> None:
     digests = []
-    for name, each in (("a", SOME), ("b", SOME), ("c", SOME.seeded(6))):
+    for name, each in (("a", SOME), ("b", SOME), ("c", replace(SOME, seed=6))):
         with making.made(tmp_path / name, [each], native, lambda line: None) as found:
             digests.append(found.digests["some"])
     assert digests[0] == digests[1] != digests[2]
 
 
-FEW = ("fault", "size-4096")
-
-
-def few(self: Sweeps) -> Iterator[Point]:
-    """Yield the points of one small set."""
-    for each in Sweeps.faults(self):
-        if each.levels["set"] == FEW[1]:
-            yield each
+FEW = {"arm": "fault", "set": "size-4096"}
+EVERY = Sweeps.points
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a few points of the study, and none of the limits."""
+    few = lambda self: [each for each in EVERY(self) if FEW.items() <= each.levels.items()]  # noqa: E731
     monkeypatch.setattr(Sweeps, "points", few)
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
 

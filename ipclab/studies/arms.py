@@ -1,8 +1,8 @@
 """The points of a study from a table of data beside its module: each arm is the product of its factors.
 
-A row of `[[arm]]` gives each factor one level or a list; `$name` in a list stands for levels that the study knows, and
-a level that is a table sets several factors at once. `[usual]` has the levels that a row leaves out. Beside the levels
-stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
+A row of `[[arm]]` gives each factor one level or a list; `$name` stands for levels that the study knows, and a table
+in a list sets several factors at once, its own product. `[usual]` has the levels that a row leaves out. Beside the
+levels stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
 """
 
 import tomllib
@@ -25,21 +25,25 @@ def table(file: Path) -> dict[str, Any]:
 
 def arms(file: Path, backends: Container[str], **known: Sequence[Any]) -> Iterator[Levels]:
     """Yield the levels of every arm in `file` of `backends`, where `$name` stands for the levels `known[name]`."""
-    for row in table(file)["arm"]:
-        factors = [[_set(name, level) for level in _listed(value, known)] for name, value in row.items()]
-        for chosen in product(*factors):
-            levels = {name: level for part in (table(file)["usual"], *chosen) for name, level in part.items()}
-            if levels["backend"] in backends:
-                yield levels
+    usual = table(file)["usual"]
+    every = (usual | levels for row in table(file)["arm"] for levels in _expanded(row, known))
+    return (levels for levels in every if levels["backend"] in backends)
 
 
-def _set(name: str, level: Any) -> Levels:
-    return level if isinstance(level, dict) else {name: level}
+def _expanded(row: Levels, known: Mapping[str, Sequence[Any]]) -> Iterator[Levels]:
+    """Yield the product of the factors in `row`."""
+    for chosen in product(*([*_choices(name, value, known)] for name, value in row.items())):
+        yield {name: level for part in chosen for name, level in part.items()}
 
 
-def _listed(value: Any, known: Mapping[str, Sequence[Any]]) -> Iterator[Any]:
-    for each in value if isinstance(value, list) else [value]:
-        yield from known[each[1:]] if isinstance(each, str) and each.startswith("$") else [each]
+def _choices(name: str, value: Any, known: Mapping[str, Sequence[Any]]) -> Iterator[Levels]:
+    for each in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(each, dict):
+            yield from _expanded(each, known)
+        elif isinstance(each, str) and each.startswith("$"):
+            yield from _choices(name, [*known[each[1:]]], known)
+        else:
+            yield {name: each}
 
 
 def points(study: str, every: Iterable[Levels]) -> list[Point]:

@@ -10,29 +10,21 @@ from ipclab.errors import LabError
 from ipclab.spawn.loops import keep
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Worker
-from ipclab.studies.file_io import FIRST, OP, READS_END, TASK, TASKS
-from ipclab.studies.file_io.making import sizes_of
-from ipclab.studies.file_io.sets import FileSet
+from ipclab.studies.file_io.sets import FileSet, Whole
 
-MOST_RESIDENT, LEAST_RESIDENT = (
-    0.01,
-    0.99,
-)  # of the set's pages: above the first it is not cold, below the second not warm
+OP = "elapsed"  # of one launch: from the start of the threads until the last file is done
+SINGLE = {OP: "elapsed_ns", "elapsed.first-compute": "first_compute_ns", "elapsed.read-end": "read_end_ns"}
+TASKS = ("open", "submit", "read", "fault", "compute", "close", "latency")  # of one file: the op `file.open` ...
+MOST_RESIDENT, LEAST_RESIDENT = 0.01, 0.99  # of the set's pages: not cold above the first, not warm below the second
 TRIES = 3  # pages that were on their way to the disk may stay for a moment
 MOST_SPANS = 4_000
 STATES = ("execution", "io_wait", "work_wait", "preempted")
 COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
+FACTS = ("files", "bytes", "peak_rss_bytes", "max_open_files")
 
 
 def run(
-    worker: Worker,
-    folder: str,
-    files: str,
-    cache: str,
-    plan: dict[str, Any],
-    most: int,
-    timeline: bool,
-    verify: bool,
+    worker: Worker, folder: str, files: str, cache: str, plan: dict[str, Any], most: int, timeline: bool, verify: bool
 ) -> None:
     """Read the set `files` (as JSON) in `folder` by `plan`, its pages `cold` or `warm` before.
 
@@ -44,19 +36,23 @@ def run(
     import ipclab_native as native
 
     each = FileSet.from_json(files)
-    sizes = sizes_of(each)
-    before = prepare(native, folder, sizes, cache)
-    whole = {**plan, "folder": folder, "sizes": sizes, "compute_ns": each.compute_ns.astype("<u8").tobytes()}
+    before = prepare(native, folder, each.native_sizes, cache)
+    times = each.compute_ns.astype("<u8").tobytes()
+    whole = {**plan, "folder": folder, "sizes": each.native_sizes, "compute_ns": times}
     found = native.read_files({**whole, "spans": MOST_SPANS if timeline else 0})
     check(found, each)
-    facts = {"resident_share_before": before, "resident_share_after": resident(native, folder, sizes)}
-    worker.outcome.facts = facts | kept_facts(found, timeline)
+    facts, after = worker.outcome.facts, resident(native, folder, each.native_sizes)
+    facts |= {"resident_share_before": before, "resident_share_after": after}
+    facts |= {name: found[name] for name in FACTS}
+    if timeline:
+        facts["spans"] = [list(span) for span in found["spans"]]
+        facts["threads"] = [{**thread, "elapsed_ns": int(thread["elapsed_ns"])} for thread in found["threads"]]
     if plan["checksum_rounds"]:
-        worker.outcome.facts["checksum"] = str(found["checksum"])
+        facts["checksum"] = str(found["checksum"])
     elif verify:
         proof = native.read_files({**whole, "compute_ns": b"", "checksum_rounds": 1})
         check(proof, each)
-        worker.outcome.facts["checksum"] = str(proof["checksum"])
+        facts["checksum"] = str(proof["checksum"])
     worker.outcome.counters[OP] = counters(found["threads"], each.count)
     for name, values in samples(found, most).items():
         keep(worker, name, values)
@@ -97,15 +93,6 @@ def check(found: Mapping[str, Any], each: FileSet) -> None:
         raise PayloadError(got, f"there are {each.count} files of {each.bytes} bytes")
 
 
-def kept_facts(found: Mapping[str, Any], timeline: bool) -> dict[str, Any]:
-    """Return what is kept of a launch beside its times."""
-    facts = {name: found[name] for name in ("files", "bytes", "peak_rss_bytes", "max_open_files")}
-    if timeline:
-        facts["spans"] = [list(span) for span in found["spans"]]
-        facts["threads"] = [{**each, "elapsed_ns": int(each["elapsed_ns"])} for each in found["threads"]]
-    return facts
-
-
 def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
     """Return the shares of all threads' time by state, faults and switches of the launch, and bytes a file."""
     whole = max(1, sum(each["elapsed_ns"] for each in threads))
@@ -114,21 +101,15 @@ def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, floa
     return {**shares, **counted, "bytes_per_file": sum(each["bytes"] for each in threads) / files}
 
 
-def samples(found: Mapping[str, Any], most: int) -> dict[str, "np.ndarray[tuple[int], np.dtype[np.int64]]"]:
+def samples(found: Mapping[str, Any], most: int) -> dict[str, Whole]:
     """Return the launch's times (one sample each) and those of its files, of which `most` are taken evenly.
 
     A part of the work that no file has had, such as faults of a read, is left out.
     """
-    single = {OP: "elapsed_ns", FIRST: "first_compute_ns", READS_END: "read_end_ns"}
-    kept = {op: np.array([found[name]], np.int64) for op, name in single.items() if found.get(name)}
+    kept: dict[str, Whole] = {op: np.array([found[name]], np.int64) for op, name in SINGLE.items() if found.get(name)}
     for task in TASKS:
         values = np.frombuffer(found["tasks"].get(f"{task}_ns", b""), np.int64)
         if values.any():
             places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(np.int64)
-            kept[f"{TASK}{task}"] = values[places]
+            kept[f"file.{task}"] = values[places]
     return kept
-
-
-def deadline_ns(seconds: float) -> int:
-    """Return how long the engine may read, so that it says what hung before its process is killed."""
-    return int(seconds * 0.9 * 1e9)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn.scratch import held, path_of
@@ -18,20 +18,6 @@ TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
 SLACK = 64 << 20  # kept free on the disk, for the file system's own use
 ELSEWHERE = "free some or name another place: --scratch DIR"
 SAY_EVERY_NS = 2_000_000_000
-
-
-class Engine(Protocol):
-    """What making needs of the native package."""
-
-    def make_files(
-        self, folder: str, first: int, sizes: bytes, seed: int, threads: int, done: Callable[[int], None] | None
-    ) -> None:
-        """Write the files; those of the right size are kept."""
-        ...
-
-    def digest_files(self, folder: str, sizes: bytes, threads: int) -> str:
-        """Return the digest of all contents in their order."""
-        ...
 
 
 @dataclass
@@ -63,7 +49,7 @@ def nearest(folder: Path) -> Path:
 def no_room(each: FileSet, scratch: Path) -> str | None:
     """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or already does."""
     have, need = free_bytes(scratch), each.on_disk + SLACK
-    if have >= need or _same(_folder(path_of(scratch, TAG), each), each):
+    if have >= need or _same(path_of(scratch, TAG) / each.name, each):
         return None
     return f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
 
@@ -72,7 +58,7 @@ def no_room(each: FileSet, scratch: Path) -> str | None:
 def made(
     scratch: Path,
     sets: Iterable[FileSet],
-    engine: Engine,
+    engine: Any,
     say: Callable[[str], None],
     own: Callable[[Path], None] = lambda path: None,
 ) -> Iterator[Made]:
@@ -87,53 +73,44 @@ def made(
             try:
                 found.folders[each.name], found.digests[each.name] = _make(home, each, engine, say)
             except (OSError, LabError) as error:
-                shutil.rmtree(_folder(home, each), ignore_errors=True)  # what is not whole gives its room back
+                shutil.rmtree(home / each.name, ignore_errors=True)  # what is not whole gives its room back
                 found.refused[each.name] = error.why if isinstance(error, LabError) else str(error)
                 say(f"file set {each.name}: {found.refused[each.name]}")
         yield found
 
 
-def _make(home: Path, each: FileSet, engine: Engine, say: Callable[[str], None]) -> tuple[Path, str]:
-    folder = _folder(home, each)
+def _make(home: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> tuple[Path, str]:
+    folder = home / each.name
     known = (folder / DIGEST).read_text() if _same(folder, each) and (folder / DIGEST).is_file() else ""
-    digest = _fill(home, folder, each, engine, say)
+    digest = _fill(folder, each, engine, say)
     if known and digest != known:  # somebody wrote into it since
         shutil.rmtree(folder)
-        digest = _fill(home, folder, each, engine, say)
+        digest = _fill(folder, each, engine, say)
     write_whole(folder / DIGEST, digest.encode())
     return folder, digest
 
 
-def _fill(home: Path, folder: Path, each: FileSet, engine: Engine, say: Callable[[str], None]) -> str:
+def _fill(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> str:
     """Make the files that are not there; return the digest of all."""
     if not _same(folder, each):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
-        have, need = free_bytes(home), each.on_disk + SLACK
+        have, need = free_bytes(folder.parent), each.on_disk + SLACK
         if have < need:
             raise LabError("no room", f"{have:,} bytes are free and {need:,} are needed")
         folder.mkdir(mode=0o700)
         write_whole(folder / ABOUT, dump_json(each.files()))
     say(f"file set {each.name}: {each.count:,} files, {each.bytes:,} bytes")
-    sizes, threads = sizes_of(each), os.cpu_count() or 1
-    engine.make_files(str(folder), 0, sizes, each.content_seed, threads, _Words(each, say))
-    return engine.digest_files(str(folder), sizes, threads)
+    last, threads = time.monotonic_ns(), os.cpu_count() or 1
 
+    def tell(done: int) -> None:
+        nonlocal last
+        if time.monotonic_ns() - last >= SAY_EVERY_NS:
+            last = time.monotonic_ns()
+            say(f"file set {each.name}: {done:,} of {each.count:,} files")
 
-class _Words:
-    """Tells how many files are made, every two seconds."""
-
-    def __init__(self, each: FileSet, say: Callable[[str], None]) -> None:
-        self.each, self.say, self.last = each, say, time.monotonic_ns()
-
-    def __call__(self, done: int) -> None:
-        now = time.monotonic_ns()
-        if now - self.last >= SAY_EVERY_NS:
-            self.last = now
-            self.say(f"file set {self.each.name}: {done:,} of {self.each.count:,} files")
-
-
-def _folder(home: Path, each: FileSet) -> Path:
-    return home / each.name
+    engine.make_files(str(folder), 0, each.native_sizes, each.content_seed, threads, tell)
+    digest: str = engine.digest_files(str(folder), each.native_sizes, threads)
+    return digest
 
 
 def _same(folder: Path, each: FileSet) -> bool:
@@ -142,11 +119,6 @@ def _same(folder: Path, each: FileSet) -> bool:
         return (folder / ABOUT).read_bytes() == dump_json(each.files())
     except OSError:
         return False
-
-
-def sizes_of(each: FileSet) -> bytes:
-    """Return the sizes as the native engine takes them: unsigned 64-bit, little-endian."""
-    return each.sizes.astype("<u8").tobytes()
 
 
 def about(sets: Iterable[FileSet], found: Made) -> dict[str, Any]:

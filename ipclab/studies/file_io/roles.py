@@ -7,16 +7,16 @@ from ipclab.errors import UsageError
 
 # What a thread does: only reads; only computes; reads a file and computes it, one after the other; makes all the read
 # calls it can before it computes; computes what is there before it reads more.
-KINDS = {
-    "R": "read",
-    "C": "compute",
-    "SYNC": "both",
-    "RnC": "read-then-compute",
-    "CnR": "compute-then-read",
-}
+KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
 MOST_THREADS = 1024
 PART = re.compile(r"([1-9]\d*)([A-Za-z]+)")
 WAYS = "R (reads), C (computes), SYNC (one file after the other), RnC (reads first), CnR (computes first)"
+# Roles that are no mix -> what is wrong, why, and how to mend it.
+ALONE = {
+    frozenset({"compute"}): ("nobody reads in", "", "add threads such as 1R"),
+    frozenset({"read"}): ("nobody computes in", "", "add threads such as 1C, or let them do both: RnC"),
+    frozenset({"compute", "both"}): ("the C get nothing to do in", "SYNC computes what it reads", "add R or RnC"),
+}
 
 
 def parse(text: str) -> list[str]:
@@ -33,24 +33,9 @@ def parse(text: str) -> list[str]:
         if len(roles) + int(found[1]) > MOST_THREADS:
             raise UsageError(f"{text!r} has too many threads", "", f"give at most {MOST_THREADS}")
         roles += [KINDS[found[2]]] * int(found[1])
-    _check(text, set(roles))
+    if wrong := ALONE.get(frozenset(roles)):
+        raise UsageError(f"{wrong[0]} {text!r}", *wrong[1:])
     return roles
-
-
-def _check(text: str, roles: set[str]) -> None:
-    if roles == {"compute"}:
-        raise UsageError(f"nobody reads in {text!r}", "", "add threads such as 1R")
-    if roles == {"read"}:
-        raise UsageError(f"nobody computes in {text!r}", "", "add threads such as 1C, or let them do both: RnC")
-    if roles == {"compute", "both"}:
-        raise UsageError(f"the C of {text!r} get nothing to do", "SYNC computes what it reads", "add R or RnC")
-
-
-def mix(*parts: tuple[int, str]) -> str:
-    """Return the text of a mix: (threads, kind) for each part that has threads."""
-    text = "+".join(f"{count}{kind}" for count, kind in parts if count)
-    parse(text)
-    return text
 
 
 def threads(text: str) -> int:
@@ -60,5 +45,4 @@ def threads(text: str) -> int:
 
 def counts(roles: Sequence[str]) -> tuple[int, int]:
     """Return how many of the threads can read and how many can compute."""
-    reads = sum(role != "compute" for role in roles)
-    return reads, sum(role != "read" for role in roles)
+    return sum(role != "compute" for role in roles), sum(role != "read" for role in roles)

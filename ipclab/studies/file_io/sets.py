@@ -3,19 +3,22 @@
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from ipclab.errors import UsageError
+from ipclab.studies.arms import table
+from ipclab.studies.file_io import ARMS
 
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
+SEED = 4  # of all file sets: every run on every machine reads the same bytes
+PROFILES = ("smoke", "quick", "standard", "full")
 MOST_FILES = 1_000_000
 BLOCK = 4096  # what a file takes on disk is a multiple of this
 RATIO = 4  # between neighbours of a geometric series
-DISTRIBUTIONS = ("identical", "normal", "exponential", "geometric")
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,15 @@ class Draw:
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for what is no distribution."""
-        known = ", ".join(DISTRIBUTIONS)
-        if self.distribution not in DISTRIBUTIONS:
-            raise UsageError(f"no distribution {self.distribution!r}", "", f"there are {known}")
-        if not 0 < self.low <= self.mean <= self.high or self.sd < 0:
+        if self.distribution not in ("identical", "normal", "exponential", "geometric"):
+            raise UsageError(
+                f"no distribution {self.distribution!r}", "", "give identical, normal, exponential, geometric"
+            )
+        if not 0 < self.low <= self.mean <= self.high or self.sd < (self.distribution == "normal"):
             why = f"{self.low} .. {self.high} around {self.mean}, standard deviation {self.sd}"
-            raise UsageError("the limits of a distribution do not fit", why, "give 0 < low <= mean <= high, sd >= 0")
-        if self.distribution == "normal" and not self.sd:
-            raise UsageError("a normal distribution needs a standard deviation", "", "give sd above 0")
+            raise UsageError(
+                "the limits of a distribution do not fit", why, "give 0 < low <= mean <= high, normal: sd > 0"
+            )
 
     def values(self, count: int, seed: np.random.SeedSequence) -> Whole:
         """Return `count` values that follow from `seed` alone (PCG64)."""
@@ -55,22 +59,6 @@ class Draw:
         }
         found: Whole = np.clip(np.rint(draws[self.distribution]()), self.low, self.high).astype(np.int64)
         return found
-
-    def expected(self) -> float:
-        """Return the mean of the clamped exponential or of the identical distribution, else `mean` itself.
-
-        For an exponential of mean m clamped to a .. b it is a + m (exp(-a/m) - exp(-b/m)): the integral of its
-        survival function.
-        """
-        if self.distribution != "exponential":
-            return float(self.mean)
-        below, above = (np.exp(-end / self.mean) for end in (self.low, self.high))
-        return float(self.low + self.mean * (below - above))
-
-
-def identical(value: int) -> Draw:
-    """Return the distribution of one value."""
-    return Draw("identical", value, value, value)
 
 
 @dataclass(frozen=True)
@@ -104,9 +92,12 @@ class FileSet:
     @cached_property
     def compute_ns(self) -> Whole:
         """Return for how long each file is worked on, in ns; empty without a distribution."""
-        if self.compute is None:
-            return np.empty(0, np.int64)
-        return self.compute.values(self.count, self._stream("compute"))
+        return self.compute.values(self.count, self._stream("compute")) if self.compute else np.empty(0, np.int64)
+
+    @property
+    def native_sizes(self) -> bytes:
+        """Return the sizes as the native engine takes them: unsigned 64-bit, little-endian."""
+        return self.sizes.astype("<u8").tobytes()
 
     @property
     def content_seed(self) -> int:
@@ -123,25 +114,30 @@ class FileSet:
         """Return the bytes that the files take on disk, whole blocks."""
         return int((-(-self.sizes // BLOCK)).sum()) * BLOCK
 
-    def seeded(self, seed: int) -> "FileSet":
-        """Return the set that follows from the run's `seed`."""
-        return replace(self, seed=seed)
-
-    def worked(self, compute: Draw | None) -> "FileSet":
-        """Return the same files, worked on for other times."""
-        return replace(self, compute=compute)
-
     def files(self) -> dict[str, Any]:
         """Return what tells these files from others, for a file beside them and for the run."""
         return {"name": self.name, "count": self.count, "size": asdict(self.size), "seed": self.seed}
 
     def to_json(self) -> str:
         """Return the whole set as text."""
-        return json.dumps({**self.files(), "compute": asdict(self.compute) if self.compute else None}, sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> "FileSet":
         """Return the set that `to_json` wrote."""
         about = json.loads(text)
         compute = Draw(**about["compute"]) if about["compute"] else None
-        return cls(about["name"], about["count"], Draw(**about["size"]), compute, about["seed"])
+        return cls(**{**about, "size": Draw(**about["size"]), "compute": compute})
+
+
+@lru_cache
+def file_sets(profile: str) -> dict[str, FileSet]:
+    """Return the file sets of a profile by name."""
+    found, level = {}, PROFILES.index(profile)
+    for row in table(ARMS)["set"]:
+        chosen = {name: value[level] if isinstance(value, list) else value for name, value in row.items()}
+        name, count, mean = (chosen.pop(key) for key in ("name", "count", "mean"))
+        if count:
+            size = Draw(**{"distribution": "identical", "low": mean, "high": mean, "mean": mean, **chosen})
+            found[name] = FileSet(name, count, size, seed=SEED)
+    return found

@@ -18,15 +18,12 @@ from ipclab.machine.source import AbsentError, Source
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
-from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies.file_io import BACKENDS, HERE
-from ipclab.studies.file_io.engine import deadline_ns
-from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, file_sets
+from ipclab.studies.file_io.experiments import BACKENDS, COLD, DRAWS, MOST_IN_FLIGHT, Sweeps
 from ipclab.studies.file_io.making import about, made, nearest, no_room
 from ipclab.studies.file_io.roles import counts, parse
-from ipclab.studies.file_io.sets import FileSet, Whole
-from ipclab.studies.interface import Bench, Site, Sweep
+from ipclab.studies.file_io.sets import FileSet, Whole, file_sets
+from ipclab.studies.interface import Bench, Site, Study, Sweep
 from ipclab.studies.profile import Profile
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"
@@ -34,14 +31,16 @@ NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --sc
 SECONDS = {"smoke": 30.0, "quick": 30.0, "standard": 300.0, "full": 3_600.0}
 # At least and at most how many launches: each reads a whole set. Six are what telling two points apart takes.
 LAUNCHES = {"smoke": (2, 2), "quick": (5, 5), "standard": (8, 10), "full": (8, 10)}
+ENGINE_SHARE = 0.9  # of the deadline, so that the engine says what hung before its process is killed
 IN_MEMORY = ("tmpfs", "ramfs")
 
 
-class FileIoStudy:
+class FileIoStudy(Study):
     """Many files read and worked on: one after the other, overlapped, mapped; by threads of different roles."""
 
     name = "file_io"
     sized = False
+    payloads_shared = 0  # threads of one process need none
     factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
 
     def backends(self) -> tuple[str, ...]:
@@ -55,30 +54,25 @@ class FileIoStudy:
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all experiments."""
-        every = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ())).points()
-        found = {point.id: point for point in every}  # on one CPU some coincide
-        return [point for point in found.values() if sweep.wants(point.backend)]
+        sweeps = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ()))
+        return [point for point in sweeps.points() if sweep.wants(point.backend)]
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, in which the native engine starts the threads."""
         every = frozenset[int]().union(*placement.cpus)
-        files = _set(profile.name, point)
+        files = file_sets(profile.name)[str(point.levels["set"])]
+        worked = replace(files, compute=DRAWS.get(int(point.levels["compute_ns"])))
         pinned = [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else []
+        deadline_ns = int(profile.launch_seconds * ENGINE_SHARE * 1e9)
         arguments = {
-            "files": files.to_json(),
+            "files": worked.to_json(),
             "cache": point.levels["cache"],
-            "plan": {**plan(point), "cpus": pinned, "deadline_ns": deadline_ns(profile.launch_seconds)},
+            "plan": {**plan(point), "cpus": pinned, "deadline_ns": deadline_ns},
             "most": profile.most_samples,
             "timeline": False,
             "verify": False,
         }
-        return [Role("engine", f"{HERE}.engine:run", arguments, every)]
-
-    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the engine's times; it has checked that every file was read once and whole."""
-        engine = outcomes["engine"]
-        samples = {op: np.frombuffer(values, np.int64) for op, values in engine.samples.items()}
-        return Launch(samples, engine.counters, facts=dict(engine.facts))
+        return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, every)]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why `point` cannot be measured with its files in `scratch`, with what mends it."""
@@ -93,10 +87,6 @@ class FileIoStudy:
             return why
         files = _found(point)
         return no_room(files, scratch) or _no_memory(point, files)
-
-    def shared_memory(self, point: Point) -> int:
-        """Return nothing: threads of one process need none."""
-        return 0
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
@@ -162,12 +152,6 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
     name = str(point.levels["set"])
     if checksum is not None and sums.setdefault(name, checksum) != checksum:
         raise PayloadError("the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before")
-
-
-def _set(profile: str, point: Point) -> FileSet:
-    """Return the file set of `point` with its drawn compute times, if it has any."""
-    files = file_sets(profile)[str(point.levels["set"])]
-    return files.worked(DRAWS.get(int(point.levels["compute_ns"])))
 
 
 def _found(point: Point) -> FileSet:
