@@ -17,25 +17,17 @@ FIXED = np.dtype([("key", "S16"), ("value", "<i8"), ("squared", "<i8"), ("text",
 
 
 def dictionary(entries: int, rotation: int = 0) -> Dictionary:
-    """Return the published dictionary of `entries` entries, its contents moved on by `rotation` keys.
-
-    Key `key_i` holds what the published one has at i + rotation, so that another rotation is another content whose
-    encoding has the same length.
-    """
-    keys = _keys(entries)
+    """Return the published dictionary with its contents moved on by `rotation` keys: another content, as long."""
     published = _published(entries)
     start = rotation % max(1, entries)
-    return dict(zip(keys, published[start:] + published[:start], strict=True))
+    keys, values = list(published), list(published.values())
+    return dict(zip(keys, values[start:] + values[:start], strict=True))
 
 
 @lru_cache(maxsize=2)
-def _keys(entries: int) -> tuple[str, ...]:
-    return tuple(f"key_{i}" for i in range(entries))
-
-
-@lru_cache(maxsize=2)
-def _published(entries: int) -> list[dict[str, Any]]:
-    return [{"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3} for i in range(entries)]
+def _published(entries: int) -> Dictionary:
+    values = ({"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3} for i in range(entries))
+    return {f"key_{i}": value for i, value in enumerate(values)}
 
 
 def rotations(entries: int) -> int:
@@ -47,8 +39,7 @@ def rotations(entries: int) -> int:
 class Codec:
     """A way to turn a dictionary into bytes and back.
 
-    `decode` gives what a program would work with: the dictionary, or an array over the bytes for `fixed`; `restore`
-    makes the dictionary of that, for the proof.
+    `decode` gives what a program works with: the dictionary, or an array over the bytes; `restore` makes it that again.
     """
 
     name: str

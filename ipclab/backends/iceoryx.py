@@ -1,38 +1,37 @@
 """iceoryx2: publish and subscribe each way over its shared memory, with an event each way for a blocking receiver.
 
-Its names and files are told apart by prefix and root: the prefix is the launch's, so that the session's ledger removes
-what a killed process leaves in /dev/shm, and the root is the session's folder. The root is given through a descriptor,
-since iceoryx2 puts Unix sockets there whose path would else be above the kernel's 107 bytes.
+The prefix of its names is the launch's, so that the session's ledger removes what a killed process leaves in /dev/shm;
+its root is the session's folder, given through a descriptor, as the paths of its Unix sockets would else be too long.
 """
 
 import ctypes
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import iceoryx2
 
-from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.ends import ChannelEnd, too_long
+from ipclab.backends.interface import VIEW, Backend, Data, Place
 from ipclab.backends.shm_mmap import FOLDER
-from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK, Peer, wait
+from ipclab.backends.waiting import SPIN, WAITS, Peer, wait
 
 MICROSECOND = 1_000
 
 
-class IceoryxChannel:
+class IceoryxChannel(ChannelEnd):
     """A publisher and a subscriber, each of a service of its own, and a notifier and a listener beside them."""
 
     def __init__(self, place: Place, create: bool) -> None:
         """Create or open the four services and this end's ports."""
         iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
-        self.address: Address = {}
-        self.place, self.create = place, create
-        self.peer: Peer | None = None
+        super().__init__(place, create)
         self.root = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.node = self._node()
         inward, outward = ("request", "answer") if create else ("answer", "request")
         self.ports: dict[str, Any] = {}
-        self.ports["publisher"] = self._publisher(outward)
+        publisher = self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
+        self.ports["publisher"] = publisher.create()
         self.ports["subscriber"] = self._data(inward).subscriber_builder().create()
         self.ports["notifier"] = self._event(outward).notifier_builder().create()
         self.ports["listener"] = self._event(inward).listener_builder().create()
@@ -56,38 +55,18 @@ class IceoryxChannel:
         """Return the files that iceoryx2 keeps beyond the last node's end."""
         return list(FOLDER.glob(f"{self.place.name('')}*.global_mgmt"))
 
-    def _service(self, tag: str) -> Any:
-        return self.node.service_builder(iceoryx2.ServiceName.new(tag))
-
     def _data(self, tag: str) -> Any:
-        found = self._service(tag).publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
+        found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
+        found = found.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
         found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(1)
         return found.enable_safe_overflow(False).open_or_create()
 
-    def _publisher(self, tag: str) -> Any:
-        return self._data(tag).publisher_builder().initial_max_slice_len(max(1, self.place.capacity)).create()
-
     def _event(self, tag: str) -> Any:
-        return self._service(f"{tag}-event").event().open_or_create()
-
-    @classmethod
-    def listen(cls, place: Place) -> Self:
-        """Create the services."""
-        return cls(place, True)
+        return self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event")).event().open_or_create()
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until the other end's subscriber is there: what is published before, it would not see."""
         self.peer = peer
-        self._await_ports(timeout_ns)
-
-    @classmethod
-    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Open the services."""
-        channel = cls(place, False)
-        channel.accept(peer, timeout_ns)
-        return channel
-
-    def _await_ports(self, timeout_ns: int) -> None:
         services = [self._data("request"), self._data("answer")]
 
         def ready() -> bool:
@@ -98,8 +77,8 @@ class IceoryxChannel:
     def send(self, data: Data, timeout_ns: int) -> None:
         """Copy `data` into a loaned sample and send that."""
         size = len(data)
-        if size > self.place.capacity:
-            raise ValueError(f"{size} bytes are above the capacity of {self.place.capacity}")
+        if size > self.capacity:
+            raise too_long(size, self.capacity)
         sample = self.loan(size)
         memoryview((ctypes.c_uint8 * size).from_address(sample.payload_ptr)).cast("B")[:] = data
         sample.assume_init().send()
@@ -120,7 +99,7 @@ class IceoryxChannel:
         return view.cast("B")
 
     def _take(self, timeout_ns: int) -> None:
-        wait(self.place.wait, self._ready, self._block, timeout_ns, self.peer)
+        wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
 
     def _ready(self) -> bool:
         self.sample = self.ports["subscriber"].receive()
@@ -152,10 +131,5 @@ class IceoryxChannel:
 
 
 backend = Backend(
-    "iceoryx2",
-    channel=IceoryxChannel,
-    waits=(BLOCK, SPIN_THEN_BLOCK, SPIN),
-    receives=("bytes", "view"),
-    limit="echo-shm-futex",
-    look=("#009E73", "P"),
+    "iceoryx2", channel=IceoryxChannel, waits=WAITS, receives=VIEW, limit="echo-shm-futex", look=("#009E73", "P")
 )

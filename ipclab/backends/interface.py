@@ -17,26 +17,20 @@ class Segment(Protocol):
 
     @classmethod
     def create(cls, name: str, size: int) -> Self:
-        """Make a new region of `size` bytes, readable and writable by its owner only.
-
-        Raises `FileExistsError` when the name is taken and `OSError` when there is no room.
-        """
-        ...
+        """Make a region of `size` bytes, for its owner only; raises `FileExistsError`, or `OSError` without room."""
 
     @classmethod
     def attach(cls, name: str, size: int) -> Self:
         """Map the existing region `name`; raises `FileNotFoundError` when there is none."""
-        ...
 
     def close(self) -> None:
         """Unmap; closing twice does nothing."""
-        ...
 
     def unlink(self) -> None:
         """Remove the name; removing twice does nothing."""
-        ...
 
 
+BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")  # how a message is handed over: `Backend.receives`
 Data = bytes | bytearray | memoryview
 Address = dict[str, int | str]
 
@@ -59,10 +53,9 @@ class Place:
         return f"{self.prefix}-{tag}"
 
     def own(self, kind: str, name: str) -> None:
-        """Have the ledger remove what is neither in shared memory nor in `folder`; to be called before it is made.
+        """Have the ledger remove what lies elsewhere and is about to be made; raises `FileExistsError` when it exists.
 
-        `kind` is one of `owned.KINDS`; the `name` of a System V object is its key. Raises `FileExistsError` when there
-        is one already.
+        `kind` is one of `owned.KINDS`; the `name` of a System V object is its key.
         """
         own(self.path(FILE), kind, name)
 
@@ -86,48 +79,23 @@ class Channel(Protocol):
 
     @classmethod
     def listen(cls, place: Place) -> Self:
-        """Be the serving end: make what the mechanism needs, without waiting for the other end.
-
-        `address` then holds what the other end must know beyond `place`, such as a port.
-        """
-        ...
+        """Be the serving end, without waiting; `address` then holds what the other must know, such as a port."""
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until `peer` has connected, where the mechanism has to."""
-        ...
 
     @classmethod
     def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
         """Be the other end: find what `peer` made in the same `place` and published as `address`."""
-        ...
 
     def send(self, data: Data, timeout_ns: int) -> None:
         """Send all bytes of `data`."""
-        ...
 
     def recv(self, timeout_ns: int) -> bytes:
         """Return the next message as an object of its own."""
-        ...
 
     def close(self) -> None:
         """Give everything back and remove what was made; closing twice does nothing."""
-        ...
-
-
-class IntoChannel(Channel, Protocol):
-    """A channel that can also put a message where the caller wants it (`"into"` in `Backend.receives`)."""
-
-    def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Put the next message into `buffer` and return its length in bytes."""
-        ...
-
-
-class ViewChannel(Channel, Protocol):
-    """A channel that can also show a message where it lies (`"view"` in `Backend.receives`)."""
-
-    def recv_view(self, timeout_ns: int) -> memoryview:
-        """Return the next message without a copy of it; the view is good until the next receive."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -161,47 +129,36 @@ class Store(Protocol):
     @classmethod
     def create(cls, place: StorePlace) -> Self:
         """Be the writer's end, without waiting for a reader; raises `OSError` when there is no room."""
-        ...
 
     def accept(self, timeout_ns: int) -> None:
         """Wait until every reader has attached, where the mechanism can lose what is written before."""
-        ...
 
     @classmethod
     def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
         """Be a reader's end of what was created in the same `place` and published as `address`."""
-        ...
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Replace the content by `data`, or send it."""
-        ...
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        """Return the version and a copy of a content whose version is above `after`, waiting for it when needed.
+        """Return version and copy of a content above version `after`, waiting for it when needed.
 
-        Shared state gives the newest; a message store what it received last, or the next message when that is not above
-        `after`.
+        Shared state gives the newest; a message store what it received last, or the next message.
         """
-        ...
 
     def close(self) -> None:
         """Give everything back; the writer's end removes what was made. Closing twice does nothing."""
-        ...
-
-
-def always_there() -> str | None:
-    """Say that nothing is missing: the mechanism needs only Linux and Python."""
-    return None
 
 
 @dataclass(frozen=True)
 class Backend:
-    """One mechanism: its `name`, what it can do, and why it cannot be measured here (None when it can).
+    """One mechanism: its `name`, what it can do, and why it is `missing` here (None when it is not).
 
-    `waits`: how its channel can wait (`waiting.ROUNDS`), the usual way first. `receives`: how its channel hands a
-    message over: `bytes` (a new object), `into` (the caller's buffer), `view` (in place). A mechanism has a `segment`,
-    a `channel`, a `store`, or several of them. `limit` names the native echo that does the same system work, `look` is
-    its colour and matplotlib marker in every figure (given by their order where empty).
+    A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its channel can wait
+    (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over besides `recv`: `into` by
+    `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a memoryview
+    of the message in place, good until the next receive. `limit` names the native echo that does the same system work,
+    `look` is its colour and matplotlib marker in every figure (given by their order where empty).
     """
 
     name: str
@@ -209,7 +166,7 @@ class Backend:
     channel: type[Channel] | None = None
     store: type[Store] | None = None
     waits: tuple[str, ...] = (BLOCK,)
-    receives: tuple[str, ...] = ("bytes",)
-    missing: Callable[[], str | None] = always_there
+    receives: tuple[str, ...] = BYTES
+    missing: Callable[[], str | None] = lambda: None
     limit: str = ""
     look: tuple[str, str] = ("", "")

@@ -3,11 +3,11 @@
 import importlib.util
 import os
 import shutil
-from pathlib import Path
 from time import monotonic_ns as clock
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from ipclab.backends.interface import Address, Backend, Data, StorePlace
+from ipclab.backends.ends import StoreEnd
+from ipclab.backends.interface import Backend, Data, StorePlace
 from ipclab.errors import LabError
 
 KEY, VERSION = b"dictionary", b"version"
@@ -15,51 +15,29 @@ MAP_BYTES = 1 << 30  # as published; a sparse file
 READERS = 126
 
 
-class LmdbStore:
+class LmdbStore(StoreEnd):
     """The content under one key, its version under another, written in one transaction.
 
     The number of a reader's transaction is no version: a writer that commits twice while a reader begins gives it the
     newer content under the older number.
     """
 
-    keeps: ClassVar[bool] = True
-    fans_out: ClassVar[bool] = True
     map_bytes: ClassVar[int] = MAP_BYTES
 
-    def __init__(self, place: StorePlace, writer: bool) -> None:
+    def __init__(self, place: StorePlace, create: bool) -> None:
         """Open the database, which the writer makes."""
         import lmdb
 
+        super().__init__(place, create)
         self.full: type[Exception] = lmdb.MapFullError
-        self.address: Address = {}
-        self.path: Path = place.path("lmdb")
-        self.writer, self.closed, self.version = writer, False, 0
-        if writer:
+        self.path = place.path("lmdb")
+        self.closed, self.version = False, 0
+        if create:
             self.path.mkdir(mode=0o700)
         map_size = max(self.map_bytes, 4 * place.capacity) if self.map_bytes == MAP_BYTES else self.map_bytes
-        self.environment: Any = lmdb.open(
-            str(self.path),
-            map_size=map_size,
-            readonly=not writer,
-            create=writer,
-            mode=0o600,
-            writemap=writer and place.map == "writemap",
-            sync=place.sync == "on",
-            max_readers=READERS,
-        )
-
-    @classmethod
-    def create(cls, place: StorePlace) -> Self:
-        """Make the database."""
-        return cls(place, True)
-
-    def accept(self, timeout_ns: int) -> None:
-        """Return at once: what is written stays for readers that come later."""
-
-    @classmethod
-    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
-        """Open the database for reading."""
-        return cls(place, False)
+        maps, syncs = create and place.map == "writemap", place.sync == "on"
+        how: dict[str, Any] = {"map_size": map_size, "writemap": maps, "sync": syncs, "max_readers": READERS}
+        self.environment: Any = lmdb.open(str(self.path), readonly=not create, create=create, mode=0o600, **how)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Put `data` in one transaction; raises `LabError` when the map is too small for it."""

@@ -1,59 +1,35 @@
 """`multiprocessing.connection` over a Unix socket in the session's private folder, bytes only: nothing is unpickled."""
 
 import secrets
-import socket
-from contextlib import suppress
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
-from pathlib import Path
-from typing import Self
 
-from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.ends import ChannelEnd, closed, too_long
+from ipclab.backends.interface import Backend, Data, Place
 from ipclab.backends.stream import set_limit
-from ipclab.backends.unix import accept, connect, listener, socket_path
+from ipclab.backends.unix import UnixSocket
 from ipclab.backends.waiting import Peer
 
 KEY_BYTES = 16
 
 
-class MpPipeChannel:
+class MpPipeChannel(ChannelEnd):
     """A `Connection`, authenticated with a key of the launch as `Listener` and `Client` do it."""
 
     link: Connection | None = None
-    listening: socket.socket | None = None
-    path: Path
     limit_ns = -1
 
-    def __init__(self, place: Place, address: Address) -> None:
-        """Keep what both ends need."""
-        self.address, self.capacity = address, place.capacity
-        self.key = bytes.fromhex(str(address["key"]))
-
-    @classmethod
-    def listen(cls, place: Place) -> Self:
-        """Listen at the launch's path, with a new key."""
-        channel = cls(place, {"key": secrets.token_hex(KEY_BYTES)})
-        channel.path = socket_path(place)
-        channel.listening = listener(channel.path)
-        return channel
+    def __init__(self, place: Place, create: bool) -> None:
+        """Listen at the launch's path with a new key, or find it."""
+        super().__init__(place, create)
+        self.meeting = UnixSocket(place, create)
+        self.address = {"key": secrets.token_hex(KEY_BYTES)} if create else {}
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Take the connection and prove the key both ways."""
-        if self.listening:
-            self._adopt(accept(self.listening, timeout_ns), timeout_ns)
-            deliver_challenge(self._link(timeout_ns), self.key)
-            answer_challenge(self._link(timeout_ns), self.key)
-
-    @classmethod
-    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Connect to the launch's path and prove the key both ways."""
-        channel = cls(place, address)
-        channel._adopt(connect(socket_path(place), timeout_ns), timeout_ns)
-        answer_challenge(channel._link(timeout_ns), channel.key)
-        deliver_challenge(channel._link(timeout_ns), channel.key)
-        return channel
-
-    def _adopt(self, sock: socket.socket, timeout_ns: int) -> None:
-        self.link = Connection(sock.detach())
+        self.link = Connection(self.meeting.join(timeout_ns).detach())
+        proofs = [deliver_challenge, answer_challenge]
+        for prove in proofs if self.create else proofs[::-1]:
+            prove(self._link(timeout_ns), bytes.fromhex(str(self.address["key"])))
 
     def _link(self, timeout_ns: int) -> Connection:
         """Return the connection with its deadline; it blocks in the kernel, as it does without one."""
@@ -67,13 +43,13 @@ class MpPipeChannel:
     def send(self, data: Data, timeout_ns: int) -> None:
         """Send `data` by `send_bytes`."""
         if len(data) > self.capacity:
-            raise ValueError(f"{len(data)} bytes are above the capacity of {self.capacity}")
+            raise too_long(len(data), self.capacity)
         try:
             self._link(timeout_ns).send_bytes(data)
         except BlockingIOError as error:
             raise TimeoutError("there was no room in time") from error
         except ConnectionResetError as error:
-            raise BrokenPipeError("the process at the other end has closed it") from error
+            raise closed() from error
 
     def recv(self, timeout_ns: int) -> bytes:
         """Return the next message by `recv_bytes`."""
@@ -82,18 +58,14 @@ class MpPipeChannel:
         except BlockingIOError as error:
             raise TimeoutError("nothing came in time") from error
         except (EOFError, ConnectionResetError) as error:
-            raise BrokenPipeError("the process at the other end has closed it") from error
+            raise closed() from error
 
     def close(self) -> None:
         """Close the connection, and the listener with its path."""
         if self.link:
             self.link.close()
             self.link = None
-        if self.listening:
-            self.listening.close()
-            self.listening = None
-            with suppress(FileNotFoundError):
-                self.path.unlink()
+        self.meeting.close()
 
 
 backend = Backend("mp-pipe", channel=MpPipeChannel, limit="echo-unix", look=("#8A6B00", "D"))

@@ -11,9 +11,10 @@ import select
 from multiprocessing import process
 from multiprocessing.connection import Connection
 from multiprocessing.queues import Queue
-from typing import Any, Self
+from typing import Any
 
-from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.ends import ChannelEnd, closed, too_long
+from ipclab.backends.interface import Backend, Data, Place
 from ipclab.backends.pipe import Pipes
 from ipclab.backends.waiting import BLOCK, Peer, wait
 
@@ -37,7 +38,7 @@ def queue(place: Place, reading: int | None, writing: int | None) -> "Queue[byte
     return result
 
 
-class MpQueueChannel:
+class MpQueueChannel(ChannelEnd):
     """A queue each way."""
 
     incoming: "Queue[bytes] | None" = None
@@ -45,14 +46,8 @@ class MpQueueChannel:
 
     def __init__(self, place: Place, create: bool) -> None:
         """Make or find the pipes."""
-        self.address: Address = {}
-        self.place = place
+        super().__init__(place, create)
         self.pipes = Pipes(place, create)
-
-    @classmethod
-    def listen(cls, place: Place) -> Self:
-        """Make both pipes."""
-        return cls(place, True)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Make both queues once the other end has opened its pipes."""
@@ -62,17 +57,10 @@ class MpQueueChannel:
         self.poller = select.poll()
         self.poller.register(self.pipes.reading, select.POLLIN)
 
-    @classmethod
-    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Open both pipes and make both queues."""
-        channel = cls(place, False)
-        channel.accept(peer, timeout_ns)
-        return channel
-
     def send(self, data: Data, timeout_ns: int) -> None:
         """Put `data`: the feeder thread pickles and writes it."""
-        if len(data) > self.place.capacity:
-            raise ValueError(f"{len(data)} bytes are above the capacity of {self.place.capacity}")
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
         self.fed = True
         self.outgoing.put(data if isinstance(data, bytes) else bytes(data))
 
@@ -85,7 +73,7 @@ class MpQueueChannel:
         try:
             return self.incoming.get()
         except (EOFError, OSError) as error:
-            raise BrokenPipeError("the process at the other end has closed it") from error
+            raise closed() from error
 
     def close(self) -> None:
         """Close both queues and remove the pipes where they were made."""

@@ -25,31 +25,32 @@ def untracked() -> Iterator[None]:
 
 
 class SharedMemorySegment:
-    """A `SharedMemory` object."""
+    """A `SharedMemory` object; its buffer is as many bytes of it as were asked for."""
 
-    def __init__(self, name: str, size: int, create: bool) -> None:
-        """Open or create the object; its buffer is `size` bytes of it."""
-        with untracked():
-            self.memory = shared_memory.SharedMemory(name, create=create, size=size)
-        if create:
-            try:
-                # A full /dev/shm is an error here, not a SIGBUS later.
-                os.posix_fallocate(self.memory._fd, 0, size)  # type: ignore[attr-defined]
-            except OSError:
-                self.memory.close()
-                self.unlink()
-                raise
-        self.buffer = self.memory.buf[:size]  # type: ignore[index]
+    def __init__(self, memory: shared_memory.SharedMemory, size: int) -> None:
+        """Use `memory`."""
+        self.memory = memory
+        self.buffer = memory.buf[:size]  # type: ignore[index]
 
     @classmethod
     def create(cls, name: str, size: int) -> Self:
         """Make the object with `size` bytes."""
-        return cls(name, size, True)
+        with untracked():
+            made = cls(shared_memory.SharedMemory(name, create=True, size=size), size)
+        try:
+            # A full /dev/shm is an error here, not a SIGBUS later.
+            os.posix_fallocate(made.memory._fd, 0, size)  # type: ignore[attr-defined]
+        except OSError:
+            made.close()
+            made.unlink()
+            raise
+        return made
 
     @classmethod
     def attach(cls, name: str, size: int) -> Self:
         """Map the existing object."""
-        return cls(name, size, False)
+        with untracked():
+            return cls(shared_memory.SharedMemory(name), size)
 
     def close(self) -> None:
         """Unmap."""

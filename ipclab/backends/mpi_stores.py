@@ -1,37 +1,24 @@
 """MPI itself: a broadcast to all readers, and a window of memory that all ranks of a node share."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
+from ipclab.backends.ends import StoreEnd
 from ipclab.backends.interface import Address, Backend, Data, StorePlace
 from ipclab.backends.seqlock import START, SeqlockBuffer
 from ipclab.spawn.mpi import missing
 
 
-class MpiBcastStore:
+class MpiBcastStore(StoreEnd):
     """`MPI_Bcast` of the length, then of the bytes; every reader takes part in every write."""
 
-    keeps: ClassVar[bool] = False
-    fans_out: ClassVar[bool] = True
+    keeps = False
 
-    def __init__(self, place: StorePlace) -> None:
+    def __init__(self, place: StorePlace, create: bool) -> None:
         """Use the ranks' communicator."""
-        self.address: Address = {}
+        super().__init__(place, create)
         self.comm = place.comm
         self.length = bytearray(8)
         self.version, self.kept = 0, b""
-
-    @classmethod
-    def create(cls, place: StorePlace) -> Self:
-        """Make nothing: the ranks are connected."""
-        return cls(place)
-
-    def accept(self, timeout_ns: int) -> None:
-        """Return at once: a broadcast waits for its readers."""
-
-    @classmethod
-    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
-        """Make nothing."""
-        return cls(place)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Broadcast `data`; the launch's deadline ends a broadcast that a reader does not join."""
@@ -52,30 +39,17 @@ class MpiBcastStore:
         """Give nothing back: the communicator is the launch's."""
 
 
-class MpiWindowStore:
+class MpiWindowStore(StoreEnd):
     """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as other shared memory."""
 
-    keeps: ClassVar[bool] = True
-    fans_out: ClassVar[bool] = True
+    window: Any = None
 
-    def __init__(self, place: StorePlace) -> None:
-        """Note the communicator; the window is made by all ranks together."""
-        self.address: Address = {}
-        self.place = place
-        self.window: Any = None
-
-    def _open(self, size: int) -> Self:
+    def _open(self, size: int) -> None:
         from mpi4py import MPI
 
         self.window = MPI.Win.Allocate_shared(size, 1, comm=self.place.comm)
         memory, _ = self.window.Shared_query(0)
         self.content = SeqlockBuffer(memoryview(memory))
-        return self
-
-    @classmethod
-    def create(cls, place: StorePlace) -> Self:
-        """Make nothing yet."""
-        return cls(place)
 
     def accept(self, timeout_ns: int) -> None:
         """Make the window together with the readers; its memory is zero before anyone may look."""
@@ -86,7 +60,8 @@ class MpiWindowStore:
     @classmethod
     def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
         """Make the window together with the writer."""
-        store = cls(place)._open(0)
+        store = cls(place, False)
+        store._open(0)
         place.comm.Barrier()
         return store
 

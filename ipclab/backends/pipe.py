@@ -1,13 +1,14 @@
 """Two named pipes in the session's private folder, one each way."""
 
 import os
-from contextlib import suppress
+import time
 from pathlib import Path
-from typing import Self
 
-from ipclab.backends.interface import Address, Backend, Place
-from ipclab.backends.stream import RECEIVES, WAITS, StreamChannel, until
-from ipclab.backends.waiting import Peer
+from ipclab.backends.interface import INTO, Backend, Place
+from ipclab.backends.stream import StreamChannel
+from ipclab.backends.waiting import WAITS, Peer
+
+POLL_SECONDS = 0.0005
 
 
 class Pipes:
@@ -25,15 +26,19 @@ class Pipes:
 
     def open_writing(self, timeout_ns: int) -> int:
         """Open the other one, which the kernel allows once its reader is there (fifo(7))."""
-        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor: int = until(lambda: os.open(self.outward, flags), timeout_ns, (OSError,))
-        return descriptor
+        end = time.monotonic_ns() + timeout_ns
+        while True:
+            try:
+                return os.open(self.outward, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            except OSError as error:
+                if time.monotonic_ns() >= end:
+                    raise TimeoutError("the other end did not connect in time") from error
+                time.sleep(POLL_SECONDS)
 
     def unlink(self) -> None:
         """Remove the names that were made here."""
         for path in self.made:
-            with suppress(FileNotFoundError):
-                path.unlink()
+            path.unlink(missing_ok=True)
 
 
 class PipeChannel(StreamChannel):
@@ -41,25 +46,13 @@ class PipeChannel(StreamChannel):
 
     def __init__(self, place: Place, create: bool) -> None:
         """Make or find the pipes."""
-        super().__init__(place)
+        super().__init__(place, create)
         self.pipes = Pipes(place, create)
         self.reading = self.pipes.reading
-
-    @classmethod
-    def listen(cls, place: Place) -> Self:
-        """Make both pipes."""
-        return cls(place, True)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Open the way out once the other end reads from it."""
         self.adopt(self.reading, self.pipes.open_writing(timeout_ns))
-
-    @classmethod
-    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Open both pipes."""
-        channel = cls(place, False)
-        channel.accept(peer, timeout_ns)
-        return channel
 
     def close(self) -> None:
         """Close both pipes and remove them where they were made."""
@@ -67,4 +60,4 @@ class PipeChannel(StreamChannel):
         self.pipes.unlink()
 
 
-backend = Backend("pipe", channel=PipeChannel, waits=WAITS, receives=RECEIVES, limit="echo-pipe", look=("#CC79A7", "o"))
+backend = Backend("pipe", channel=PipeChannel, waits=WAITS, receives=INTO, limit="echo-pipe", look=("#CC79A7", "o"))

@@ -1,15 +1,14 @@
 """POSIX shared memory and named semaphores through `posix_ipc`; its channel is built as the published one."""
 
-import mmap
 import os
 from contextlib import suppress
-from typing import Self
 
 import posix_ipc
 
-from ipclab.backends.interface import Address, Backend, Data, Place
+from ipclab.backends.ends import ChannelEnd, MappedSegment, too_long
+from ipclab.backends.interface import INTO, Backend, Data, Place
 from ipclab.backends.seqlock import SegmentStore
-from ipclab.backends.waiting import BLOCK, SLICE_NS, SPIN, SPIN_THEN_BLOCK, Peer, wait
+from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
 
 LENGTH = 4  # bytes of a message's length
 # Where the message begins. Not the next cache line: a large bytes object starts 48 bytes into its page, and copies
@@ -18,50 +17,21 @@ START = 128
 SLICE_SECONDS = SLICE_NS / 1e9
 
 
-class PosixSegment:
+class PosixSegment(MappedSegment):
     """A POSIX shared-memory object and its mapping."""
 
-    def __init__(self, name: str, size: int, flags: int) -> None:
-        """Open the object with `flags` and map `size` bytes of it."""
-        self.name = f"/{name}"
-        memory = posix_ipc.SharedMemory(self.name, flags, mode=0o600, size=0)
+    def open(self, create: bool) -> int:
+        """Open or make the object."""
         try:
-            if flags:
-                os.posix_fallocate(memory.fd, 0, size)  # a full /dev/shm is an error here, not a SIGBUS later
-            self.map = mmap.mmap(memory.fd, size)
-        except OSError:
-            if flags:
-                self.unlink()
-            raise
-        finally:
-            memory.close_fd()
-        self.buffer = memoryview(self.map)
-
-    @classmethod
-    def create(cls, name: str, size: int) -> Self:
-        """Make the object with `size` bytes."""
-        try:
-            return cls(name, size, posix_ipc.O_CREX)
+            flags = posix_ipc.O_CREX if create else 0
+            return int(posix_ipc.SharedMemory(f"/{self.name}", flags, mode=0o600, size=0).fd)
         except posix_ipc.ExistentialError as error:
-            raise FileExistsError(name) from error
-
-    @classmethod
-    def attach(cls, name: str, size: int) -> Self:
-        """Map the existing object."""
-        try:
-            return cls(name, size, 0)
-        except posix_ipc.ExistentialError as error:
-            raise FileNotFoundError(name) from error
-
-    def close(self) -> None:
-        """Unmap."""
-        self.buffer.release()
-        self.map.close()
+            raise (FileExistsError if create else FileNotFoundError)(self.name) from error
 
     def unlink(self) -> None:
         """Remove the name."""
         with suppress(posix_ipc.ExistentialError):
-            posix_ipc.unlink_shared_memory(self.name)
+            posix_ipc.unlink_shared_memory(f"/{self.name}")
 
 
 class Slot:
@@ -70,8 +40,7 @@ class Slot:
     def __init__(self, place: Place, tag: str, create: bool) -> None:
         """Create or open the direction called `tag`."""
         self.semaphores: list[posix_ipc.Semaphore] = []
-        make = PosixSegment.create if create else PosixSegment.attach
-        self.segment = make(place.name(tag), START + place.capacity)
+        self.segment = PosixSegment(place.name(tag), START + place.capacity, create)
         self.created = create
         self.map = self.segment.map
         self.length = self.segment.buffer[:LENGTH].cast("I")
@@ -99,34 +68,16 @@ class Slot:
             self.segment.unlink()
 
 
-class PosixChannel:
+class PosixChannel(ChannelEnd):
     """Two segments and four named semaphores: one slot each way, each message copied in and out once."""
 
     def __init__(self, place: Place, create: bool) -> None:
         """Create both slots, or open them."""
-        self.address: Address = {}
-        self.capacity, self.strategy = place.capacity, place.wait
+        super().__init__(place, create)
         self.blocks = place.wait == BLOCK
-        self.peer: Peer | None = None
         self.closed = False
         slots = [Slot(place, tag, create) for tag in ("request", "answer")]
         self.inbox, self.outbox = slots if create else slots[::-1]
-
-    @classmethod
-    def listen(cls, place: Place) -> Self:
-        """Create both slots."""
-        return cls(place, True)
-
-    def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Note whose end to look at while waiting: the first message says that it is there."""
-        self.peer = peer
-
-    @classmethod
-    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Open both slots."""
-        channel = cls(place, False)
-        channel.peer = peer
-        return channel
 
     def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
         def block(left_ns: int) -> bool:
@@ -143,7 +94,7 @@ class PosixChannel:
         """Copy `data` into the free slot and say that it is full."""
         size = len(data)
         if size > self.capacity:
-            raise ValueError(f"{size} bytes are above the capacity of {self.capacity}")
+            raise too_long(size, self.capacity)
         slot = self.outbox
         try:
             slot.take_empty(0)
@@ -201,8 +152,8 @@ backend = Backend(
     segment=PosixSegment,
     channel=PosixChannel,
     store=PosixStore,
-    waits=(BLOCK, SPIN_THEN_BLOCK, SPIN),
-    receives=("bytes", "into"),
+    waits=WAITS,
+    receives=INTO,
     limit="echo-shm-futex",
     look=("#56B4E9", "s"),
 )

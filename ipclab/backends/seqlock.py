@@ -11,9 +11,10 @@ import platform
 import zlib
 from contextlib import suppress
 from time import monotonic_ns as clock
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from ipclab.backends.interface import Address, Data, Segment, StorePlace
+from ipclab.backends.ends import StoreEnd, too_long
+from ipclab.backends.interface import Data, Segment, StorePlace
 
 SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
 START = 128  # where the content begins, as in `posix_shm`
@@ -35,7 +36,7 @@ class SeqlockBuffer:
         """Replace the content; raises `ValueError` when it is longer than there is room."""
         size = len(data)
         if size > self.capacity:
-            raise ValueError(f"{size} bytes are above the capacity of {self.capacity}")
+            raise too_long(size, self.capacity)
         words, sequence = self.words, self.words[SEQUENCE]
         words[SEQUENCE] = sequence + 1
         self.buffer[START : START + size] = data
@@ -70,32 +71,19 @@ class SeqlockBuffer:
         self.buffer.release()
 
 
-class SegmentStore:
-    """A store in a segment of the class's own kind."""
+class SegmentStore(StoreEnd):
+    """A store in a segment of the class's own kind; the end that created it removes it."""
 
-    keeps: ClassVar[bool] = True
-    fans_out: ClassVar[bool] = True
     kind: ClassVar[type[Segment]]
 
-    def __init__(self, segment: Segment, created: bool) -> None:
-        """Use `segment`; the end that created it removes it."""
-        self.address: Address = {}
-        self.segment, self.created, self.closed = segment, created, False
-        self.content = SeqlockBuffer(segment.buffer)
+    def __init__(self, place: StorePlace, create: bool) -> None:
+        """Make the segment, or map it."""
+        super().__init__(place, create)
+        self.closed = False
+        made = self.kind.create if create else self.kind.attach
+        self.segment = made(place.name("store"), START + place.capacity)
+        self.content = SeqlockBuffer(self.segment.buffer)
         self.read = self.content.read
-
-    @classmethod
-    def create(cls, place: StorePlace) -> Self:
-        """Make the segment."""
-        return cls(cls.kind.create(place.name("store"), START + place.capacity), True)
-
-    def accept(self, timeout_ns: int) -> None:
-        """Return at once: what is written stays for readers that come later."""
-
-    @classmethod
-    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
-        """Map the segment."""
-        return cls(cls.kind.attach(place.name("store"), START + place.capacity), False)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Replace the content."""
@@ -108,5 +96,5 @@ class SegmentStore:
             self.content.close()
             with suppress(BufferError):
                 self.segment.close()
-            if self.created:
+            if self.writer:
                 self.segment.unlink()

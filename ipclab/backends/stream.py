@@ -4,26 +4,21 @@ import os
 import select
 import socket
 import struct
-import time
-from typing import Any
 
-from ipclab.backends.interface import Address, Data, Place
-from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK, wait
+from ipclab.backends.ends import ChannelEnd, closed, too_long
+from ipclab.backends.interface import Data, Place
+from ipclab.backends.waiting import BLOCK, wait
 
 HEADER = struct.Struct("=I")
 AHEAD = 1 << 16  # bytes read at most before the length is known, so that a long message is read in place
-WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
-RECEIVES = ("bytes", "into")
-POLL_SECONDS = 0.0005
 
 
-class StreamChannel:
+class StreamChannel(ChannelEnd):
     """A channel over two descriptors, one to read from and one to write to (they may be the same)."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
         """Make the buffer; `adopt` then gives it the descriptors."""
-        self.address: Address = {}
-        self.capacity, self.strategy = place.capacity, place.wait
+        super().__init__(place, create)
         self.view = memoryview(bytearray(HEADER.size + place.capacity))
         self.filled = 0
         self.reading = self.writing = -1
@@ -37,14 +32,13 @@ class StreamChannel:
         self.readable.register(reading, select.POLLIN)
         self.writable.register(writing, select.POLLOUT)
 
-    def _await(self, poller: "select.poll", timeout_ns: int, strategy: str) -> None:
-        wait(strategy, lambda: poller.poll(0), lambda left_ns: poller.poll(left_ns / 1e6), timeout_ns)
-
     def _await_readable(self, timeout_ns: int) -> None:
-        self._await(self.readable, timeout_ns, self.strategy)
+        poll = self.readable.poll
+        wait(self.strategy, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
 
     def _await_writable(self, timeout_ns: int) -> None:
-        self._await(self.writable, timeout_ns, BLOCK)
+        poll = self.writable.poll
+        wait(BLOCK, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
 
     def _read(self, target: memoryview, timeout_ns: int) -> int:
         """Wait until there is something, read what fits into `target` and return how much that was."""
@@ -56,7 +50,7 @@ class StreamChannel:
         except ConnectionResetError:
             got = 0
         if not got:
-            raise BrokenPipeError("the process at the other end has closed it")
+            raise closed()
         return got
 
     def _write(self, parts: list[memoryview], timeout_ns: int) -> int:
@@ -67,12 +61,12 @@ class StreamChannel:
             except BlockingIOError:
                 self._await_writable(timeout_ns)
             except ConnectionResetError as error:
-                raise BrokenPipeError("the process at the other end has closed it") from error
+                raise closed() from error
 
     def send(self, data: Data, timeout_ns: int) -> None:
         """Write the length and `data`, in one call where it fits."""
         if len(data) > self.capacity:
-            raise ValueError(f"{len(data)} bytes are above the capacity of {self.capacity}")
+            raise too_long(len(data), self.capacity)
         parts = [memoryview(HEADER.pack(len(data))), memoryview(data)]
         while parts:
             written = self._write(parts, timeout_ns)
@@ -91,7 +85,7 @@ class StreamChannel:
         self._fill(HEADER.size, AHEAD, timeout_ns)
         size: int = HEADER.unpack_from(self.view)[0]
         if size > self.capacity:
-            raise ValueError(f"a message of {size} bytes is above the capacity of {self.capacity}")
+            raise too_long(size, self.capacity)
         return size
 
     def recv(self, timeout_ns: int) -> bytes:
@@ -167,15 +161,3 @@ def set_limit(descriptor: int, timeout_ns: int) -> None:
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, micros))
     sock.detach()
-
-
-def until(attempt: Any, timeout_ns: int, errors: tuple[type[OSError], ...]) -> Any:
-    """Return what `attempt()` gives once it raises none of `errors`; raises `TimeoutError` when it always does."""
-    end = time.monotonic_ns() + timeout_ns
-    while True:
-        try:
-            return attempt()
-        except errors as error:
-            if time.monotonic_ns() >= end:
-                raise TimeoutError("the other end did not connect in time") from error
-            time.sleep(POLL_SECONDS)

@@ -9,6 +9,7 @@ from typing import Self
 from ipclab.spawn.ledger import start_ticks
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
+WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
