@@ -2,7 +2,6 @@
 
 import io
 import logging
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import parameters as parameter_cells
+from ipclab.paths import checkout
+from ipclab.spawn.ledger import Session, close_session, open_session
 from ipclab.store.files import write_whole
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
-_LONGEST_TEMP = 75  # the path of a Unix socket has about 100 characters
+LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107
 _OUR_ERRORS = {LabError.__name__, UsageError.__name__}
 
 
@@ -31,8 +32,8 @@ def execute(
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang,
     title, date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print to
-    stderr, such as progress, goes to the file `say`. Raises UsageError for wrong parameters, before a kernel starts, and
-    LabError when a cell fails or time runs out.
+    stderr, such as progress, goes to the file `say`. Raises UsageError for wrong parameters, before a kernel starts,
+    and LabError when a cell fails or time runs out.
     """
     import nbformat
 
@@ -79,13 +80,13 @@ class Echo(io.StringIO):
 class Kernel:
     """A kernel for one notebook after the other, its names forgotten in between; it ends with its context.
 
-    Its sockets are files in a folder of its own: kernels that run at the same time clash over ports. To start one and
-    to import what notebooks need takes as long as to execute a notebook.
+    Its sockets are files in a folder of its own, written down in the ledger: kernels that run at the same time clash
+    over ports. To start one and to import what notebooks need takes as long as to execute a notebook.
     """
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self.session: Session | None = None
         self.manager: Any = None
         self.users = 0
 
@@ -106,9 +107,9 @@ class Kernel:
 
         if self.manager is not None and self.manager.has_kernel:
             run_sync(self.manager.shutdown_kernel)(now=True)
-        if self.folder is not None:
-            self.folder.cleanup()
-        self.manager = self.folder = None
+        if self.session is not None:
+            close_session(checkout().ledger, self.session)
+        self.manager = self.session = None
 
     def run(self, notebook: Path, values: dict[str, Any], timeout_s: float, say: Any = None) -> Any:
         """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
@@ -160,13 +161,11 @@ class Kernel:
         from jupyter_client.manager import AsyncKernelManager
 
         if self.manager is None:
-            parent = None if len(tempfile.gettempdir()) < _LONGEST_TEMP else "/tmp"
-            self.folder = tempfile.TemporaryDirectory(prefix="ipclab-kernel-", dir=parent)
-            sockets = {
-                "transport": "ipc",
-                "ip": f"{self.folder.name}/k",
-                "connection_file": f"{self.folder.name}/k.json",
-            }
+            self.session = open_session(checkout().ledger)
+            folder = self.session.folder
+            if len(folder) > LONGEST:
+                raise LabError(f"{folder} is too long for a socket", "", "set TMPDIR to a shorter one")
+            sockets = {"transport": "ipc", "ip": f"{folder}/k", "connection_file": f"{folder}/k.json"}
             self.manager = AsyncKernelManager(kernel_name="python3", **sockets)
         return self.manager
 

@@ -17,6 +17,7 @@ from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import words
 from ipclab.render.staleness import current, write_manifest
+from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 
@@ -67,6 +68,7 @@ def report(  # what a report is made of is named here one by one
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
     run.checked()
+    ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
     if claims:
         from ipclab.lab.audit import own_claims
         from ipclab.lab.lab import Lab
