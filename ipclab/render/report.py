@@ -132,7 +132,8 @@ def run_jobs(stages: Sequence[Sequence[Job]], formats: Sequence[str], out: Path,
     progress.start("report", len(jobs))
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
-        with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=_begin) as pool:
+        begin = partial(_begin, os.getpid())
+        with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=begin) as pool:
             for stage in stages:
                 errors = []
                 for found in pool.map(partial(_render, tuple(formats), out), stage):
@@ -194,11 +195,14 @@ def _job(
     return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about, str(figures))
 
 
-def _begin() -> None:
-    """Give this process a kernel, which ends with it."""
+def _begin(parent: int) -> None:
+    """Give this process a kernel, which ends with it, as it ends with process `parent`."""
     from multiprocessing.util import Finalize
 
     from ipclab.lab.execute import Kernel
+    from ipclab.spawn.zygote import die_with_parent
+
+    die_with_parent(parent)
 
     global _kernel  # noqa: PLW0603  one for each process of the pool
     _kernel = Kernel().__enter__()
