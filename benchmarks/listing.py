@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ipclab.studies.payload import MOVED
 from ipclab.spawn.launcher import Launcher, Role
+from ipclab.studies.payload import MOVED
 
 ROUNDS = 15
 TOLERANCE = 0.15

@@ -27,8 +27,8 @@ from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
-from ipclab.studies.limits import LimitsStudy
 from ipclab.spawn.launcher import Launcher, Role
+from ipclab.studies.limits import LimitsStudy
 
 SECONDS = 30.0  # the deadline of every child
 BUDGET_NS = 1_000_000_000

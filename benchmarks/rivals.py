@@ -22,11 +22,11 @@ from time import perf_counter_ns as clock
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement, placements
+from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.proof import payload
+from ipclab.spawn.worker import Worker, zeros
 from ipclab.stats.compare import SLOWER, Side, by_round, compare_all
 from ipclab.studies.round_trip.ends import opened
-from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.worker import Worker, zeros
 
 RIVAL, VERSION = "shm-rpc-bridge", "0.2.4"
 OURS = "posix-shm"

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from ipclab.machine import collect
-from ipclab.store.point import Level, Point
 from ipclab.store import run as folder
-from ipclab.store.samples import Measured, encode
 from ipclab.store.launch import Launch
+from ipclab.store.point import Level, Point
+from ipclab.store.samples import Measured, encode
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_MEMORY, MOST_GROWTH = 2 << 30, 1.5

@@ -10,15 +10,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ipclab.backends.interface import StorePlace
-from ipclab.backends.installed import backends
 from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
+from ipclab.backends.installed import backends
+from ipclab.backends.interface import StorePlace
 from ipclab.machine.placement import Placement
-from ipclab.store.point import Point
-from ipclab.studies.shared_dict.ends import store_of
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.store.point import Point
+from ipclab.studies.shared_dict.ends import store_of
 
 READERS = 3
 WAIT_NS = 10_000_000_000

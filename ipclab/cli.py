@@ -92,8 +92,8 @@ def measure(
 
 
 def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821
-    from ipclab.measure.session import measure as measure_run
     from ipclab.measure.progress import Bar
+    from ipclab.measure.session import measure as measure_run
 
     done = measure_run(checkout(), request, Bar())
     points = sum(name.startswith("points/") for name in done.about["files"])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ipclab.paths import Paths
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from ipclab.spawn.launcher import Launcher
 from tests.commands import ROOT
 from tests.made import make_launch
 

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ipclab.lab.drawing import (
-        bars, dots, drawable, facets, groups, limit, lines, name_ends, scale, sources, ticks_at,
+        bars,
+        dots,
+        drawable,
+        facets,
+        groups,
+        limit,
+        lines,
+        name_ends,
+        scale,
+        sources,
+        ticks_at,
     )  # fmt: skip
     from ipclab.lab.lab import Lab
 

@@ -67,5 +67,5 @@ def _numeric(column: "pd.Series[Any]", name: str) -> bool:
     """Tell whether a column has numbers, be it beside words."""
     numbers = [
         value for value in column if isinstance(value, Quantity | int | float | np.number) and not value != value
-    ]  # noqa: PLR0124, SIM202
+    ]
     return len(numbers) > 0 and name not in labels.UNITS
