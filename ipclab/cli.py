@@ -161,7 +161,7 @@ def _say_wrong(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa:
 @format_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the report [default: reports/machines].")
 def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, ...], out: Path | None) -> None:
-    """Compare runs of two or more machines, each with the first: RUN RUN ... (without any the two that are committed)."""
+    """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
     from ipclab.compare.held import chosen
     from ipclab.compare.reporting import FOLDER
     from ipclab.compare.reporting import report as render
@@ -206,9 +206,7 @@ def import_(file: Path) -> None:
 
 
 @commands.command()
-@click.option(
-    "--seconds", type=Seconds(min=0.1, max=60), default=5, show_default=True, help="How long to watch."
-)
+@click.option("--seconds", type=Seconds(min=0.1, max=60), default=5, show_default=True, help="How long to watch.")
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source

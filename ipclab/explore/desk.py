@@ -159,7 +159,7 @@ class Desk:
         self.spread.value = pictures.distribution(lab, named) if named else escape(lab.say(NO_SAMPLES))
         self.time.value = pictures.over_time(lab, named) if named else ""
         known = [(self._point(name, row), _metrics(of, row)) for name, of, row in chosen]
-        times = pd.DataFrame({point: found for point, found in known}).reindex(list(TIMES)).T
+        times = pd.DataFrame(dict(known)).reindex(list(TIMES)).T
         others = pd.DataFrame({point: found.drop(list(TIMES), errors="ignore") for point, found in known})
         tables = (
             lab.table(times, N_("Percentiles of the chosen points"), spec=""),

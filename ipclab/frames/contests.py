@@ -118,7 +118,7 @@ def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], dict[tuple[str, str], list[float]]]]:
-    """Yield each contest of `race` by its `CONTEST` columns, with the launch medians of who takes part by (name, point)."""
+    """Yield each contest of `race` by its `CONTEST` columns, with launch medians by entrant (name, point)."""
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
     wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
     taking_part = [_with(wanted, {**race.levels, **further}) for further in race.either]

@@ -93,13 +93,17 @@ def _note(file: Path) -> object:
 
 
 def _stamp(run: RunFolder, study: str) -> str:
-    held = sorted(f"{name} {digest}" for name, digest in run.about["files"].items() if name.startswith(f"points/{study}/"))
+    held = sorted(
+        f"{name} {digest}" for name, digest in run.about["files"].items() if name.startswith(f"points/{study}/")
+    )
     return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
 
 
 @cache
 def _code() -> str:
     package = checkout().package
-    files = [path for name in CODE for path in ([package / name] if name.endswith(".py") else package.glob(f"{name}/**/*"))]
+    files = [
+        path for name in CODE for path in ([package / name] if name.endswith(".py") else package.glob(f"{name}/**/*"))
+    ]
     kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
     return hashlib.sha256("".join(sha256(file) for file in kept).encode()).hexdigest()

@@ -64,7 +64,7 @@ def _limit(row: Mapping[Any, Any], median: pd.DataFrame) -> float:
 
 
 def _copy(median: pd.DataFrame, size: int) -> float:
-    """Return memcpy's time of `size` bytes: between the measured sizes on a line of logarithms, beyond at their speed."""
+    """Return memcpy's time of `size` bytes: between measured sizes on a line of logarithms, beyond at their speed."""
     of_copy = median[(median.backend == "memcpy") & (median.op == "copy")].sort_values("size_bytes")
     if of_copy.empty or size <= 0:
         return np.nan

@@ -1,4 +1,4 @@
-"""What a notebook holds: the lab, and the marks that its figures share; loaded when first used, since drawing is slow."""
+"""What a notebook holds: the lab, and the marks of its figures; loaded when first used, since drawing is slow."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
         scale,
         sources,
         ticks_at,
-    )  # fmt: skip
+    )
     from ipclab.lab.lab import Lab
 
 __all__ = [
-    "Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources", "ticks_at",
+    "Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources",
+    "ticks_at",
 ]  # fmt: skip
 
 

@@ -24,6 +24,8 @@ ROOM = 0.5  # that the levels of hue share in one place
 NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
 FEW = 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
+# The ticks of a decade, by what the ratio of an axis' ends exceeds.
+STEPS = ((150.0, [1.0]), (5.0, [1.0, 2.0, 5.0]), (0.0, [*map(float, range(1, 10))]))
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
@@ -183,7 +185,7 @@ class _Steps(LogLocator):
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         span = vmax / vmin if vmin > 0 else 1.0
-        self.set_params(subs=[1.0] if span > 150 else [1.0, 2.0, 5.0] if span > 5 else [*map(float, range(1, 10))])
+        self.set_params(subs=next(subs for least, subs in STEPS if span > least))
         return super().tick_values(vmin, vmax)
 
 

@@ -122,10 +122,10 @@ class Lab(Data):
     def claims(self, study: str = "") -> pd.DataFrame:
         """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
 
-        Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own` (on
-        the text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided, not
-        testable here), and what decides it as `here_value`, `here_low`, `here_high`, or `here_reason`; whether the fair
-        method is another (`fairly`), and the rule's bounds `low` and `high`.
+        Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own`
+        (on the text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided,
+        not testable here), and what decides it as `here_value`, `here_low`, `here_high`, or `here_reason`; whether the
+        fair method is another (`fairly`), and the rule's bounds `low` and `high`.
 
         >>> lab.claims("payload").query("here == 'fails'")
         """
@@ -136,7 +136,7 @@ class Lab(Data):
         return audit.claims_table(self, study, name)
 
     def derived(self) -> pd.DataFrame:
-        """Return each number that a text derives from its own table, as printed and computed, and whether it follows."""
+        """Return each number that a text derives from its own table, printed and computed, and whether it follows."""
         return audit.derived(self)
 
     def corrections(self) -> pd.DataFrame:
@@ -212,8 +212,8 @@ class Lab(Data):
         """Return a frame as a table: index levels and columns are named, cells formatted and translated.
 
         `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
-        unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it means
-        that there is no row, by default that nothing was measured, and why.
+        unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it
+        means that there is no row, by default that nothing was measured, and why.
 
         Where the index is sorted, levels that have a usual order stand in that; so do columns.
         Of what `pivot` makes of several `values`, those of one level stand together, `cell` without a name of its own.
