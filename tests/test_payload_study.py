@@ -107,7 +107,7 @@ def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPa
     true_open, true_truncate = os.open, os.ftruncate
 
     def opening(path: str, flags: int, mode: int = 0o777) -> int:
-        made["open", flags] += str(path) == str(tmp_path / "ipclab-1-2-aa-1-published")
+        made["open", flags] += str(path) == str(tmp_path / "ipclab-1-2-aa-1-payload")
         return true_open(path, flags, mode)
 
     def truncating(descriptor: int, size: int) -> None:
@@ -146,7 +146,7 @@ def test_phases_add_up_and_a_kept_mapping_faults_no_more(launcher: Launcher, kin
     done = launch(launcher, point)
     for op in ("write", "read"):
         phases = [values for name, values in done.samples.items() if name.startswith(f"{op}.")]
-        assert len(phases) == len(mapping._phases(op, kind))
+        assert len(phases) == len(mapping.PHASES[kind][op])
         assert np.array_equal(np.sum(phases, axis=0), done.samples[op])
     writes = 0 if kind == "kept" else -(-13_824 // PAGE)
     assert done.counters["write"]["minor_faults"] == writes

@@ -58,7 +58,7 @@ with Launcher(Path(sys.argv[1])) as launcher:
     for target, more in (
         ("published:run", {"before": []}),
         ("mapping:run", {"mapping": "truncated", "budget_ns": 1, "least": 1, "most": 1}),
-        ("file:run", {"budget_ns": 1, "least": 1, "most": 1}),
+        ("mapping:run", {"mapping": "file", "budget_ns": 1, "least": 1, "most": 1}),
         *(("handover:write", {"backend": name, "budget_ns": 1, "least": 1, "most": 1}) for name in sys.argv[2:]),
     ):
         role = Role("solo", f"ipclab.studies.payload.{target}", {"size": size, "seed": 1, **more}, frozenset({CPU}))

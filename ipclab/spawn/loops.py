@@ -18,8 +18,12 @@ def repeats(step: Callable[[], object], budget_ns: int, least: int, most: int, w
     start = time.perf_counter_ns()
     for _ in range(warm_up):
         step()
-    each = max(1, (time.perf_counter_ns() - start) // warm_up)
-    return int(min(most, max(least, budget_ns // each)))
+    return fitting((time.perf_counter_ns() - start) // warm_up, budget_ns, least, most)
+
+
+def fitting(each_ns: int, budget_ns: int, least: int, most: int) -> int:
+    """Return how many repeats of `each_ns` fit into `budget_ns`, between `least` and `most`."""
+    return min(most, max(least, budget_ns // max(1, each_ns)))
 
 
 def record(worker: Worker, op: str, phases: Sequence[str], step: Step, count: int) -> None:

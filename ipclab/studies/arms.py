@@ -25,7 +25,7 @@ def table(file: Path) -> dict[str, Any]:
 
 def arms(file: Path, backends: Container[str], **known: Sequence[Any]) -> Iterator[Levels]:
     """Yield the levels of every arm in `file` of `backends`, where `$name` stands for the levels `known[name]`."""
-    usual = table(file)["usual"]
+    usual = table(file).get("usual", {})
     every = (usual | levels for row in table(file)["arm"] for levels in _expanded(row, known))
     return (levels for levels in every if levels["backend"] in backends)
 

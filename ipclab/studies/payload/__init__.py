@@ -6,15 +6,4 @@ Nothing is imported here: the published arm's fresh interpreter loads this befor
 SIZES = (84, 13_824, 1_382_400)  # a configuration; 16 receptors x 216 steps of float32; that for 100 members
 # The bytes that the published program moved in their place.
 MOVED = {84: 88, 13_824: 14_152, 1_382_400: 1_384_120}
-FLOAT = 4
 LISTING = ("published", "one-thread")  # the published loops as they begin, and without NumPy's threads
-HERE = "ipclab.studies.payload"
-# What v0.9 did, then one thing changed at a time: the read size, the buffer, the connection, the codec.
-TCP_VARIANTS = (
-    ("recv-4096", "raw", "new"),
-    ("recv-1mib", "raw", "new"),
-    ("recv-into", "raw", "new"),
-    ("recv-into", "raw", "kept"),
-    ("recv-1mib", "pickle-5", "new"),
-    ("recv-1mib", "pickle-0", "new"),
-)

@@ -8,7 +8,7 @@ import posix_ipc
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Segment
-from ipclab.spawn.loops import keep
+from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 
@@ -35,12 +35,16 @@ class Signals:
             semaphore.close()
 
 
-def write(worker: Worker, backend: str, size: int, seed: int, budget_ns: int, least: int, most: int) -> None:
-    """Be the writer: create the segment, warm up, agree on a count, hand over `count` payloads, then the proof."""
+def _kind(backend: str) -> type[Segment]:
     kind = find(backend).segment
     if kind is None:
         raise TypeError(f"{backend} has no segment")
-    segment = kind.create(worker.name("segment"), size)
+    return kind
+
+
+def write(worker: Worker, backend: str, size: int, seed: int, **sampling: int) -> None:
+    """Be the writer: create the segment, warm up, agree on a count, hand over `count` payloads, then the proof."""
+    segment = _kind(backend).create(worker.name("segment"), size)
     signals = Signals(worker, create=True)
     try:
         worker.meet()
@@ -48,8 +52,7 @@ def write(worker: Worker, backend: str, size: int, seed: int, budget_ns: int, le
         warm = _put_all(signals, segment, content, WARM_UP)
         signals.empty.acquire(WAIT_SECONDS)  # the reader has taken the last one
         signals.empty.release()
-        each = max(1, (clock() - warm[0]) // WARM_UP)
-        count = int(min(most, max(least, budget_ns // each)))
+        count = fitting((clock() - warm[0]) // WARM_UP, **sampling)
         worker.meet(count=count)
         with worker.counting("write", count):
             starts = _put_all(signals, segment, content, count)
@@ -77,9 +80,7 @@ def _put_all(signals: Signals, segment: Segment, content: bytes, count: int) -> 
 
 def read(worker: Worker, backend: str, size: int) -> None:
     """Be the reader: wait for each payload and copy it into memory of our own."""
-    kind = find(backend).segment
-    if kind is None:
-        raise TypeError(f"{backend} has no segment")
+    kind = _kind(backend)
     worker.meet()
     segment = kind.attach(worker.name("segment"), size)
     signals = Signals(worker, create=False)

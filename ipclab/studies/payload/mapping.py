@@ -1,65 +1,60 @@
-"""The same write and read with their phases timed apart, for each way to come by the mapping."""
+"""The same write and read with their phases timed apart: for each way to come by the mapping, and through a file."""
 
 import mmap
 import os
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter_ns as clock
 
 import numpy as np
 
-from ipclab.errors import LabError
 from ipclab.spawn.loops import Step, count_faults, record, repeats
 from ipclab.spawn.worker import Worker
-from ipclab.studies.payload.published import FOLDER, room
+from ipclab.studies.payload.published import Floats, checked, floats
 
 MAPPINGS = ("truncated", "reopened", "kept")
 WRITE_PHASES = ("open", "ftruncate", "map", "serialise", "copy", "flush", "unmap", "close")
 READ_PHASES = ("open", "map", "copy", "deserialise", "unmap", "close")
-KEPT_WRITE_PHASES = ("serialise", "copy", "flush")
-KEPT_READ_PHASES = ("copy", "deserialise")
+OPENED = {"write": WRITE_PHASES, "read": READ_PHASES}
+PHASES = {
+    "truncated": OPENED,
+    "reopened": OPENED,
+    "kept": {"write": ("serialise", "copy", "flush"), "read": ("copy", "deserialise")},
+    "file": {
+        "write": ("open", "serialise", "copy", "fsync", "close"),
+        "read": ("open", "copy", "deserialise", "close"),
+    },
+}
+Steps = tuple[Step, Step]
 
 
-def run(worker: Worker, size: int, seed: int, mapping: str, budget_ns: int, least: int, most: int) -> None:
-    """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `MAPPINGS`.
+def run(worker: Worker, size: int, seed: int, mapping: str, **sampling: int) -> None:
+    """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `MAPPINGS`, or `file`.
 
     `truncated` opens with O_TRUNC, so that every write allocates its pages anew, as the real C++ writer does;
-    `reopened` maps existing pages again, as published; `kept` maps once.
+    `reopened` maps existing pages again, as published; `kept` maps once. `file` is the real Python writer: no mapping,
+    but `open("wb")` and fsync, read back by a plain read.
     """
-    path = FOLDER / worker.name("mapping")
-    data = np.random.Generator(np.random.PCG64(seed)).random(size // 4, dtype=np.float32)
-    room(FOLDER, size)
-    try:
-        write, read, close = _kept(path, data) if mapping == "kept" else _opened(path, data, mapping == "truncated")
+    data = floats(size, seed)
+    with checked(worker, data, size) as path, ExitStack() as held:
+        if mapping == "kept":
+            write, read = _kept(path, data, held)
+        elif mapping == "file":
+            write, read = _file(path, data)
+        else:
+            write, read = _opened(path, data, os.O_TRUNC if mapping == "truncated" else 0)
         for op, step in (("write", write), ("read", read)):
-            count = repeats(step, budget_ns, least, most)
-            record(worker, op, _phases(op, mapping), step, count)
+            record(worker, op, PHASES[mapping][op], step, repeats(step, **sampling))
         for op, step in (("write", write), ("read", read)):
             count_faults(worker, op, step)
-        close()
-        if path.read_bytes() != data.tobytes():
-            raise LabError("what was read is not what was written", "the payload changed in /dev/shm")
-    finally:
-        path.unlink(missing_ok=True)
 
 
-def _phases(op: str, mapping: str) -> tuple[str, ...]:
-    if mapping == "kept":
-        return KEPT_WRITE_PHASES if op == "write" else KEPT_READ_PHASES
-    return WRITE_PHASES if op == "write" else READ_PHASES
-
-
-Steps = tuple[Step, Step, Callable[[], None]]
-Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
-
-
-def _opened(path: Path, data: Floats, truncate: bool) -> Steps:
+def _opened(path: Path, data: Floats, flags: int) -> Steps:
     size = data.nbytes
-    flags = os.O_CREAT | os.O_RDWR | (os.O_TRUNC if truncate else 0)
 
     def write() -> tuple[int, ...]:
         start = clock()
-        descriptor = os.open(path, flags, 0o600)
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | flags, 0o600)
         opened = clock()
         os.ftruncate(descriptor, size)
         sized = clock()
@@ -91,15 +86,15 @@ def _opened(path: Path, data: Floats, truncate: bool) -> Steps:
         os.close(descriptor)
         return start, opened, mapped, copied, deserialised, unmapped, clock()
 
-    return write, read, lambda: None
+    return write, read
 
 
-def _kept(path: Path, data: Floats) -> Steps:
+def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
     size = data.nbytes
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     os.ftruncate(descriptor, size)
-    target = mmap.mmap(descriptor, size, access=mmap.ACCESS_WRITE)
-    source = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
+    target = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_WRITE))
+    source = held.enter_context(mmap.mmap(descriptor, size, access=mmap.ACCESS_READ))
     os.close(descriptor)
 
     def write() -> tuple[int, ...]:
@@ -120,8 +115,35 @@ def _kept(path: Path, data: Floats) -> Steps:
         _ = np.frombuffer(content, dtype=np.float32)[0]
         return start, copied, clock()
 
-    def close() -> None:
-        target.close()
-        source.close()
+    return write, read
 
-    return write, read, close
+
+def _file(path: Path, data: Floats) -> Steps:
+    path.touch(mode=0o600)
+
+    def write() -> tuple[int, ...]:
+        start = clock()
+        file = path.open("wb")
+        opened = clock()
+        content = data.tobytes()
+        serialised = clock()
+        file.write(content)
+        file.flush()
+        copied = clock()
+        os.fsync(file.fileno())
+        synced = clock()
+        file.close()
+        return start, opened, serialised, copied, synced, clock()
+
+    def read() -> tuple[int, ...]:
+        start = clock()
+        file = path.open("rb")
+        opened = clock()
+        content = file.read()
+        copied = clock()
+        _ = np.frombuffer(content, dtype=np.float32)[0]
+        deserialised = clock()
+        file.close()
+        return start, opened, copied, deserialised, clock()
+
+    return write, read

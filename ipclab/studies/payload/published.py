@@ -2,7 +2,8 @@
 
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter_ns as clock
 
@@ -14,8 +15,6 @@ from ipclab.spawn.worker import Worker
 
 ITERATIONS = 100
 FOLDER = Path("/dev/shm")
-
-
 Steps = tuple[Callable[[], tuple[int, int]], Callable[[], tuple[int, int]]]
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
@@ -28,23 +27,35 @@ def run(worker: Worker, size: int, seed: int, before: list[int]) -> None:
     for a while before they sleep, and a process with running threads must interrupt their CPUs at every unmap. Arm
     `published` therefore runs this in a fresh interpreter, arm `one-thread` without such threads.
     """
-    path = FOLDER / worker.name("published")
-    room(FOLDER, max([size, *before]))
-    try:
+    data = floats(size, seed)
+    with checked(worker, data, max([size, *before])) as path:
         for earlier in before:
             for step in steps(path, floats(earlier, seed)):
                 for _ in range(ITERATIONS):
                     step()
             path.unlink()
-        data = floats(size, seed)
         # No warm-up and no removal between iterations: the first write alone allocates the pages, as published.
         both = dict(zip(("write", "read"), steps(path, data), strict=True))
         for op, step in both.items():
             record(worker, op, ("all",), step, ITERATIONS)
         for op, step in both.items():
             count_faults(worker, op, step)
+
+
+@contextmanager
+def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
+    """Give the path of a file in /dev/shm that holds `data` at the end, and remove it.
+
+    Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a full tmpfs is SIGBUS.
+    """
+    path, disk = FOLDER / worker.name("payload"), os.statvfs(FOLDER)
+    if (free := disk.f_bavail * disk.f_frsize) < room:
+        why = f"{free} bytes are free and {room} are needed"
+        raise LabError(f"{FOLDER} is full", why, f"free some, or enlarge it: mount -o remount,size=1G {FOLDER}")
+    try:
+        yield path
         if path.read_bytes() != data.tobytes():
-            raise LabError("what was read is not what was written", "the payload changed in /dev/shm")
+            raise LabError("what was read is not what was written", f"the payload changed in {FOLDER}")
     finally:
         path.unlink(missing_ok=True)
 
@@ -80,11 +91,3 @@ def steps(where: Path, data: Floats) -> Steps:
         return start, clock()
 
     return write, read
-
-
-def room(folder: Path, size: int) -> None:
-    """Raise `LabError` unless `folder` has room for `size` bytes: a mapped write into a full tmpfs is a SIGBUS."""
-    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
-    if free < size:
-        why = f"{free} bytes are free and {size} are needed"
-        raise LabError(f"{folder} is full", why, f"free some, or enlarge it: mount -o remount,size=1G {folder}")

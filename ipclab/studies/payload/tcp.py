@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.spawn.loops import fitting
 from ipclab.spawn.proof import digest
 from ipclab.spawn.worker import Worker, zeros
 
@@ -29,6 +30,7 @@ WAIT_SECONDS = 10.0
 KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
 WARM_UP = 2
+PROOF_MESSAGES = 3
 PICKLED_NAMES = {
     ("numpy", "ndarray"),
     ("numpy", "dtype"),
@@ -53,26 +55,16 @@ def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.
     return np.random.Generator(np.random.PCG64([seed, sequence])).random(size // 4, dtype=np.float32)
 
 
-def send(
-    worker: Worker,
-    size: int,
-    seed: int,
-    codec: str,
-    nodelay: str,
-    connection: str,
-    budget_ns: int,
-    least: int,
-    most: int,
-) -> None:
+def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connection: str, **sampling: int) -> None:
     """Be the sender: connect, send header and body; `start` samples are the clock before the connection."""
     token = secrets.randbits(63)
     port = worker.meet(token=token)["receiver"]["port"]
-    link = _Sender(port, token, codec, nodelay == "on", connection == "kept")
+    link = _Sender(port, token, CODECS[codec], nodelay == "on", connection == "kept")
     data = contents(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale buffer cannot pass for one
     first = clock()
     for _ in range(WARM_UP):
         link.transfer(data)
-    count = int(min(most, max(least, budget_ns // max(1, (clock() - first) // WARM_UP))))
+    count = fitting((clock() - first) // WARM_UP, **sampling)
     worker.meet(count=count)
     starts = zeros(count)
     with worker.counting("send", count):
@@ -84,13 +76,10 @@ def send(
     worker.outcome.samples["start"] = starts
 
 
-PROOF_MESSAGES = 3
-
-
 class _Sender:
-    def __init__(self, port: int, token: int, codec: str, nodelay: bool, kept: bool) -> None:
+    def __init__(self, port: int, token: int, protocol: int | None, nodelay: bool, kept: bool) -> None:
         self.address, self.token = ("127.0.0.1", port), token
-        self.protocol, self.nodelay = CODECS[codec], nodelay
+        self.protocol, self.nodelay = protocol, nodelay
         self.kept = self._connect() if kept else None
         if self.kept:
             self.kept.sendall(self._header(0))  # says who is there, before anything is timed
@@ -128,7 +117,7 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
     listener.settimeout(WAIT_SECONDS)
     token = worker.meet(port=listener.getsockname()[1])["sender"]["token"]
     header = (token & 0x7FFFFFFF, token >> 32)
-    link = _Receiver(listener, header, size, RECEIVES[receive], CODECS[codec] is not None, connection == "kept")
+    link = _Receiver(listener, header, size, RECEIVES[receive], codec != "raw", connection == "kept")
     for _ in range(WARM_UP):
         link.transfer()
     count = worker.meet()["sender"]["count"]
@@ -146,13 +135,7 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
 
 class _Receiver:
     def __init__(
-        self,
-        listener: socket.socket,
-        header: tuple[int, int],
-        size: int,
-        chunk: int,
-        pickled: bool,
-        kept: bool,
+        self, listener: socket.socket, header: tuple[int, int], size: int, chunk: int, pickled: bool, kept: bool
     ) -> None:
         self.listener, self.header, self.chunk, self.pickled = listener, header, chunk, pickled
         # A pickle is longer than its array, protocol 0 several times: room for the longest is made once.

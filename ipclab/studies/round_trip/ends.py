@@ -13,7 +13,7 @@ import numpy as np
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
 from ipclab.backends.waiting import Peer
-from ipclab.spawn.loops import keep
+from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 
@@ -131,9 +131,7 @@ def ask(
     receive: str,
     touch: str,
     gap_ns: int,
-    budget_ns: int,
-    least: int,
-    most: int,
+    **sampling: int,
 ) -> None:
     """Be the asking end: warm up, agree on a count, time that many round trips, then prove the payload."""
     with opened(worker, backend, size, wait) as channel:
@@ -141,7 +139,7 @@ def ask(
         read = READERS[touch] if arm == "touch" else None
         stamps = _closed_loop(channel, take, content, warm_up(arm, size), read)
         each = int(np.median(np.diff(stamps)))
-        count = int(min(most, max(least, budget_ns // (each + gap_ns))))
+        count = fitting(each + gap_ns, **sampling)
         worker.meet(count=count)
         with worker.counting(OP, count):
             if arm == "published":

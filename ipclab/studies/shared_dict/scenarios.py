@@ -4,7 +4,7 @@ from time import monotonic_ns as clock
 
 import numpy as np
 
-from ipclab.spawn.loops import keep
+from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.worker import zeros
 from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
@@ -67,8 +67,7 @@ def _reads(task: Task, writing: Writing) -> int:
     data = task.how.encode(writing.contents[0])
     start = clock()
     task.how.decode(data)
-    each = max(1, clock() - start)
-    return int(min(task.most, max(task.least, task.budget_ns // each)))
+    return fitting(clock() - start, task.budget_ns, task.least, task.most)
 
 
 def _write_many(worker: RankWorker, task: Task, writing: Writing) -> None:
