@@ -56,19 +56,14 @@ class Bound:
 
 @dataclass(frozen=True)
 class Site:
-    """What a study may use of the measuring session beside its points.
+    """What a study may use of the measuring session beside its points."""
 
-    `launcher` is the fork server. `scratch` is the folder for files that a study makes on disk, not there before it is
-    needed; `keep_scratch` leaves them there. `keep` puts a raw file (name below `raw/`, content) into the run, `note`
-    an entry into its `run.json`, and `say` prints a line beside the progress.
-    """
-
-    launcher: Launcher
-    scratch: Path
-    keep: Callable[[str, bytes], None]
-    note: Callable[[str, Any], None]
-    say: Callable[[str], None]
-    keep_scratch: bool = False
+    launcher: Launcher  # the fork server
+    scratch: Path  # the folder for files that a study makes on disk, not there before it is needed
+    keep: Callable[[str, bytes], None]  # put a raw file (name below `raw/`, content) into the run
+    note: Callable[[str, Any], None]  # put an entry into its `run.json`
+    say: Callable[[str], None]  # print a line beside the progress
+    keep_scratch: bool = False  # leave the files
 
     def own_scratch(self, path: Path) -> None:
         """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""

@@ -35,10 +35,9 @@ class Made:
         return self.folders[name]
 
 
-def free_bytes(scratch: Path) -> int:
-    """Return how many bytes may be written where the folder `scratch` is, or would be made."""
-    where = os.statvfs(nearest(scratch))
-    return where.f_bavail * where.f_frsize
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes may be written where `folder` is, or would be made."""
+    return shutil.disk_usage(nearest(folder)).free
 
 
 def nearest(folder: Path) -> Path:

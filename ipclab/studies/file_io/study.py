@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ipclab.machine.cgroup import cpu_quota
+from ipclab.machine.hardware import meminfo
 from ipclab.machine.placement import Placement
 from ipclab.machine.source import AbsentError, Source
+from ipclab.machine.storage import mount_of
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
@@ -27,10 +29,10 @@ from ipclab.studies.interface import Bench, Site, Study, Sweep
 from ipclab.studies.profile import Profile
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"
+NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
-SECONDS = {"smoke": 30.0, "quick": 30.0, "standard": 300.0, "full": 3_600.0}
-# At least and at most how many launches: each reads a whole set. Six are what telling two points apart takes.
-LAUNCHES = {"smoke": (2, 2), "quick": (5, 5), "standard": (8, 10), "full": (8, 10)}
+# At least and at most how many launches (each reads a whole set), and the seconds of one.
+LAUNCHES = {"smoke": (2, 2, 30.0), "quick": (5, 5, 30.0), "standard": (8, 10, 300.0), "full": (8, 10, 3_600.0)}
 ENGINE_SHARE = 0.9  # of the deadline, so that the engine says what hung before its process is killed
 IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -49,8 +51,8 @@ class FileIoStudy(Study):
 
     def effort(self, profile: Profile) -> Profile:
         """Return other numbers of launches than the profile's, with a later deadline."""
-        least, most = LAUNCHES[profile.name]
-        return replace(profile, least_launches=least, most_launches=most, launch_seconds=SECONDS[profile.name])
+        least, most, seconds = LAUNCHES[profile.name]
+        return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all experiments."""
@@ -60,13 +62,13 @@ class FileIoStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, in which the native engine starts the threads."""
         every = frozenset[int]().union(*placement.cpus)
-        files = file_sets(profile.name)[str(point.levels["set"])]
-        worked = replace(files, compute=DRAWS.get(int(point.levels["compute_ns"])))
+        levels = point.levels
+        files = replace(file_sets(profile.name)[str(levels["set"])], compute=DRAWS.get(int(levels["compute_ns"])))
         pinned = [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else []
         deadline_ns = int(profile.launch_seconds * ENGINE_SHARE * 1e9)
         arguments = {
-            "files": worked.to_json(),
-            "cache": point.levels["cache"],
+            "files": files.to_json(),
+            "cache": levels["cache"],
             "plan": {**plan(point), "cpus": pinned, "deadline_ns": deadline_ns},
             "most": profile.most_samples,
             "timeline": False,
@@ -85,7 +87,9 @@ class FileIoStudy(Study):
             return why
         if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
             return why
-        files = _found(point)
+        # Its profile follows from its bytes.
+        every = (sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets)
+        files = next(each for each in every if each.bytes == point.size_bytes)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
@@ -93,16 +97,14 @@ class FileIoStudy(Study):
         """Make the file sets that `points` need and give what reads them; the checksums of all ways must agree."""
         import ipclab_native
 
-        needed = dict.fromkeys(str(point.levels["set"]) for point in points)
-        sets = [file_sets(profile.name)[name] for name in needed]
+        sets = [file_sets(profile.name)[name] for name in dict.fromkeys(str(point.levels["set"]) for point in points)]
         sweeps, drawn, sums = Sweeps(profile.name, cores()), set[str](), dict[str, str]()
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as found:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": about(sets, found)})
 
             def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-                timeline = sweeps.in_timeline(point) and point.id not in drawn
-                more: dict[str, Any] = {"folder": str(found.folder(str(point.levels["set"])))}
-                more |= {"timeline": timeline, "verify": point.id not in drawn}
+                folder, first = str(found.folder(str(point.levels["set"]))), point.id not in drawn
+                more = {"folder": folder, "timeline": first and sweeps.in_timeline(point), "verify": first}
                 given = [replace(role, arguments={**role.arguments, **more}) for role in roles]
                 outcomes = site.launcher.launch(given, seconds)
                 agree(sums, point, outcomes["engine"].facts.get("checksum"))
@@ -123,15 +125,13 @@ def cores() -> int:
 def plan(point: Point) -> dict[str, Any]:
     """Return what the native engine is told, but for the files themselves."""
     levels = point.levels
-    roles = parse(str(levels["roles"]))
-    depth = int(levels["depth"])
     return {
         "method": point.backend,
         "advice": levels["advice"],
         "direct": levels["direct"] == "yes",
         "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
-        "roles": roles,
-        "depth": depth,
+        "roles": parse(str(levels["roles"])),
+        "depth": int(levels["depth"]),
         "in_flight": in_flight(point),
         # By the clock, more threads than CPUs would finish work that nobody did.
         "compute_clock": "cpu",
@@ -154,40 +154,25 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
         raise PayloadError("the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before")
 
 
-def _found(point: Point) -> FileSet:
-    """Return the file set of `point`, whose profile follows from its bytes."""
-    every = (file_sets(name)[str(point.levels["set"])] for name in SECONDS if point.levels["set"] in file_sets(name))
-    return next(each for each in every if each.bytes == point.size_bytes)
-
-
 def _no_memory(point: Point, files: FileSet) -> str | None:
     """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when half of it can."""
     sizes: Whole = np.sort(files.sizes)[::-1]
-    need = int(sizes[: in_flight(point)].sum())
-    if point.levels["cache"] != COLD:
-        need += files.on_disk
-    free = _available()
-    if need <= free // 2:
-        return None
-    return f"it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
+    need, free = int(sizes[: in_flight(point)].sum()), _available()
+    need += files.on_disk if point.levels["cache"] != COLD else 0
+    return NO_MEMORY.format(need=need, free=free) if need > free // 2 else None
 
 
 def _available() -> int:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return 1 << 62  # not told: the engine will say
+    with suppress(AbsentError, KeyError):
+        return int(meminfo(Source(), "MemAvailable").split()[0]) * 1024
+    return 1 << 62  # not told: the engine will say
 
 
 @cache
 def _filesystem(place: Path) -> str:
-    from ipclab.machine.storage import mount_of
-
-    try:
+    with suppress(AbsentError):
         return mount_of(Source(), str(place)).filesystem
-    except AbsentError:
-        return ""
+    return ""
 
 
 @cache

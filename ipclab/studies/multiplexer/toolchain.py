@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from subprocess import DEVNULL
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
@@ -18,7 +19,6 @@ from ipclab.spawn.supervisor import end, supervised
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
-MEND = "run make setup, or install Go {least} or newer"
 REASON_LENGTH = 300
 # The cache is the person's; anything else of theirs would make the build, or what is measured, another one.
 KEPT = ("GOCACHE",)
@@ -46,15 +46,6 @@ def module() -> Path:
     return checkout().root / "native" / "multiplexer"
 
 
-def needed(folder: Path) -> Version | None:
-    """Return the version that the `go.mod` in `folder` asks for, or None when there is none."""
-    try:
-        found = re.search(r"^go (\d+)\.(\d+)", (folder / "go.mod").read_text(), re.MULTILINE)
-    except OSError:
-        return None
-    return (int(found[1]), int(found[2])) if found else None
-
-
 def candidates() -> tuple[Path, ...]:
     """Return where a Go command may be: beside this interpreter (the pinned one), then on the person's PATH."""
     pinned, theirs = Path(sys.executable).with_name("go"), shutil.which("go")
@@ -63,10 +54,16 @@ def candidates() -> tuple[Path, ...]:
 
 def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
     """Return the first of `commands` that is new enough for the module in `folder`, or why there is none."""
-    least = needed(folder)
+    asked = folder / "go.mod"
+    least = _number(r"^go ", asked.read_text()) if asked.is_file() else None
     if least is None:
         return f"the Go module is not there: {folder.name}/go.mod is absent; restore it from the repository"
     return _first(least, commands)
+
+
+def _number(before: str, text: str) -> Version | None:
+    found = re.search(before + r"(\d+)\.(\d+)", text, re.MULTILINE)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 @lru_cache(maxsize=8)
@@ -74,13 +71,12 @@ def _first(least: Version, commands: tuple[Path, ...]) -> Toolchain | str:
     seen = []
     for command in commands:
         said = _version(command)
-        number = re.match(r"(?:devel )?go(\d+)\.(\d+)", said)
-        if number and (int(number[1]), int(number[2])) >= least:
+        number = _number("^(?:devel )?go", said)
+        if number and number >= least:
             return Toolchain(command, said)
-        seen.append(f"{said or command.name} is older" if number else f"{command.name}: {said or 'no answer'}")
-    name = ".".join(map(str, least))
+        seen.append(f"{said} is older" if number else f"{command.name}: {said or 'no answer'}")
     why = "; ".join(dict.fromkeys(seen)) or "none is installed"
-    return f"no Go toolchain: {why}; {MEND.format(least=name)}"
+    return f"no Go toolchain: {why}; run make setup, or install Go {least[0]}.{least[1]} or newer"
 
 
 def _version(command: Path) -> str:
@@ -88,18 +84,14 @@ def _version(command: Path) -> str:
     if not command.exists():
         return "not there"
     try:
-        done = subprocess.run(
-            [command, "env", "GOVERSION"],
-            env=environment(Path("/")),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=ASK_SECONDS,
-            check=False,
-        )
+        asked, env = [str(command), "env", "GOVERSION"], environment(Path("/"))
+        done = subprocess.run(asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return " ".join(str(error).split())[:REASON_LENGTH]
-    said = done.stdout if done.returncode == 0 else done.stderr
+        return _line(str(error))
+    return _line((done.stderr if done.returncode else done.stdout).decode(errors="replace"))
+
+
+def _line(said: str) -> str:
     return " ".join(said.split())[:REASON_LENGTH]
 
 
@@ -139,7 +131,8 @@ def build(toolchain: Toolchain, source: Path, ledger: Path, session: Session, se
         said = told.read().decode(errors="replace")
     if code or not binary.is_file():
         fix = "see 'go vet' in the module's folder"
-        raise CompileError("cannot compile the Go benchmarks", next(_complaints(said), "no message"), fix)
+        complaints = (_line(line) for line in said.splitlines() if line.strip() and not line.startswith("#"))
+        raise CompileError("cannot compile the Go benchmarks", next(complaints, "no message"), fix)
     return binary
 
 
@@ -157,8 +150,3 @@ def warm() -> str | None:
     finally:
         close_session(ledger, session)
     return None
-
-
-def _complaints(said: str) -> Iterator[str]:
-    lines = (" ".join(line.split()) for line in said.splitlines())
-    return (line[:REASON_LENGTH] for line in lines if line and not line.startswith("#"))

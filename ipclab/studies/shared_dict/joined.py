@@ -9,7 +9,7 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS, SEEN, STAMP, VERSION
+from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 
 READ_OPS = ("read", "read.transport", "read.decode", "read-total")
 

@@ -22,8 +22,8 @@ from ipclab.store.point import Point
 from ipclab.studies.arms import Levels, arms, points
 from ipclab.studies.interface import Bench, Bound, Site, Study, Sweep
 from ipclab.studies.profile import Profile
+from ipclab.studies.shared_dict.ends import PUBLISHED_READS
 from ipclab.studies.shared_dict.joined import joined
-from ipclab.studies.shared_dict.scenarios import PUBLISHED_READS
 
 ARMS = Path(__file__).with_name("arms.toml")
 HERE = "ipclab.studies.shared_dict.ends"
@@ -72,9 +72,10 @@ class SharedDictStudy(Study):
         writes = max(1, -(-WRITES // max(1, profile.least_launches)))
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
-        readers = [("write", "writer"), *(("read", f"reader {n + 1}") for n in range(int(point.levels["readers"])))]
+        readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
         return [
-            Role(name, f"{HERE}:{run}", arguments, placement.role(index)) for index, (run, name) in enumerate(readers)
+            Role(name, f"{HERE}:{'read' if index else 'write'}", arguments, placement.role(index))
+            for index, name in enumerate(["writer", *readers])
         ]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
@@ -122,28 +123,24 @@ def _whole(levels: Levels) -> Levels:
 
 
 def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
-    """Return numbers of entries and readers by what they are for; smoke has one number of entries.
-
-    The quick profile varies the readers at one number of entries alone.
-    """
+    """Return numbers of entries and readers by what they are for; quick varies the readers at one of entries alone."""
 
     def entries_of(*usual: int) -> tuple[int, ...]:
         return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
 
-    readers = sweep.numbers("readers", READERS[:2] if profile.name in ("smoke", "quick") else READERS)
     entries = entries_of(*ENTRIES, MANY_ENTRIES) if profile.name == "full" else entries_of(*ENTRIES)
-    most, all_of_them = readers[-1], bool(sweep.levels) or profile.name != "quick"
-    grid = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
-    cells = [
-        each for each in grid if all_of_them or each["readers"] == PUBLISHED_READERS or each["entries"] == USUAL_ENTRIES
-    ]
-    streamed = entries_of(*STREAM_ENTRIES)
+    readers = sweep.numbers("readers", READERS[:2] if profile.name in ("smoke", "quick") else READERS)
+    streamed, most = entries_of(*STREAM_ENTRIES), readers[-1]
+    usual = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
+    cells = grid = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
+    if profile.name == "quick" and not sweep.levels:
+        cells = [each for each in grid if each["readers"] == PUBLISHED_READERS or each["entries"] == USUAL_ENTRIES]
     return {
         "grid": grid,
         "cells": cells,
         "published": [each for each in cells if sweep.levels or each["readers"] >= PUBLISHED_READERS],
         "fullest": [each for each in cells if each["readers"] == most],
-        "usual": [{"entries": USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0], "readers": most}],
+        "usual": [{"entries": usual, "readers": most}],
         "streamed": [each for each in cells if each["entries"] in streamed],
         "streamed_grid": [each for each in grid if each["entries"] in streamed],
         "live": [{"entries": count, "readers": most} for count in entries_of(*LIVE_ENTRIES)],
