@@ -63,7 +63,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]
 
 
 def read(launcher: Launcher, folder: Path, method: str, mix: str, cache: str = "warm", **plan: Any) -> Launch:
-    from ipclab.studies.file_io.roles import parse
+    from ipclab.studies.file_io.experiments import parse
 
     whole = {
         **{"method": method, "roles": parse(mix), "in_flight": 4, "depth": 4, "checksum_rounds": 1},
@@ -124,7 +124,7 @@ EVERY = Sweeps.points
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a few points of the study, and none of the limits."""
-    few = lambda self: [each for each in EVERY(self) if FEW.items() <= each.levels.items()]  # noqa: E731
+    few = lambda self, backends: [each for each in EVERY(self, backends) if FEW.items() <= each.levels.items()]  # noqa: E731
     monkeypatch.setattr(Sweeps, "points", few)
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
 

@@ -29,8 +29,7 @@ from ipclab.store.samples import Measured, decode
 from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.shared_dict.joined import joined, staleness
-from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy
+from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, joined, staleness
 from tests.commands import WITHOUT_NATIVE, environment, names_of, namespace, namespace_refused, processes_of
 from tests.test_ranks import CPUS, MISSING
 

@@ -6,7 +6,7 @@ levels stand `block` and `primary` (ops, apart by spaces), in which `{factor}` s
 """
 
 import tomllib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -14,7 +14,9 @@ from typing import Any
 
 from ipclab.store.point import Point
 
+FILE = "arms.toml"
 Levels = dict[str, Any]
+Known = Mapping[str, Sequence[Any]]
 
 
 @cache
@@ -23,20 +25,13 @@ def table(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
-def arms(file: Path, backends: Container[str], **known: Sequence[Any]) -> Iterator[Levels]:
-    """Yield the levels of every arm in `file` of `backends`, where `$name` stands for the levels `known[name]`."""
-    usual = table(file).get("usual", {})
-    every = (usual | levels for row in table(file)["arm"] for levels in _expanded(row, known))
-    return (levels for levels in every if levels["backend"] in backends)
-
-
-def _expanded(row: Levels, known: Mapping[str, Sequence[Any]]) -> Iterator[Levels]:
+def _expanded(row: Levels, known: Known) -> Iterator[Levels]:
     """Yield the product of the factors in `row`."""
     for chosen in product(*([*_choices(name, value, known)] for name, value in row.items())):
         yield {name: level for part in chosen for name, level in part.items()}
 
 
-def _choices(name: str, value: Any, known: Mapping[str, Sequence[Any]]) -> Iterator[Levels]:
+def _choices(name: str, value: Any, known: Known) -> Iterator[Levels]:
     for each in value if isinstance(value, list | tuple) else [value]:
         if isinstance(each, dict):
             yield from _expanded(each, known)
@@ -46,10 +41,16 @@ def _choices(name: str, value: Any, known: Mapping[str, Sequence[Any]]) -> Itera
             yield {name: each}
 
 
-def points(study: str, every: Iterable[Levels]) -> list[Point]:
-    """Return the points of the levels of `every` arm, each once, those of one block together."""
-    found: dict[str, Point] = {}
-    for levels in every:
+def points(
+    study: str, file: Path, backends: Container[str], whole: Callable[[Levels], Levels], known: Known
+) -> list[Point]:
+    """Return the points of `backends` in the arms of `file`, each once, those of one block together.
+
+    `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with what follows from them.
+    """
+    usual, found = table(file).get("usual", {}), dict[str, Point]()
+    every = (usual | each for row in table(file)["arm"] for each in _expanded(row, known))
+    for levels in (whole(each) for each in every if each["backend"] in backends):
         block, primary = (str(levels.pop(name)).format(**levels) for name in ("block", "primary"))
         backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
         point = Point(study, backend, size, placement, levels, block, tuple(primary.split()))

@@ -1,7 +1,8 @@
 """What a study must offer so that the runner can measure it."""
 
+import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,12 @@ from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
+from ipclab.studies import arms
+from ipclab.studies.arms import Levels
 from ipclab.studies.profile import Profile
+
+__all__ = ["Bench", "Bound", "Level", "Levels", "NotTestableError", "Outcome", "Placement", "Profile", "Role"]
+__all__ += ["Site", "Study", "Sweep"]
 
 
 class NotTestableError(LabError):
@@ -78,6 +84,7 @@ class Study(Protocol):
     """One question with its factors; what most studies have in common is here, to be inherited."""
 
     name: str
+    mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
     sized: bool = True  # whether its payloads can have any size
     factors: ClassVar[
         Mapping[str, tuple[Level, ...]]
@@ -85,9 +92,9 @@ class Study(Protocol):
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
 
-    @abstractmethod
     def backends(self) -> tuple[str, ...]:
         """Return the names of the mechanisms that this study can sweep here."""
+        return self.mechanisms
 
     def effort(self, profile: Profile) -> Profile:
         """Return how much of `profile` this study takes: itself, or less where less will do."""
@@ -96,6 +103,12 @@ class Study(Protocol):
     @abstractmethod
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean anything."""
+
+    def of_arms(
+        self, backends: Container[str], whole: Callable[[Levels], Levels] = dict, **known: Sequence[Any]
+    ) -> list[Point]:
+        """Return the points of `backends` in the `arms.toml` beside the study's module: see `ipclab.studies.arms`."""
+        return arms.points(self.name, Path(inspect.getfile(type(self))).with_name(arms.FILE), backends, whole, known)
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

@@ -1,17 +1,18 @@
 """The named sweeps of the study, one for each experiment of the text, their thread counts scaled to the machine."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ipclab.errors import UsageError
 from ipclab.store.point import Point
-from ipclab.studies.arms import Levels, arms, points, table
+from ipclab.studies import arms
+from ipclab.studies.arms import Levels, table
 from ipclab.studies.file_io import ARMS, KIB
-from ipclab.studies.file_io.roles import MOST_THREADS, threads
 from ipclab.studies.file_io.sets import Draw, FileSet, file_sets
 
-BACKENDS = ("sync", "overlapped", "mmap")
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
 DEPTH = 64
@@ -24,6 +25,42 @@ LONG = Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000)
 LONGEST = Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000)
 DRAWS = {draw.mean: draw for draw in (USUAL, SHORT, LONG, LONGEST)}
 REFERENCE = 4  # threads of the text's comparison of serial with overlapped reading
+# What a thread does: only reads; only computes; reads a file and computes it, one after the other; makes all the read
+# calls it can before it computes; computes what is there before it reads more.
+KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
+MOST_THREADS = 1024
+PART = re.compile(r"([1-9]\d*)([A-Za-z]+)")
+WAYS = "R (reads), C (computes), SYNC (one file after the other), RnC (reads first), CnR (computes first)"
+# Roles that are no mix -> what is wrong, why, and how to mend it.
+ALONE = {
+    frozenset({"compute"}): ("nobody reads in", "", "add threads such as 1R"),
+    frozenset({"read"}): ("nobody computes in", "", "add threads such as 1C, or let them do both: RnC"),
+    frozenset({"compute", "both"}): ("the C get nothing to do in", "SYNC computes what it reads", "add R or RnC"),
+}
+
+
+def parse(text: str) -> list[str]:
+    """Return the role of each thread of the mix `text`.
+
+    Raises `UsageError` for what is no mix: an unknown role, nobody who reads, or threads that only compute beside
+    threads that hand nothing over.
+    """
+    roles: list[str] = []
+    for part in text.replace(" ", "").split("+"):
+        found = PART.fullmatch(part)
+        if not found or found[2] not in KINDS:
+            raise UsageError(f"{part!r} in {text!r} is no role", "", f"write a number and one of {WAYS}")
+        if len(roles) + int(found[1]) > MOST_THREADS:
+            raise UsageError(f"{text!r} has too many threads", "", f"give at most {MOST_THREADS}")
+        roles += [KINDS[found[2]]] * int(found[1])
+    if wrong := ALONE.get(frozenset(roles)):
+        raise UsageError(f"{wrong[0]} {text!r}", *wrong[1:])
+    return roles
+
+
+def threads(text: str) -> int:
+    """Return how many threads the mix `text` has."""
+    return len(parse(text))
 
 
 @dataclass(frozen=True)
@@ -79,9 +116,9 @@ class Sweeps:
             "of_pages": [name for name, size in sized.items() if size >= FAULT_FROM],
         }
 
-    def points(self) -> list[Point]:
+    def points(self, backends: Container[str]) -> list[Point]:
         """Return the points of every sweep, in the order of the text."""
-        return points("file_io", map(self._whole, arms(ARMS, BACKENDS, **self._known())))
+        return arms.points("file_io", ARMS, backends, self._whole, self._known())
 
     def _whole(self, levels: Levels) -> Levels:
         """Return the levels of a point with what follows from its backend, its cache, its threads and its set."""

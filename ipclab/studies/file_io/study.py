@@ -14,19 +14,14 @@ import numpy as np
 
 from ipclab.machine.cgroup import cpu_quota
 from ipclab.machine.hardware import meminfo
-from ipclab.machine.placement import Placement
 from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.storage import mount_of
-from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError
-from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from ipclab.studies.file_io.experiments import BACKENDS, COLD, DRAWS, MOST_IN_FLIGHT, Sweeps
+from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, parse
 from ipclab.studies.file_io.making import about, made, nearest, no_room
-from ipclab.studies.file_io.roles import counts, parse
 from ipclab.studies.file_io.sets import FileSet, Whole, file_sets
-from ipclab.studies.interface import Bench, Site, Study, Sweep
-from ipclab.studies.profile import Profile
+from ipclab.studies.interface import Bench, Outcome, Placement, Profile, Role, Site, Study, Sweep
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
@@ -41,13 +36,10 @@ class FileIoStudy(Study):
     """Many files read and worked on: one after the other, overlapped, mapped; by threads of different roles."""
 
     name = "file_io"
+    mechanisms = ("sync", "overlapped", "mmap")
     sized = False
     payloads_shared = 0  # threads of one process need none
     factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
-
-    def backends(self) -> tuple[str, ...]:
-        """Return the ways to read."""
-        return BACKENDS
 
     def effort(self, profile: Profile) -> Profile:
         """Return other numbers of launches than the profile's, with a later deadline."""
@@ -57,7 +49,7 @@ class FileIoStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all experiments."""
         sweeps = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ()))
-        return [point for point in sweeps.points() if sweep.wants(point.backend)]
+        return sweeps.points([name for name in self.mechanisms if sweep.wants(name)])
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, in which the native engine starts the threads."""
@@ -143,7 +135,8 @@ def plan(point: Point) -> dict[str, Any]:
 
 def in_flight(point: Point) -> int:
     """Return how many files may be open and not computed yet, all threads together."""
-    reads, computes = counts(parse(str(point.levels["roles"])))
+    roles = parse(str(point.levels["roles"]))
+    reads, computes = (sum(role != other for role in roles) for other in ("compute", "read"))
     return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))
 
 

@@ -8,17 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from ipclab.machine.placement import Placement
-from ipclab.spawn.launcher import Launcher, LaunchError, Role
-from ipclab.spawn.worker import Outcome
+from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies.arms import arms, points
-from ipclab.studies.interface import Bench, NotTestableError, Site, Study, Sweep
+from ipclab.studies.interface import Bench, NotTestableError, Outcome, Placement, Profile, Role, Site, Study, Sweep
 from ipclab.studies.multiplexer import NODES, SAME_CODE, output, toolchain
-from ipclab.studies.profile import Profile
 
-ARMS = Path(__file__).with_name("arms.toml")
 STREAMS = (1, 8, 64)
 THRESHOLDS = tuple(kib << 10 for kib in (1, 2, 4, 8, 16, 64))
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk")
@@ -39,13 +34,10 @@ class MultiplexerStudy(Study):
     """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x chunk."""
 
     name = "multiplexer"
+    mechanisms = (*NODES, *SAME_CODE, "factorial")
     sized = False
     factors: ClassVar = {"streams": STREAMS, "threshold": THRESHOLDS}
     payloads_shared = 0  # pipes and sockets are the kernel's
-
-    def backends(self) -> tuple[str, ...]:
-        """Return the names of the nodes."""
-        return (*NODES, *SAME_CODE, "factorial")
 
     def effort(self, profile: Profile) -> Profile:
         """Return twice as many launches as the profile has, each half as long: starting a process is cheap."""
@@ -57,7 +49,7 @@ class MultiplexerStudy(Study):
         """Return the points of all arms, interleaved by arm and size."""
         asked = [name for name in self.backends() if sweep.wants(name)]
         streams, thresholds = sweep.numbers("streams", STREAMS), sweep.numbers("threshold", THRESHOLDS)
-        return points(self.name, arms(ARMS, asked, nodes=NODES, streams=streams, thresholds=thresholds))
+        return self.of_arms(asked, nodes=NODES, streams=streams, thresholds=thresholds)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""

@@ -1,23 +1,17 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
-from ipclab.machine.placement import Placement
-from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import PayloadError, check, digest
-from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
-from ipclab.store.point import Level, Point
-from ipclab.studies.arms import arms, points
-from ipclab.studies.interface import Bound, Study, Sweep
+from ipclab.store.point import Point
+from ipclab.studies.interface import Bound, Level, Outcome, Placement, Profile, Role, Study, Sweep
 from ipclab.studies.payload import LISTING, MOVED, SIZES, handover, tcp
-from ipclab.studies.profile import PLACEMENTS, Profile
+from ipclab.studies.profile import PLACEMENTS
 
-ARMS = Path(__file__).with_name("arms.toml")
 FLOAT = 4
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab.studies.payload"
@@ -43,8 +37,7 @@ class PayloadStudy(Study):
                 raise UsageError(f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}")
         asked = [name for name in self.backends() if sweep.wants(name)]
         blocks = {size: f"payload-{size}" for size in sweep.sizes or SIZES}
-        every = arms(
-            ARMS,
+        return self.of_arms(
             asked,
             sizes=[{"size": size, "block": block} for size, block in blocks.items()],
             moved=[{"size": MOVED.get(size, size), "block": block} for size, block in blocks.items()],
@@ -52,7 +45,6 @@ class PayloadStudy(Study):
             placements=profile.placements,
             pinned=[name for name in profile.placements if name != "free"],
         )
-        return points(self.name, every)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker for the one-process arms, two for the others."""

@@ -2,23 +2,17 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
-from ipclab.machine.placement import Placement
-from ipclab.spawn.launcher import Role
 from ipclab.spawn.proof import check, digest, payload
-from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies.arms import Levels, arms, points
-from ipclab.studies.interface import Bound, Study, Sweep
-from ipclab.studies.profile import PLACEMENTS, Profile
+from ipclab.studies.interface import Bound, Levels, Outcome, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 
-ARMS = Path(__file__).with_name("arms.toml")
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 PUBLISHED_ROUND_TRIPS = 50_000
@@ -47,9 +41,9 @@ class RoundTripStudy(Study):
             for placement in (profile.placements if size == sizes[0] else pinned)
         ]
         waits = [{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]]
-        every = arms(
-            ARMS,
+        return self.of_arms(
             found,
+            lambda levels: _own(levels, found[levels["backend"]]),
             found=list(found),
             waits=waits,
             gaps=sweep.numbers("gap_ns", GAPS_NS),
@@ -59,7 +53,6 @@ class RoundTripStudy(Study):
             pinned=pinned,
             last=pinned[-1:],
         )
-        return points(self.name, (_own(each, found[each["backend"]]) for each in every))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""

@@ -6,26 +6,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ipclab.backends import installed as registry
 from ipclab.backends.codecs import CODECS, encoded_bytes
 from ipclab.backends.interface import Store
-from ipclab.machine.placement import Placement
 from ipclab.spawn import mpi
-from ipclab.spawn.launcher import Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
-from ipclab.spawn.worker import Outcome
-from ipclab.store.launch import Launch
+from ipclab.spawn.proof import PayloadError
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.studies.arms import Levels, arms, points
-from ipclab.studies.interface import Bench, Bound, Site, Study, Sweep
-from ipclab.studies.profile import Profile
-from ipclab.studies.shared_dict.ends import PUBLISHED_READS
-from ipclab.studies.shared_dict.joined import joined
+from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Profile, Role, Site, Study, Sweep
+from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 
-ARMS = Path(__file__).with_name("arms.toml")
 HERE = "ipclab.studies.shared_dict.ends"
 PUBLISHED_READERS = 3
 READERS = (1, 3, 7)
@@ -37,6 +33,7 @@ USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
 WRITES = 30  # of a point at least, over all its launches
+READ_OPS = ("read", "read.transport", "read.decode", "read-total")
 QUICK_LAUNCHES = 6  # the fewest that can tell seven mechanisms apart after correction
 
 
@@ -65,7 +62,7 @@ class SharedDictStudy(Study):
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         known = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
-        return points(self.name, map(_whole, arms(ARMS, stores, **known, **_cells(profile, sweep))))
+        return self.of_arms(stores, _whole, **known, **_cells(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the writer and its readers."""
@@ -165,3 +162,66 @@ def _short_of_ranks(point: Point) -> str | None:
         return None
     most = max(len(node.ranks) for node in here.nodes)
     return None if need <= most else f"it takes {need} ranks on one node and there are {most}; start more"
+
+
+def joined(point: Point, outcomes: dict[str, Outcome]) -> Launch:
+    """Return the launch: the writer's samples, and each read of all readers in the order of the readers.
+
+    Raises `PayloadError` when a reader has fewer reads than it was asked for, or read what was never written.
+    """
+    writer, *readers = outcomes.values()
+    facts = proved(point, writer, readers)
+    samples = {op: _ns(writer, op) for op in writer.samples if op != STAMP}
+    for op in READ_OPS:
+        if op in readers[0].samples:
+            samples[op] = np.concatenate([_ns(reader, op) for reader in readers])
+    if STAMP in writer.samples:
+        ages = [staleness(_ns(writer, STAMP), _ns(reader, VERSION), _ns(reader, SEEN)) for reader in readers]
+        samples["staleness"] = np.concatenate([age for age, _ in ages])
+        behind = np.concatenate([versions for _, versions in ages])
+        facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
+    counters = dict(writer.counters)
+    if "read" in readers[0].counters:
+        names = readers[0].counters["read"]
+        every = [reader.counters["read"] for reader in readers]
+        counters["read"] = {name: sum(each[name] for each in every) / len(every) for name in names}
+    return Launch(samples, counters, facts=facts)
+
+
+def _ns(outcome: Outcome, op: str) -> Samples:
+    return np.frombuffer(outcome.samples[op], np.int64)
+
+
+def proved(point: Point, writer: Outcome, readers: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
+    wanted = PUBLISHED_READS if point.levels["arm"] == "published" else int(writer.facts["asked"])
+    reads = [int(reader.facts["reads"]) for reader in readers]
+    torn = sum(int(reader.facts["torn"]) for reader in readers)
+    lost = sum(max(0, wanted - made) for made in reads)
+    if torn:
+        raise PayloadError(f"{torn} of {sum(reads)} reads were torn", "their bytes are none that were written")
+    if lost or len(readers) != point.levels["readers"]:
+        raise PayloadError(f"{lost} of {wanted * len(readers)} reads were lost", f"the readers made {reads}")
+    names = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
+    facts = {name: writer.facts[name] for name in names if name in writer.facts}
+    return {
+        **facts,
+        "reads": sum(reads),
+        "reads_wanted": wanted * len(readers),
+        "lost": lost,
+        "torn": torn,
+        "retries": sum(int(reader.facts["retries"]) for reader in readers),
+        "readers": len(readers),
+        "reads_per_reader": reads,
+    }
+
+
+def staleness(stamps: Samples, versions: Samples, seen: Samples) -> tuple[Samples, Samples]:
+    """Return the age (ns) of each version read, and how many later ones had been handed over when it was seen.
+
+    `stamps` holds when version 1, 2 ... was handed over, `versions` and `seen` what was read and when, all on one
+    clock. A version is at least as old as said, since it was there for its readers later than it was handed over.
+    """
+    ages = seen - stamps[versions - 1]
+    newest = np.searchsorted(stamps, seen, side="right")
+    return ages, np.maximum(0, newest - versions)

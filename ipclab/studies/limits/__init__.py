@@ -3,18 +3,12 @@
 import importlib.util
 from array import array
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from ipclab.machine.placement import Placement
-from ipclab.spawn.launcher import Role
 from ipclab.spawn.worker import Worker
 from ipclab.store.point import Point
-from ipclab.studies.arms import arms, points
-from ipclab.studies.interface import Study, Sweep
-from ipclab.studies.profile import Profile
+from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
-ARMS = Path(__file__).with_suffix(".toml")
 MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 PAYLOADS = (84, 13_824, 88, 14_152, 1_382_400, 1_384_120)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
@@ -46,9 +40,7 @@ class LimitsStudy(Study):
         pairs = [name for name in ("same", "cross") if name in profile.placements]
         copied = sorted({*MEMCPY_SIZES, *PAYLOADS, *MESSAGES, *(sweep.sizes or ())})
         messages, cross = sorted(set(sweep.sizes or MESSAGES)), [name for name in pairs if name == "cross"]
-        return points(
-            self.name, arms(ARMS, self.backends(), pairs=pairs, cross=cross, copied=copied, messages=messages)
-        )
+        return self.of_arms(self.backends(), pairs=pairs, cross=cross, copied=copied, messages=messages)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
