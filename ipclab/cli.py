@@ -212,7 +212,8 @@ def doctor(seconds: float) -> None:
     from ipclab.machine import Source
     from ipclab.machine.doctor.findings import RESERVATION, judge, lines
     from ipclab.machine.doctor.visit import visit
-    from ipclab.measure.session import SHARED_MEMORY_SLACK, Request
+    from ipclab.measure.request import Request
+    from ipclab.measure.session import SHARED_MEMORY_SLACK
 
     largest = max(each.shared_memory(point) for each, points in Request().points() for point in points)
     found = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)

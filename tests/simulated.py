@@ -62,9 +62,9 @@ def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None
         rows[point.study] += [{**head, "launch": number, "value": value} for number, value in enumerate(values)]
     frames = {study: pd.DataFrame(mine) for study, mine in rows.items() if mine}
     facts = {"cpu_model": f"Example {name}", "kernel_release": "6.1.0", "cores": 2, "page_size": 4096, **machine.facts}
-    head = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1}
+    about = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1, **about}
     told = {"digest": f"digest-{name}", "facts": facts, "reasons": {}}
-    return Held.of(name, {**head, "machine": told, "failures": {}, "points": {}, **about}, frames, _summed(frames))
+    return Held.of(name, {"failures": {}, "points": {}, "machine": told, **about}, frames, _summed(frames))
 
 
 def _summed(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

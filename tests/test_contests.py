@@ -1,22 +1,25 @@
 """Which mechanism is fastest: shown, undecided or the same, from a frame of launches."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from ipclab.frames.contests import contests, keeps, winners
 
 
-def launches(study: str, op: str, medians: dict[str, float], **levels: object) -> pd.DataFrame:
+def launches(study: str, op: str, medians: Mapping[str, float], **levels: Any) -> pd.DataFrame:
     rows = []
     for backend, base in medians.items():
         random = np.random.Generator(np.random.PCG64([len(backend), int(base)]))
         for order, value in enumerate(base * random.normal(1, 0.02, 12)):
             rows.append({"backend": backend, "point": backend, "launch": order, "order": order, "value": value})
-    common = {"study": study, "op": op, "metric": "p50", "size_bytes": 100, "placement": "same"}
+    common: dict[str, Any] = {"study": study, "op": op, "metric": "p50", "size_bytes": 100, "placement": "same"}
     return pd.DataFrame(rows).assign(**common, **levels)
 
 
-def trips(**levels: object) -> pd.DataFrame:
+def trips(**levels: Any) -> pd.DataFrame:
     times = {"spin": 1_000, "a": 5_000, "b": 5_010, "slow": 9_000}
     found = launches("round_trip", "round-trip", times, **{"arm": "main", **levels})
     return found.assign(wait=found.backend.map({"spin": "spin"}).fillna("block"))

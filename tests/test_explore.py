@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from ipclab.store.samples import Measured
 from tests.made import make_launch
 
 
-def rows_of(backend: str, size: int, placement: str = "same", arm: str = "main", **levels: str) -> list[dict]:
+def rows_of(backend: str, size: int, placement: str = "same", arm: str = "main", **levels: str) -> list[dict[str, Any]]:
     made = Point("round_trip", backend, size, placement, {"arm": arm, "gap_ns": 0, **levels})
     launches = [make_launch(**{"round-trip": [size, size + 1, size + 2]}) for _ in range(3)]
     return list(point_rows(Measured(made, launches, "budget")))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.spawn.ledger import close_session, open_session
 from ipclab.studies.multiplexer.toolchain import Toolchain, build, candidates, environment, find, module
 
 GO = find(module(), candidates())
@@ -52,7 +53,10 @@ def go(copy):
 def binary(copy):
     """The benchmarks as the study compiles them."""
     assert isinstance(GO, Toolchain)
-    return build(GO, copy, copy.parent)
+    ledger = copy.parent / "ledger"
+    session = open_session(ledger)
+    yield build(GO, copy, ledger, session)
+    close_session(ledger, session)
 
 
 def benchmark(binary, cell, duration):

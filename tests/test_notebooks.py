@@ -90,30 +90,24 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[A
     yield found
 
 
-def drawn_of(output: dict[str, Any]) -> tuple[str, dict[str, int]] | None:
-    if table.MIME in output["data"]:
-        told = output["data"][table.MIME]
-        return told.get("name", ""), told.get("drawn", {})
-    if canvas.MIME in output["data"]:
-        told = output["metadata"][canvas.MIME]
-        return told["name"], told["drawn"]
-    return None
+def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
+    """Return the name of each figure or table with how many points of each study it was made of."""
+    told = [o["metadata"][kind] if kind == canvas.MIME else o["data"][kind] for o in outputs if kind in o["data"]]
+    return [(each.get("name", ""), each.get("drawn", {})) for each in told]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
-    made = [found for output in shown[study] if (found := drawn_of(output))]
-    for kind in (canvas.MIME, table.MIME):
-        names = [drawn_of(output)[0] for output in shown[study] if kind in output["data"]]  # type: ignore[index]
-        assert len(set(names)) == len(names)
     points = Lab.of(reference(), checkout(), "en").points(study)
-    for name, drawn in made:
-        assert drawn.keys() <= {study, "limits"}, name
-        assert drawn.get(study, 0) <= len(points), name
-    figures = [drawn for output in shown[study] if canvas.MIME in output["data"] and (drawn := drawn_of(output))]
+    figures, tables = (drawn(shown[study], kind) for kind in (canvas.MIME, table.MIME))
+    for made in (figures, tables):
+        assert len(dict(made)) == len(made)
+        for name, of in made:
+            assert of.keys() <= {study, "limits"}, name
+            assert of.get(study, 0) <= len(points), name
     assert len(figures) >= 4
-    assert all(drawn[1].get(study, 0) > 0 for drawn in figures), figures
+    assert all(of.get(study, 0) > 0 for _, of in figures), figures
 
 
 @pytest.mark.slow

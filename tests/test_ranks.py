@@ -18,8 +18,9 @@ from ipclab.spawn import mpi, supervisor
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
 from ipclab.spawn.mpi_launcher import NOT_ALONE, RankBench
-from ipclab.spawn.mpi_mail import pack, reachable, unpack
+from ipclab.spawn.mpi_mail import reachable, unpack
 from ipclab.spawn.supervisor import leave_network, may_leave_network
+from ipclab.spawn.wire import pack
 from ipclab.spawn.worker import zeros
 from ipclab.store.point import Point
 from tests.commands import environment, eventually, names_of, processes_of

@@ -16,7 +16,7 @@ def cells(rows: list[tuple[str, int, float]]) -> pd.DataFrame:
         Quantity(value, "ns", value * 0.9, value * 1.1, sources=(point,))
         for value, point in zip(frame.value, frame.point, strict=True)
     ]
-    return frame.assign(cell=found)
+    return frame.assign(cell=pd.Series(found, dtype=object))
 
 
 def test_each_row_is_divided_by_the_one_with_the_same_levels() -> None:

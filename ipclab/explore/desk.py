@@ -138,13 +138,13 @@ class Desk:
     def _listed(self, lab: Lab) -> pd.DataFrame:
         every = pd.concat([rows.assign(run=name) for name, _, rows in self.shown])
         names = dict.fromkeys(["run", BACKEND, self.across.value, "placement"])
-        told = every.assign(value=[quantity(row) for row in every.itertuples()]) if len(every) else every
+        told = every.assign(value=pd.Series(map(quantity, every.itertuples()), every.index, dtype=object))
         return told[[*names, "value", "launches", "samples", "flags"]]
 
-    def _rows(self) -> list[tuple[str, Lab, dict[str, Any]]]:
+    def _rows(self) -> list[tuple[str, Lab, dict[Any, Any]]]:
         return [(name, lab, row) for name, lab, rows in self.shown for row in rows.to_dict("records")]
 
-    def _point(self, run: str, row: dict[str, Any]) -> str:
+    def _point(self, run: str, row: dict[Any, Any]) -> str:
         return " · ".join([*(str(row[name]) for name in SHOWN), *([run] if len(self.shown) > 1 else [])])
 
     def _compare(self, change: Any = None) -> None:

@@ -37,7 +37,7 @@ class Selection:
 
 def factors(points: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the factors that vary in these rows, the usual ones first, with their levels in order; no mechanism."""
-    names = [name for name in points if name not in (*VALUES, "study", "point", BACKEND)]
+    names = [name for name in map(str, points) if name not in (*VALUES, "study", "point", BACKEND)]
     ordered = sorted(names, key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
     levels = {name: sorted(points[name].dropna().unique(), key=str) for name in ordered}
     levels |= {name: sorted(points[name].dropna().unique()) for name in ordered if points[name].dtype.kind in "iu"}

@@ -59,7 +59,7 @@ def _limit(row: Mapping[Any, Any], median: pd.DataFrame) -> float:
         name = SPINNING if str(row.get("wait", "")).startswith("spin") else known.limit if known else ""
         return _low(median, backend=name, op="round-trip", size_bytes=row["size_bytes"], placement=row["placement"])
     wake = _low(median, backend="futex-wake", op="wake", placement=row["placement"]) if bound.wake else 0.0
-    copy = _copy(median, int(row["size_bytes"]))  # type: ignore[call-overload]
+    copy = _copy(median, int(row["size_bytes"]))
     return bound.copies * copy + (0.0 if np.isnan(wake) else wake)
 
 

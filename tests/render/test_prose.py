@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 
 from ipclab.errors import LabError
@@ -58,7 +60,7 @@ def test_a_line_break_in_chinese_is_no_space() -> None:
 
 
 def test_values_are_filled_in_and_never_become_markup() -> None:
-    told = {"t": Quantity(1500, "ns"), "cpu": "A*B_[x]", "said": "1 < 2"}
+    told: dict[str, Quantity | str] = {"t": Quantity(1500, "ns"), "cpu": "A*B_[x]", "said": "1 < 2"}
     filled = prose.fill("{t} {{x}} {cpu} `{cpu}` {said}", told.__getitem__, Formatter("en"))
     assert filled == "1.50\u00a0µs {x} A\\*B\\_\\[x\\] `A*B_[x]` 1 \\< 2"
 
@@ -70,4 +72,4 @@ def test_an_address_is_one_placeholder() -> None:
 
 def test_an_unknown_name_is_named_with_its_neighbour() -> None:
     with pytest.raises(LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"):
-        prose.fill("{wirte:ms}", lambda name: named(name, {"write": "1"}), Formatter("en"))
+        prose.fill("{wirte:ms}", partial(named, namespace={"write": "1"}), Formatter("en"))
