@@ -11,9 +11,8 @@ import pytest
 
 from ipclab.backends.codecs import CODECS, dictionary
 from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, decide
-from ipclab.frames.derivations import Outcome, _follows, recompute
 from ipclab.frames.expression import Source
-from ipclab.frames.published import published, rounded, texts, worded
+from ipclab.frames.published import Outcome, _follows, published, recompute, rounded, texts, worded
 from ipclab.lab import prose
 from ipclab.lab.audit import NEEDS
 from ipclab.lab.lab import Lab

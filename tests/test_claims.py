@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.address import Address, MissingError, Rows, at
+from ipclab.frames.address import Address, MissingError, at
 from ipclab.frames.claim_file import check, parse, read
 from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, decide, judge_all
 from ipclab.frames.expression import RuleError, Source
@@ -61,15 +61,11 @@ def values(expression: str, source: Source = RUN) -> list[float]:
         ("payload.write[placement=same,size_bytes={42*cpus}].size_bytes / 1 B", [84]),
         ("count(payload.write[placement=*,size_bytes=84].p99)", [0]),
         ("floor(payload.write[placement=same,size_bytes=84] / 150 ns)", [1]),
-        ("1 + 2 * 3 - -4", [11]),
+        ("1 + 2 * 3 - 4", [3]),
         ("1 MiB / 16 KiB + 2", [66]),
     ],
 )
 def test_what_expressions_give(expression: str, found: list[float]) -> None:
-    if "- -4" in expression:
-        with pytest.raises(RuleError, match="stands where"):
-            values(expression)
-        return
     assert values(expression) == pytest.approx(found)
 
 
@@ -93,7 +89,7 @@ def test_what_is_not_there_is_missing(address: str) -> None:
     found = Address.read(address)
     assert found is not None
     with pytest.raises(MissingError):
-        found.find(Rows(points(found.study)))
+        found.find(points(found.study))
     assert at(address, points, points) == Quantity(None, "ns" if not found.metric else "1")
 
 
@@ -176,22 +172,22 @@ BAD = [
     ('id = "A.1"', 'id = "A.1" oops', 3, "newline"),
     ("at_least 1.5", "at_least", 6, "ends where a number"),
     ("at_least 1.5", "more_than 18", 6, "no comparison"),
-    ("at_least 1.5", "between 2", 6, "ends where and"),
+    ("at_least 1.5", "between 2", 6, "between has 1 bounds"),
     ("at_least 1.5", "at_least 18 ms", 6, "a plain number with a time"),
     ("at_least 1.5", "at_least eighteen", 6, "no number"),
-    ("at_least 1.5", "at_least 18 19", 6, "left over"),
+    ("at_least 1.5", "at_least 18 19", 6, "no number"),
     ("at_least 1.5", "at_least 1e400", 6, "too large"),
     (LEFT, "payload.wrte[placement=same,size_bytes=84] /", 6, "'write'"),
     (LEFT, "payload.write[placment=same,size_bytes=84] /", 6, "'placement'"),
     (LEFT, "payload.write[size_bytes=84].p51 /", 6, "'p50'"),
     (LEFT, "payloads.write[size_bytes=84] /", 6, "'payload'"),
     (LEFT, f"payload.write[placement=same,size_bytes=84].size_bytes + {LEFT}", 6, "no meaning"),
-    (LEFT, "__import__('os') /", 6, "'os'"),
-    (LEFT, f"({LEFT}", 6, "not closed"),
+    (LEFT, "__import__('os') /", 6, "'__import__'"),
+    (LEFT, f"({LEFT}", 6, "never closed"),
     (LEFT, "each /", 6, "'each'"),
-    (LEFT, "2 ** 2 /", 6, "stands where"),
+    (LEFT, "2 ** 2 /", 6, "more than sums can"),
     ('language = "en"', 'langage = "en"', 4, "language"),
-    ('language = "en"', "language = 3", 4, "no text"),
+    ('language = "en"', "language = 3", 4, "expected str"),
     ("low = 2", 'low = "eighteen"', 8, "no number"),
     ("low = 2", 'low = "1e400 ms"', 8, "too large"),
     ("[[claim]]", "[claims]", 2, "[[claim]]"),
@@ -230,11 +226,23 @@ def test_a_malformed_table_is_refused_with_the_line(more: str, line: int, why: s
 
 
 def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
-    for rule in ("(" * 50 + "1" + ")" * 50, "1 + " * 1000 + "1"):
-        with pytest.raises(RuleError, match=r"at most|brackets|characters"):
+    for rule in ("sqrt(" * 150 + "1" + ")" * 150, "1 + " * 200 + "1", "1 + " * 1000 + "1", "(" * 500 + "1"):
+        with pytest.raises(RuleError, match=r"at most|inside|cannot be read"):
             read_sum(rule)
     with pytest.raises(RuleError, match="stands for itself"):
         read_sum("a", {"a": "a"})
+    for rule in (
+        "(lambda: 1)()",
+        "payload.__class__",
+        "[1][0]",
+        "each(*(1, 2))",
+        "log(x=1)",
+        "1 if 1 else 2",
+        "-1",
+        "'a'",
+    ):
+        with pytest.raises(RuleError):
+            read_sum(rule)
     source = (ROOT / "ipclab/frames/rule.py").read_text().replace("re.compile(", "")
     assert not re.search(r"\b(eval|exec|compile|__import__)\(", source)
 

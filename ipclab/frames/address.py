@@ -7,7 +7,7 @@ a factor in its place gives the level itself.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -19,9 +19,7 @@ from ipclab.errors import LabError, UsageError, nearest
 from ipclab.stats.quantity import Quantity, missing
 
 PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\]]*\](?:\.[\w.]+)?"
-ADDRESS = re.compile(
-    r"(?P<text>text\.)?(?P<study>\w+)\.(?P<op>[\w.|-]+)\[(?P<levels>[^\]]*)\](?:\.(?P<metric>[\w.]+))?"
-)
+ADDRESS = re.compile(r"(text\.)?(\w+)\.([\w.|-]+)\[([^\]]*)\](?:\.([\w.]+))?")
 KNOWN = re.compile(r"\{(?:(\d+)\*)?(\w+)\}")
 USUAL = ("p50", "mean")
 UNITS = {"size_bytes": "B", "chunk": "B", "threshold": "B"}
@@ -50,9 +48,10 @@ class Address:
         parts = ADDRESS.fullmatch(words.strip())
         if not parts:
             return None
-        pairs = [pair.partition("=") for pair in parts["levels"].split(",") if pair.strip()]
+        text, study, ops, listed, metric = parts.groups()
+        pairs = [pair.partition("=") for pair in listed.split(",") if pair.strip()]
         levels = tuple(sorted((name.strip(), level.strip()) for name, _, level in pairs))
-        return cls(parts["study"], tuple(parts["op"].split("|")), levels, parts["metric"] or "", bool(parts["text"]))
+        return cls(study, tuple(ops.split("|")), levels, metric or "", bool(text))
 
     def __str__(self) -> str:
         """Return the address as it is written, levels sorted."""
@@ -61,73 +60,49 @@ class Address:
         return f"{'text.' if self.text else ''}{self.study}.{'|'.join(self.ops)}[{levels}]{tail}"
 
     def find(
-        self, rows: "Rows", known: Mapping[str, float] | None = None, loose: bool = False
+        self, frame: pd.DataFrame, known: Mapping[str, float] | None = None, loose: bool = False
     ) -> list[tuple[Axes, Any]]:
-        """Return (the levels that tell it from the others, row) of each value.
+        """Return (the levels that tell it from the others, row) of each value in a tidy frame.
 
         Rows are `loose` when they are a text's: levels that it has no column for are not asked of it, and of a number
         printed several times alike the first is taken. Raises `MissingError` for what is not there, `LabError` when
         several rows are.
         """
-        chosen, several = self._chosen(rows), {"op": list(self.ops)} if len(self.ops) > 1 else {}
-        ends = []
-        for name, level in self.levels:
-            if name not in rows.columns and not loose:
-                raise MissingError(str(self))
-            if name not in rows.columns:
-                continue
-            wanted = [part.strip() for part in _filled(level, known or {}).split("|")]
-            if level == EVERY or level in ENDS:
-                chosen = [row for row in chosen if pd.notna(getattr(row, name))]
-                ends += [(name, level)] if level in ENDS else []
-            else:
-                chosen = [row for row in chosen if str(getattr(row, name)) in wanted]
+        rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
+        asked = {name: _filled(level, known or {}) for name, level in self.levels if name in frame or not loose}
+        if not asked.keys() <= set(frame):
+            raise MissingError(str(self))
+        for name, level in asked.items():
+            wanted = [part.strip() for part in level.split("|")]
+            rows = rows[rows[name].notna() if level in (EVERY, *ENDS) else rows[name].astype(str).isin(wanted)]
             if level == EVERY or len(wanted) > 1:
                 several[name] = [] if level == EVERY else wanted
-        for name, end in ends:
-            extreme = (max if end == "max" else min)((getattr(row, name) for row in chosen), default=None)
-            chosen = [row for row in chosen if getattr(row, name) == extreme]
-        return list(self._each(chosen, several, loose))
+        for name in (name for name, level in asked.items() if level in ENDS and len(rows)):
+            rows = rows[rows[name] == getattr(rows[name], asked[name])()]
+        return list(self._each(rows, several, loose))
 
-    def _chosen(self, rows: "Rows") -> list[Any]:
+    def _chosen(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of the ops and the metric; a factor in its place is their value."""
-        if self.metric not in rows.columns:
-            asked = (self.metric,) if self.metric else USUAL
-            return next((found for name in asked if (found := rows.of(self.ops, name))), [])
-        unit = UNITS.get(self.metric, "count")
-        every = next((found for name in (*USUAL, *rows.metrics) if (found := rows.of(self.ops, name))), [])
-        found = [row for row in every if pd.notna(getattr(row, self.metric))]
-        ends = {"value", "low", "high"} & rows.columns
-        return [row._replace(unit=unit, **dict.fromkeys(ends, getattr(row, self.metric))) for row in found]
+        level = self.metric in frame
+        metrics = (*USUAL, *frame["metric"].unique()) if level else (self.metric,) if self.metric else USUAL
+        ours = pd.concat([frame[frame["op"] == op] for op in self.ops])
+        rows = next((found for name in metrics if len(found := ours[ours["metric"] == name])), ours.iloc[:0])
+        if not level:
+            return rows
+        rows = rows[rows[self.metric].notna()]
+        ends = {name: rows[self.metric] for name in ("value", "low", "high") if name in rows}
+        return rows.assign(unit=UNITS.get(self.metric, "count"), **ends)
 
-    def _each(self, rows: list[Any], several: dict[str, list[str]], loose: bool) -> Iterator[tuple[Axes, Any]]:
-        groups: dict[tuple[Any, ...], list[Any]] = {}
-        for row in rows:
-            groups.setdefault(tuple(getattr(row, name) for name in several), []).append(row)
+    def _each(self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool) -> Iterator[tuple[Axes, Any]]:
+        groups: dict[Any, pd.DataFrame] = dict(iter(rows.groupby(list(several), sort=False))) if several else {(): rows}
         named = [levels or {str(key[place]) for key in groups} for place, levels in enumerate(several.values())]
         there = {tuple(map(str, key)) for key in groups}
-        if not groups or (all(several.values()) and not there.issuperset(product(*named))):
+        if rows.empty or (all(several.values()) and not there.issuperset(product(*named))):
             raise MissingError(str(self))
         for key, group in groups.items():
-            if len(group) > 1 and not (loose and len({row.value for row in group}) == 1):
-                differ = _differing(pd.DataFrame(group))
-                raise LabError(f"{len(group)} rows have {self}", f"they differ in {differ}", "name one level")
-            yield frozenset(zip(several, key, strict=True)), group[0]
-
-
-class Rows:
-    """The rows of a tidy frame, by op and metric."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        """Read the frame once."""
-        self.columns, self.by = frozenset(map(str, frame.columns)), dict[tuple[str, str], list[Any]]()
-        for row in frame.itertuples(index=False):
-            self.by.setdefault((str(row.op), str(row.metric)), []).append(row)
-        self.ops, self.metrics = ({key[place]: None for key in self.by} for place in (0, 1))
-
-    def of(self, ops: Iterable[str], metric: str) -> list[Any]:
-        """Return the rows of `ops` with `metric`."""
-        return [row for op in ops for row in self.by.get((op, metric), ())]
+            if len(group) > 1 and not (loose and group["value"].nunique() == 1):
+                raise _ambiguous(group, self)
+            yield frozenset(zip(several, key, strict=True)), next(group.itertuples(index=False))
 
 
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
@@ -167,9 +142,7 @@ def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
         units = narrowed(frame, {name: levels[name] for name in ("op", "metric") if name in levels and name in frame})
         return missing(str(units.unit.iloc[0]) if len(units) else "ns")
     if len(found) > 1:
-        raise LabError(
-            f"{len(found)} rows have {dict(levels)}", f"they differ in {_differing(found)}", "name one level"
-        )
+        raise _ambiguous(found, dict(levels))
     return quantity(next(found.itertuples()))
 
 
@@ -183,7 +156,7 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
         return None
     try:
         frame = (texts if address.text else points)(address.study)
-        found = address.find(Rows(frame[frame["op"].isin(address.ops)] if len(frame) else frame), loose=address.text)
+        found = address.find(frame, loose=address.text)
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")
     if len(found) > 1:
@@ -191,9 +164,9 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
     return quantity(found[0][1])
 
 
-def _differing(rows: pd.DataFrame) -> str:
+def _ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
     differ = [str(name) for name in rows if rows[name].nunique(dropna=False) > 1 and name not in ("point", "flags")]
-    return ", ".join(differ[:6])
+    return LabError(f"{len(rows)} rows have {levels}", f"they differ in {', '.join(differ[:6])}", "name one level")
 
 
 def _filled(level: str, known: Mapping[str, float]) -> str:

@@ -1,6 +1,6 @@
 """Claims and their verdicts: holds, fails, undecided, or not testable here. Pure: values come through a `Source`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, log
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
-VERDICTS = (HOLDS, FAILS, UNDECIDED, NOT_TESTABLE)
 SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
 OWN = "own"  # the seed of a person's own claims
 SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
@@ -27,7 +26,7 @@ class Claim:
     method; `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method,
     where these differ. `unstated` says, as a msgid, why the text's table cannot decide, `adds` what the fair method
     adds. `needs` is what must be known of the run, at least; `given` the claim's own table, where it is in none of the
-    texts; `where` the place of each key in the file.
+    texts; `where` gives the place of a key in the file.
     """
 
     id: str
@@ -45,7 +44,7 @@ class Claim:
     figures: Mapping[str, Quantity] = field(default_factory=dict)
     translations: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, Quantity] | None = None
-    where: Mapping[str, str] = field(default_factory=dict)
+    where: Callable[..., str] = str
 
 
 @dataclass(frozen=True)
@@ -69,14 +68,11 @@ class Verdicts(NamedTuple):
 
 def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
-    table = Source(text.points, given=claim.given) if claim.given is not None else text
+    table = text if claim.given is None else Source(text.points, given=claim.given)
     own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
     lacking = next((name for name, least in claim.needs.items() if run.known.get(name, inf) < least), "")
-    if lacking:
-        here = Verdict(NOT_TESTABLE, need=lacking)
-        return Verdicts(own, here, here)
-    here = decide(claim.rule, claim.rule.term, run)
-    return Verdicts(own, here, decide(claim.rule, claim.fair, run) if claim.fair else here)
+    here = Verdict(NOT_TESTABLE, need=lacking) if lacking else decide(claim.rule, claim.rule.term, run)
+    return Verdicts(own, here, here if lacking or not claim.fair else decide(claim.rule, claim.fair, run))
 
 
 def decide(rule: Rule, term: Term, source: Source) -> Verdict:
@@ -95,9 +91,7 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
 
 
 def _word(rule: Rule, found: Quantity) -> str:
-    slack = [
-        0.0 if abs(end) == inf else SLACK * max(abs(end), SLACK if rule.open else 0) for end in (rule.low, rule.high)
-    ]
+    slack = [SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0 for end in (rule.low, rule.high)]
     inward = 1 if rule.open else -1
     side = judge.within(found, rule.low + inward * slack[0], rule.high - inward * slack[1])
     return HOLDS if side == judge.INSIDE else UNDECIDED if side == judge.UNDECIDED else FAILS
@@ -110,4 +104,4 @@ def _margin(rule: Rule, found: Quantity) -> float:
 
 
 def _inside(over: float, under: float) -> float:
-    return log(over / under) if over > 0 and under > 0 and over < inf and under < inf else over - under
+    return log(over / under) if 0 < over < inf and 0 < under < inf else over - under

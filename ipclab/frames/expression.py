@@ -1,10 +1,13 @@
 """What expressions are computed with: where their addresses are looked up, and several quantities of one dimension."""
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipclab.frames.address import Address, Axes, MissingError, Points, Rows, quantity
+import pandas as pd
+
+from ipclab.frames.address import Address, Axes, MissingError, Points, quantity
 from ipclab.stats.quantity import Quantity
 
 Dimension = tuple[int, int]  # powers of seconds and bytes
@@ -17,9 +20,12 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     **{"B/s": (1.0, (-1, 1)), "kB/s": (1e3, (-1, 1)), "MB/s": (1e6, (-1, 1)), "GB/s": (1e9, (-1, 1))},
     **{"1/s": (1.0, (-1, 0)), "%": (0.01, PLAIN), "share": (1.0, PLAIN), "1": (1.0, PLAIN), "count": (1.0, PLAIN)},
 }
-# What a result of each dimension is shown in.
+# What a result of each dimension is shown in, and what it is called.
 SHOWN: dict[Dimension, str] = {(1, 0): "ns", (0, 1): "B", (-1, 1): "B/s", (-1, 0): "1/s", PLAIN: "1"}
-DIMENSION_NAMES = {(1, 0): "a time", (0, 1): "bytes", (-1, 1): "bytes/s", (-1, 0): "a rate", PLAIN: "a plain number"}
+CALLED = {(1, 0): "a time", (0, 1): "bytes", (-1, 1): "bytes/s", (-1, 0): "a rate", PLAIN: "a plain number"}
+MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+}
 
 
 class RuleError(ValueError):
@@ -44,33 +50,30 @@ class Source:
     given: Mapping[str, Quantity] | None = None
     loose: bool = False
     value: Callable[[Any], Quantity] = quantity
-    rows: dict[str, Rows] = field(default_factory=dict, compare=False)
-    known_values: dict[Address, "Values"] = field(default_factory=dict, compare=False)
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
+    cached: dict[Address, "Values"] = field(default_factory=dict, compare=False)
 
     def find(self, address: Address) -> list[tuple[Axes, Any]]:
         """Return what `Address.find` returns of this source's frames."""
-        text = address.text and self.texts is not None
-        key = f"text.{address.study}" if text else address.study
-        if key not in self.rows:
-            self.rows[key] = Rows((self.texts if text and self.texts else self.points)(address.study))
-        return address.find(self.rows[key], self.known, self.loose or text)
+        table = self.texts if address.text else None
+        key = f"text.{address.study}" if table else address.study
+        if key not in self.frames:
+            self.frames[key] = (table or self.points)(address.study)
+        return address.find(self.frames[key], self.known, self.loose or table is not None)
 
     def values(self, address: Address) -> "Values":
         """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
-        if address not in self.known_values:
-            self.known_values[address] = self._values(address)
-        return self.known_values[address]
-
-    def _values(self, address: Address) -> "Values":
-        if self.given is not None:
-            if str(address) not in self.given:
+        if address not in self.cached:
+            if self.given is None:
+                found = {axes: self.value(row) for axes, row in self.find(address)}
+            elif str(address) in self.given:
+                found = {frozenset(): self.given[str(address)]}
+            else:
                 raise MissingError(str(address))
-            found = {frozenset[tuple[str, Any]](): self.given[str(address)]}
-        else:
-            found = {axes: self.value(row) for axes, row in self.find(address)}
-        unit = next(iter(found.values())).unit
-        step, dimension = UNITS.get(unit, (1.0, PLAIN))
-        return Values({axes: each.as_unit("1") * step for axes, each in found.items()}, dimension)
+            step, dimension = UNITS.get(next(iter(found.values())).unit, (1.0, PLAIN))
+            cells = {axes: each.as_unit("1") * step for axes, each in found.items()}
+            self.cached[address] = Values(cells, dimension)
+        return self.cached[address]
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,15 @@ class Values:
     cells: dict[Axes, Quantity]
     dimension: Dimension = PLAIN
 
+    @property
+    def named(self) -> str:
+        """What the dimension is called."""
+        return CALLED.get(self.dimension, "none of time, bytes, bytes/s, number")
+
     def joined(self, sign: str, other: "Values") -> "Values":
         """Return the sums, differences, products or ratios of the values of equal levels."""
         if sign in "+-" and self.dimension != other.dimension:
-            raise RuleError(f"{named(self.dimension)} {sign} {named(other.dimension)} has no meaning")
+            raise RuleError(f"{self.named} {sign} {other.named} has no meaning")
         power = {"*": 1, "/": -1}.get(sign, 0)
         a, b = self.dimension, other.dimension
         cells = {
@@ -102,19 +110,20 @@ class Values:
         """Return the quantities in `unit`; raises `RuleError` when their dimension is another."""
         step, dimension = UNITS[unit]
         if dimension != self.dimension:
-            raise RuleError(f"it compares {named(self.dimension)} with {named(dimension)}", "give the bound its unit")
+            raise RuleError(f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit")
         return [(each * (1 / step)).as_unit(unit) if step != 1 else each.as_unit(unit) for each in self.cells.values()]
 
 
-Term = Callable[[Source], Values]
-MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-}
+Compute = Callable[[Source], Values]
 
 
-def named(dimension: Dimension) -> str:
-    """Return what a dimension is called."""
-    return DIMENSION_NAMES.get(dimension, "none of time, bytes, bytes/s, number")
+@dataclass(frozen=True)
+class Term:
+    """An expression that was read: how it is computed from a source, and the addresses that it names, in order."""
+
+    compute: Compute
+    addresses: tuple[Address, ...] = ()
+
+    def __call__(self, source: Source) -> Values:
+        """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go together."""
+        return self.compute(source)

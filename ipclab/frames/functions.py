@@ -7,49 +7,51 @@ from math import floor, inf, log, sqrt
 from typing import Any
 
 from ipclab.frames.address import Axes, MissingError
-from ipclab.frames.expression import MAKE, PLAIN, RuleError, Source, Term, Values, named
+from ipclab.frames.expression import MAKE, PLAIN, Compute, RuleError, Source, Values
 from ipclab.stats.quantity import Quantity, of
 
+Function = Callable[[Source, list[Compute], str], Values]
+NONE: Axes = frozenset()
 
-def _all(source: Source, parts: Iterable[Term], _: str) -> Values:
+
+def _all(source: Source, parts: Iterable[Compute], _: str) -> Values:
     """Return every value of all parts."""
     found = [part(source) for part in parts]
     cells = {axes | {("part", place)}: each for place, part in enumerate(found) for axes, each in part.cells.items()}
     return Values(cells if len(found) > 1 else found[0].cells, found[0].dimension)
 
 
-def _end(pick: Callable[..., Quantity]) -> Callable[[Source, list[Term], str], Values]:
-    def make(source: Source, parts: list[Term], along: str) -> Values:
+def _end(pick: Callable[..., Quantity]) -> Function:
+    def make(source: Source, parts: list[Compute], along: str) -> Values:
         found = _all(source, parts, along)
-        return Values({frozenset(): pick(found.cells.values(), key=lambda each: each.value)}, found.dimension)
+        return Values({NONE: pick(found.cells.values(), key=lambda each: each.value)}, found.dimension)
 
     return make
 
 
-def _count(source: Source, parts: list[Term], along: str) -> Values:
+def _count(source: Source, parts: list[Compute], along: str) -> Values:
     try:
-        return Values({frozenset(): of(len(_all(source, parts, along).cells))})
+        return Values({NONE: of(len(_all(source, parts, along).cells))})
     except MissingError:
-        if not any(rows.by for rows in source.rows.values()):
+        if not any(map(len, source.frames.values())):
             raise
-        return Values({frozenset(): of(0)})
+        return Values({NONE: of(0)})
 
 
-def _steps(sign: str) -> Callable[[Source, list[Term], str], Values]:
+def _steps(sign: str) -> Function:
     """Return what compares each value with the one before, in the order of the factor `along`."""
 
-    def make(source: Source, parts: list[Term], along: str) -> Values:
+    def make(source: Source, parts: list[Compute], along: str) -> Values:
         found = parts[0](source)
         rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
         for axes, each in found.cells.items():
-            rows.setdefault(frozenset(pair for pair in axes if pair[0] != along), []).append(
-                (dict(axes).get(along), each)
-            )
-        cells: dict[Axes, Quantity] = {}
-        for axes, row in rows.items():
-            ordered = sorted(row, key=lambda pair: pair[0])
-            for (_, before), (level, after) in pairwise(ordered):
-                cells[axes | {(along, level)}] = MAKE[sign](after, before)
+            others = frozenset(pair for pair in axes if pair[0] != along)
+            rows.setdefault(others, []).append((dict(axes).get(along), each))
+        cells = {
+            axes | {(along, level)}: MAKE[sign](after, before)
+            for axes, row in rows.items()
+            for (_, before), (level, after) in pairwise(sorted(row, key=lambda pair: pair[0]))
+        }
         if not cells:
             raise MissingError(along)
         return Values(cells, found.dimension if sign == "-" else PLAIN)
@@ -57,30 +59,29 @@ def _steps(sign: str) -> Callable[[Source, list[Term], str], Values]:
     return make
 
 
-def _mapped(change: Callable[[float], float]) -> Callable[[Source, list[Term], str], Values]:
+def _mapped(change: Callable[[float], float]) -> Function:
     """Return what applies a rising function to plain numbers and to the ends of their intervals."""
 
-    def make(source: Source, parts: list[Term], _: str) -> Values:
+    def changed(each: Quantity) -> Quantity:
+        low, high = (None, None) if each.low is None else map(change, each.ends)
+        return replace(each, value=change(each.value), low=low, high=high)
+
+    def make(source: Source, parts: list[Compute], _: str) -> Values:
         found = parts[0](source)
         if found.dimension != PLAIN:
-            raise RuleError(f"it takes a plain number, not {named(found.dimension)}")
-        return Values({axes: _changed(each, change) for axes, each in found.cells.items()})
+            raise RuleError(f"it takes a plain number, not {found.named}")
+        return Values({axes: changed(each) for axes, each in found.cells.items()})
 
     return make
 
 
-def _changed(each: Quantity, change: Callable[[float], float]) -> Quantity:
-    low, high = (None, None) if each.low is None else map(change, each.ends)
-    return replace(each, value=change(each.value), low=low, high=high)
-
-
-def _about(source: Source, parts: list[Term], _: str) -> Values:
+def _about(source: Source, parts: list[Compute], _: str) -> Values:
     """Return the first part with an interval as far on both sides as the second says."""
     middle, margin = (next(iter(part(source).cells.values())).value for part in parts)
-    return Values({frozenset(): Quantity(middle, "1", middle - margin, middle + margin)}, parts[0](source).dimension)
+    return Values({NONE: Quantity(middle, "1", middle - margin, middle + margin)}, parts[0](source).dimension)
 
 
-FUNCTIONS: dict[str, Callable[[Source, list[Term], str], Values]] = {
+FUNCTIONS: dict[str, Function] = {
     **{"each": _all, "min": _end(min), "max": _end(max), "count": _count},
     **{"growth": _steps("/"), "change": _steps("-"), "about": _about},
     "log": _mapped(lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),

@@ -1,16 +1,24 @@
-"""The texts' own tables as frames, as they were printed and in the words of a run's frames, and what they claim."""
+"""The texts' tables as frames: as printed, in the words of a run's frames, and what is derived from them, recomputed.
 
-from collections.abc import Mapping
+A derived number follows when values that round to the printed ones give one that rounds to it.
+"""
+
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ipclab.errors import UsageError, nearest
+from ipclab.frames.address import Address, Points
 from ipclab.frames.claim_file import File, read
+from ipclab.frames.claims import SLACK
+from ipclab.frames.expression import Source
+from ipclab.frames.rule import read_sum
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, of
 
@@ -49,51 +57,33 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text's file does not name otherwise keeps its name as metric of the op `text`.
     """
-    told, file = published(paths, study), texts(paths).get(study)
-    said: Mapping[str, str] = file.printed if file else {}
-    for name, levels in file.levels.items() if file else ():
+    told, file = published(paths, study), texts(paths)[study]
+    for name, levels in file.levels.items():
         told[name] = told[name].map(lambda level, known=levels: known.get(str(level), level)).astype("Int64")
-    words = told["metric"].map(lambda name: said.get(name, f"{OTHER}.{name}")).str.rpartition(".")
-    ops, metrics = words[0], words[2]
-    if "op" in told:
-        ops = told["op"].where(told["op"] != "", ops)
-    return told.assign(op=ops, metric=metrics, arm="published")
+    words = told["metric"].map(lambda name: file.printed.get(name, f"{OTHER}.{name}")).str.rpartition(".")
+    ops = told["op"].where(told["op"] != "", words[0]) if "op" in told else words[0]
+    return told.assign(op=ops, metric=words[2], arm="published")
+
+
+def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rounded"]:
+    """Return arithmetic that gives the widest interval that both intervals allow."""
+
+    def joined(one: "Rounded", other: Any) -> "Rounded":
+        second = of(other)
+        ends = [make(a, b) for a in one.ends for b in second.ends]
+        return Rounded(make(one.value, second.value), one.unit, min(ends), max(ends), kind="computed")
+
+    return joined
 
 
 @dataclass(frozen=True)
 class Rounded(Quantity):
     """A printed number with the interval that rounds to it; arithmetic gives the widest that its parts allow."""
 
-    def __add__(self, other: Any) -> "Rounded":
-        """Return the sum."""
-        return self._corners(other, lambda a, b: a + b)
-
-    def __sub__(self, other: Any) -> "Rounded":
-        """Return the difference."""
-        return self._corners(other, lambda a, b: a - b)
-
-    def __mul__(self, other: Any) -> "Rounded":
-        """Return the product."""
-        return self._corners(other, lambda a, b: a * b)
-
-    def __truediv__(self, other: Any) -> "Rounded":
-        """Return the ratio."""
-        return self._corners(other, lambda a, b: a / b)
-
-    def __rsub__(self, other: Any) -> "Rounded":
-        """Return the difference."""
-        return self._corners(other, lambda a, b: b - a)
-
-    def __rtruediv__(self, other: Any) -> "Rounded":
-        """Return the ratio."""
-        return self._corners(other, lambda a, b: b / a)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def _corners(self, other: Any, make: Any) -> "Rounded":
-        second = of(other)
-        ends = [make(a, b) for a in self.ends for b in second.ends]
-        return Rounded(make(self.value, second.value), self.unit, min(ends), max(ends), kind="computed")
+    __add__ = __radd__ = _corners(operator.add)
+    __mul__ = __rmul__ = _corners(operator.mul)
+    __sub__, __rsub__ = _corners(operator.sub), _corners(lambda a, b: b - a)
+    __truediv__, __rtruediv__ = _corners(operator.truediv), _corners(lambda a, b: b / a)
 
 
 def rounded(row: Any) -> Quantity:
@@ -104,3 +94,36 @@ def rounded(row: Any) -> Quantity:
     step = abs(value / float(text)) if text else PERCENT if row.printed_unit == "%" else 1.0
     half = step * 10.0 ** int(text.as_tuple().exponent) / 2
     return Rounded(value, row.unit, value - half, value + half, kind="published")
+
+
+class Outcome(NamedTuple):
+    """A derivation recomputed: the printed row, what its number says and what it should be, in the row's unit.
+
+    `by` is a msgid that says how it was computed.
+    """
+
+    row: Any
+    stated: Quantity
+    computed: Quantity
+    by: str
+    follows: bool
+
+
+def recompute(file: File, tables: Points) -> Iterator[Outcome]:
+    """Yield every derivation of a text recomputed; raises `LookupError` for a number that its table does not hold."""
+    source = Source(tables, tables, loose=True, value=rounded)
+    for each in file.derived:
+        address, found = Address.read(each.printed), read_sum(each.computed, file.names)(source)
+        for axes, row in source.find(address) if address else ():
+            (computed,), stated = found.only(axes).shown(row.unit), rounded(row)
+            yield Outcome(row, stated, computed, each.by, _follows(each.sense, stated, computed))
+
+
+def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:
+    (low, high), (first, last) = stated.ends, computed.ends
+    slack = SLACK * abs(float(computed.value))
+    if sense in ("lowest", "highest"):
+        return bool(last >= stated.value if sense == "lowest" else first <= stated.value)
+    if sense == "truncated":
+        low, high = float(stated.value), float(stated.value) + high - low
+    return first <= high + slack and last >= low - slack

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ipclab.frames import derived
+from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
-from ipclab.lab.labels import ordered
 from ipclab.machine import shown
 from ipclab.measure.calibration import result
 from ipclab.stats.quantity import Quantity
@@ -18,20 +18,7 @@ if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
 GIB = 1 << 30
-WORDS = {True: N_("yes"), False: N_("no")}
-LIMITS = {
-    "clock": N_("clock read"),
-    "syscall": N_("system call"),
-    "cache-line": N_("cache line, there and back (two lines, store and load)"),
-    "cache-line-cas": N_("cache line, there and back (one line, compare and swap)"),
-    "futex-wake": N_("waking a sleeping process (futex)"),
-    "echo-shm-spin": N_("native echo, shared memory, spinning"),
-    "echo-shm-futex": N_("native echo, shared memory, futex"),
-    "echo-pipe": N_("native echo, pipe"),
-    "echo-unix": N_("native echo, Unix socket"),
-    "echo-tcp": N_("native echo, TCP on loopback"),
-    "memcpy": N_("memcpy of {size}"),
-}
+LIMITS = labels.SAID["limits"]
 
 
 def run(lab: "Lab") -> pd.DataFrame:
@@ -100,7 +87,7 @@ def calibration(lab: "Lab") -> pd.DataFrame:
     for name in ("false_alarms", "upper", "smallest"):
         known = [Quantity(None if pd.isna(share) else share, "share") for share in rows[name]]
         rows[name] = pd.Series(known, dtype=object)
-    return rows.set_index("placement").reindex(ordered("placement", rows.placement))
+    return rows.set_index("placement").reindex(labels.ordered("placement", rows.placement))
 
 
 ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {
@@ -137,7 +124,7 @@ def _limit(lab: "Lab", backend: str, size: int) -> str:
 def told(lab: "Lab", value: Any, unit: str, reason: str = "") -> str:
     """Return a fact of a machine as text, for one that is absent its `reason`."""
     if reason or isinstance(value, bool):
-        return lab.translate(reason or WORDS[value])
+        return lab.level("", reason or ("yes" if value else "no"))
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if not isinstance(value, int | float):

@@ -11,13 +11,12 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived as frames
 from ipclab.frames.address import Address, MissingError
-from ipclab.frames.claim_file import Correction, File, check, read
-from ipclab.frames.claims import NOT_TESTABLE, OWN, SLACK, Claim, Verdict, Verdicts, judge_all
-from ipclab.frames.derivations import recompute
+from ipclab.frames.claim_file import File, check, read
+from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.expression import SHOWN, RuleError, Source, Term
-from ipclab.frames.published import texts, worded
+from ipclab.frames.published import recompute, texts, worded
 from ipclab.frames.rule import read_sum
-from ipclab.lab import prose
+from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.table import Table
 from ipclab.paths import Paths
@@ -29,21 +28,7 @@ if TYPE_CHECKING:
 
 NAMES = ("id", "title", "study", "seed", "section", "language", "quote", "meaning", "rule", "bounds", "unit")
 METHODS = Verdicts._fields
-WORDS = {
-    "holds": N_("holds"),
-    "fails": N_("fails"),
-    "undecided": N_("undecided"),
-    NOT_TESTABLE: N_("not testable here"),
-}
-METHOD_NAMES = {
-    "own": N_("On the text's own table"),
-    "here": N_("On this run, published method"),
-    "fair": N_("On this run, fair method"),
-}
-NEEDS = {
-    "cpus": N_("needs {least} CPUs, here are {here}"),
-    "massive_files": N_("needs {least} files, this run has {here}; take the profile full"),
-}
+WORDS, METHOD_NAMES, NEEDS = (labels.SAID[name] for name in ("verdicts", "methods", "needs"))
 UNSAID = N_("the text does not give it")
 NO_TABLE_MSGID = N_("the file gives no table for it")
 UNMEASURED = N_("not measured in this run: {fact}")
@@ -58,7 +43,7 @@ def own_claims(lab: "Lab", file: str) -> File:
     check(found.claims, _sources(lab)[1])
     for claim in found.claims:
         for lang, text in ((claim.language, claim.text), *claim.translations.items()):
-            place = claim.where["text" if text == claim.text else "translations"]
+            place = claim.where("text" if text == claim.text else "translations")
             if lang not in LANGUAGES:
                 raise UsageError(place, f"no language {lang!r}", f"there are {', '.join(LANGUAGES)}")
             try:
@@ -72,7 +57,7 @@ def claims(lab: "Lab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim: what `Lab.claims` says."""
     rows = []
     for file, claim, verdicts in _judged(lab, study):
-        rule = claim.where["rule words"]
+        rule = claim.rule.text
         head = (
             claim.id,
             title(lab, file),
@@ -149,7 +134,8 @@ def corrections(lab: "Lab") -> pd.DataFrame:
         for each in file.corrections:
             quotes = dict.fromkeys([*(stated[name].text for name in each.claims), each.quote])
             row = {"claims": ", ".join(each.claims) or each.source, "stated": " ".join(f"“{q}”" for q in quotes if q)}
-            rows.append(row | {"own": _sentence(lab, each, "own", text), "here": _sentence(lab, each, "here", run)})
+            own = _sentence(lab, each.own, each.own_values, file.names, text)
+            rows.append(row | {"own": own, "here": _sentence(lab, each.here, each.here_values, file.names, run)})
     return pd.DataFrame(rows)
 
 
@@ -249,15 +235,14 @@ def _known(lab: "Lab") -> dict[str, float]:
     return {name: float(value) for name, value in (("cpus", cpus), ("massive_files", files)) if value}
 
 
-def _sentence(lab: "Lab", each: Correction, side: str, source: Source) -> str:
+def _sentence(lab: "Lab", msgid: str, values: Mapping[str, str], names: Mapping[str, str], source: Source) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
-    msgid, terms = getattr(each, side), getattr(each, f"{side}_values")
+    asked = {name for name, _ in prose.placeholders(msgid)}
     try:
-        asked = {name for name, _ in prose.placeholders(msgid)}
-        values = {name: _value(term, source) for name, term in terms.items() if name in asked}
+        found = {name: _value(read_sum(text, names), source) for name, text in values.items() if name in asked}
     except MissingError:
         return "–"
-    return lab.say(msgid, **values) if msgid else "–"
+    return lab.say(msgid, **found) if msgid else "–"
 
 
 def _value(term: Term, source: Source) -> Quantity:

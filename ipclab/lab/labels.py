@@ -1,11 +1,12 @@
-"""What factors, levels, operations and metrics are called in reports: msgids by name; others show as they are."""
+"""What factors, levels, operations and metrics are called in reports (`labels.toml`); others show as they are."""
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ipclab.lab.catalogue import N_
 from ipclab.studies.multiplexer import NODES, SAME_CODE
 
 KIB = 1 << 10
@@ -15,128 +16,8 @@ UNITS = {
     **dict.fromkeys(("gap_ns", "compute_ns", "limit", "ns"), "ns"),
 }
 COUNTED = ("entries", "readers", "streams", "threads", "flight", "depth", "files", "nodes", "launches", "samples")
-NAMES = {
-    "entries": N_("Entries"),
-    "readers": N_("Readers"),
-    "nodes": N_("Nodes"),
-    "codec": N_("Codec"),
-    # factors and columns
-    "backend": N_("Mechanism"),
-    "size_bytes": N_("Payload"),
-    "placement": N_("Placement"),
-    "study": N_("Study"),
-    "op": N_("Op"),
-    "over_limit": N_("× limit"),
-    "flags": N_("Flags"),
-    "gap_ns": N_("Gap"),
-    "receive": N_("Received as"),
-    "touch": N_("Reads"),
-    "wait": N_("Waits by"),
-    "launches": N_("Launches"),
-    "samples": N_("Samples"),
-    "p50": N_("median"),
-    "bandwidth": N_("bandwidth at the median"),
-    "p99": N_("p99"),
-    "cpu_ns": N_("CPU time"),
-    "total_ns": N_("Total"),
-    "round_trips_per_second": N_("Round trips a second"),
-    # columns of what a run says of itself
-    "item": N_("Item"),
-    "value": N_("Value"),
-    "fact": N_("Fact"),
-    "what": N_("Limit"),
-    "comparisons": N_("comparisons of identical code"),
-    "false_alarms": N_("of these called different"),
-    "upper": N_("upper bound of that share"),
-    "smallest": N_("smallest planted slow-down found"),
-    # columns of contests
-    "fastest": N_("Fastest"),
-    "tied": N_("Fastest"),
-    "detectable": N_("Detectable slow-down"),
-    "file_bytes": N_("File"),
-    "cache": N_("Cache"),
-    "roles": N_("Roles"),
-    "threads": N_("Threads"),
-    "depth": N_("In flight"),
-    "compute_ns": N_("Mean work"),
-    "execution_share": N_("executing"),
-    "io_wait_share": N_("waiting for the disk"),
-    "work_wait_share": N_("waiting for work"),
-    "preempted_share": N_("waiting for a CPU"),
-    # operations
-    "write": N_("write"),
-    "read": N_("read"),
-    "handover": N_("handover"),
-    "round-trip": N_("round trip"),
-    "write.encode": N_("encoding"),
-    "write.transport": N_("transport of the write"),
-    "read.transport": N_("transport of the read"),
-    "read.decode": N_("decoding"),
-    "end-to-end": N_("both ends"),
-    # the multiplexer: nodes and their messages, memory, streams
-    "node": N_("Node"),
-    "message": N_("Message"),
-    "chunk": N_("Chunk"),
-    "pool": N_("Pool"),
-    "threshold": N_("Threshold"),
-    "streams": N_("Streams"),
-    "fairness": N_("Slowest over mean"),
-    "receiver": N_("receiver"),
-    "sender": N_("sender"),
-    "bytes_allocated": N_("bytes allocated"),
-    "allocations": N_("allocations"),
-    "time": N_("time"),
-    "over_original": N_("time over Original"),
-    "bytes_over_original": N_("bytes over Original"),
-    "elapsed": N_("elapsed"),
-    "elapsed.read-end": N_("read calls end"),
-    "file.open": N_("open"),
-    "file.submit": N_("read call"),
-    "file.read": N_("read"),
-    "file.latency": N_("latency of a file"),
-    "file.fault": N_("page faults"),
-}
-LEVELS = {
-    # codecs; LMDB's ways to write
-    "msgpack": "MessagePack",
-    "json": "JSON",
-    "fixed": N_("fixed layout"),
-    "lmdb default": N_("lmdb, pages written"),
-    "lmdb writemap": N_("lmdb, writable map"),
-    "same": N_("same CPU"),
-    "cross": N_("two CPUs"),
-    "free": N_("scheduler's choice"),
-    "block": N_("block"),
-    "spin": N_("spin"),
-    "spin-then-block": N_("spin, then block"),
-    "untouched": N_("untouched"),
-    "header": N_("header"),
-    "full": N_("every byte"),
-    "bytes": N_("new object"),
-    "into": N_("caller's buffer"),
-    "view": N_("in place"),
-    "yes": N_("yes"),
-    "no": N_("no"),
-    "here": N_("here"),
-    # what is measured of a multiplexer
-    "write-memory": N_("writing, in memory"),
-    "receive-memory": N_("receiving, in memory"),
-    "end-to-end-pipe": N_("both ends, pipe"),
-    "end-to-end-unix": N_("both ends, Unix socket"),
-    # why a point ended
-    "precise": N_("precise"),
-    "settled": N_("settled"),
-    "budget": N_("budget"),
-    # ways to read files, states of the page cache, buffers
-    "sync": N_("read, serial"),
-    "overlapped": N_("read, overlapped"),
-    "mmap": N_("map"),
-    "cold": N_("cold"),
-    "warm": N_("warm"),
-    "fresh": N_("fresh buffer"),
-    "prefaulted": N_("pages touched before"),
-    "registered": N_("registered buffer"),
-}
+SAID: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
+NAMES, LEVELS = SAID["names"], SAID["levels"] | SAID["plain"]
 ORDER = {  # of levels that have one
     "placement": ("same", "cross", "free"),
     "wait": ("block", "spin-then-block", "spin"),

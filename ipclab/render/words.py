@@ -19,6 +19,7 @@ from ipclab.paths import checkout
 from ipclab.store.files import write_whole
 
 MAGIC = "%%prose"
+LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 SAID = ("title", "meaning", "unstated", "adds", "by", "own", "here")  # the keys there that are msgids
 # Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
@@ -54,7 +55,8 @@ class Sources:
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
-        return [*sorted(self.package.rglob("*.py")), *sorted(self.notebooks.glob("*.ipynb")), *claims]
+        labels = sorted(self.package.rglob(LABELS))
+        return [*sorted(self.package.rglob("*.py")), *labels, *sorted(self.notebooks.glob("*.ipynb")), *claims]
 
 
 def extract_notebook(
@@ -77,11 +79,17 @@ def extract_notebook(
             yield number, None, text, []
 
 
-def extract_claims(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield (0, None, msgid, []) of what a file of claims tells a reader; `own` of a claim is an expression."""
+def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Yield (0, None, msgid, []) of a file of labels, or of what a file of claims tells a reader.
+
+    `own` of a claim is an expression.
+    """
     import tomllib
 
     told = tomllib.load(file)
+    if "claim" not in told:
+        yield from ((0, None, word, []) for name, words in told.items() if name != "plain" for word in words.values())
+        return
     claims = [{**claim, "own": ""} for claim in told["claim"]]
     tables = [told, *claims, *told.get("derived", []), *told.get("correction", [])]
     yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
@@ -102,7 +110,7 @@ def needs_words(text: str) -> bool:
     return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
 
 
-METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_claims}
+METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_toml}
 
 
 def msgids(sources: Sources) -> dict[str, str]:
@@ -139,7 +147,7 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     domains: dict[str, dict[str, str]] = {PACKAGE: {}}
     for msgid, name in msgids(sources).items():
         stem, _, kind = name.rpartition(".")
-        domain = {"ipynb": stem, "toml": CLAIMS}.get(kind, PACKAGE)
+        domain = PACKAGE if name == LABELS else {"ipynb": stem, "toml": CLAIMS}.get(kind, PACKAGE)
         domains.setdefault(domain, {})[msgid] = name
     missing: dict[str, int] = {}
     for lang in (lang for lang in LANGUAGES if lang != SOURCE):
