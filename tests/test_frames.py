@@ -10,9 +10,9 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
+from ipclab.frames.address import narrowed, one
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
 from ipclab.lab.lab import Lab
-from ipclab.lab.values import narrowed, one
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder

@@ -12,9 +12,9 @@ import pandas as pd
 from ipclab.errors import LabError
 from ipclab.explore import pictures
 from ipclab.explore.selection import BACKEND, SIZE, Selection, factors, settle
+from ipclab.frames.address import quantity
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.lab import Lab
-from ipclab.lab.values import quantity
 from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import Samples
 from ipclab.store.files import write_whole

@@ -64,15 +64,13 @@ def _limit(row: Mapping[Any, Any], median: pd.DataFrame) -> float:
 
 
 def _copy(median: pd.DataFrame, size: int) -> float:
-    """Return memcpy's time of `size` bytes: between measured sizes on a line of logarithms, beyond at their speed."""
+    """Return memcpy's time of `size` bytes: on a line of logarithms between measured sizes, beyond at their speed."""
     of_copy = median[(median.backend == "memcpy") & (median.op == "copy")].sort_values("size_bytes")
     if of_copy.empty or size <= 0:
         return np.nan
-    sizes, near = (
-        of_copy.size_bytes.to_numpy(float),
-        float(np.clip(size, of_copy.size_bytes.min(), of_copy.size_bytes.max())),
-    )
-    return float(np.exp(np.interp(np.log(near), np.log(sizes), np.log(of_copy.low.to_numpy(float))))) * size / near
+    sizes, times = of_copy.size_bytes.to_numpy(float), of_copy.low.to_numpy(float)
+    near = float(np.clip(size, sizes[0], sizes[-1]))
+    return float(np.exp(np.interp(np.log(near), np.log(sizes), np.log(times)))) * size / near
 
 
 def _low(median: pd.DataFrame, **levels: object) -> float:

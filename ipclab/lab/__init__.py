@@ -1,23 +1,7 @@
-"""What a notebook holds: the lab, and the marks of its figures; loaded when first used, since drawing is slow."""
+"""What a notebook holds: the lab, and the marks that its figures share; loaded when first used: drawing is slow."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ipclab.lab.drawing import (
-        bars,
-        dots,
-        drawable,
-        facets,
-        groups,
-        limit,
-        lines,
-        name_ends,
-        scale,
-        sources,
-        ticks_at,
-    )
-    from ipclab.lab.lab import Lab
+from typing import Any
 
 __all__ = [
     "Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources",

@@ -1,10 +1,9 @@
 """A figure in the making: axes for a cell, saved and shown with its words when the cell has drawn."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -67,51 +66,43 @@ def complete(canvas: Any) -> None:
         draw()
 
 
+@dataclass
 class Drawing:
     """What `lab.figure` returns: a context that gives the axes, then saves SVG, PNG and PDF and shows the figure."""
 
-    def __init__(
-        self,
-        lab: "Lab",
-        name: str,
-        title: str,
-        alt: str,
-        size: tuple[float, float],
-        panels: int | tuple[int, int],
-        share: str,
-    ) -> None:
-        """Keep the words (msgids already translated, placeholders still open) and the layout."""
-        self.lab, self.name, self.title, self.alt = lab, name, title, alt
-        self.size, self.panels, self.share = size, panels, share
-        self.result: Figure | None = None
+    lab: "Lab"
+    name: str
+    title: str
+    alt: str
+    size: tuple[float, float]
+    panels: int | tuple[int, int]
+    share: str
+    result: Figure | None = None
 
     def __enter__(self) -> Any:
         """Return the axes: one, or an array of them when several panels were asked for."""
-        self._open = blank(self.lab, self.size)
-        self.canvas = self._open.__enter__()
+        self._open = ExitStack()
+        self.canvas = self._open.enter_context(blank(self.lab, self.size))
         rows, columns = self.panels if isinstance(self.panels, tuple) else (1, max(1, self.panels))
         shared = {"sharex": "x" in self.share, "sharey": "y" in self.share}
         axes = self.canvas.subplots(rows, columns, squeeze=False, **shared)
         return axes[0, 0] if self.panels == 1 else axes[0] if isinstance(self.panels, int) else axes
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Add the legend, save the files, and show the figure; after an error nothing is saved."""
-        try:
+        with self._open:
             if kind is None:
                 complete(self.canvas)
                 self._finish()
-        finally:
-            self._open.__exit__(kind, error, at)
 
     def _finish(self) -> None:
         from IPython.display import display
 
         words = self.lab.say(self.alt), self.lab.say(self.title)
-        with style.no_missing_glyphs():
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Glyph .* missing")
             svg, png = style.svg(self.canvas), style.png(self.canvas)
         self.result = Figure(svg, *words, self.name, dict(self.canvas.drawn))
-        stem = self.lab.figures / f"{self.name}.{self.lab.lang}"
-        makers: dict[str, Callable[[], bytes]] = {"svg": svg.encode, "png": lambda: png, "pdf": lambda: style.pdf(svg)}
-        for suffix, make in makers.items():
-            write_whole(Path(f"{stem}.{suffix}"), make())
+        for suffix, content in {"svg": svg.encode(), "png": png, "pdf": style.pdf(svg)}.items():
+            write_whole(self.lab.figures / f"{self.name}.{self.lab.lang}.{suffix}", content)
         display(self.result)  # type: ignore[no-untyped-call]

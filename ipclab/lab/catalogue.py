@@ -39,9 +39,8 @@ class Catalogue:
         files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
         if not files:
             raise LabError(f"no {lang} catalogue", f"{folder} has none", "run python -m ipclab.render.words update")
-        return cls(
-            lang, {msgid: word for file in files for msgid, word in _read(file, file.stat().st_mtime_ns).items()}
-        )
+        read = [_read(file, file.stat().st_mtime_ns) for file in files]
+        return cls(lang, {msgid: word for words in read for msgid, word in words.items()})
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames import derived
+from ipclab.frames import address, derived
 from ipclab.frames.limits import impossible, with_limits
 from ipclab.frames.points import VALUES
 from ipclab.frames.published import published
@@ -55,7 +55,7 @@ class Data(Reader):
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
         chosen = self.points(study, **({"op": op} if op else {}), metric="p50", **levels)
-        found: list[pd.DataFrame] = [self._samples_of(row) for row in chosen.to_dict("records")]
+        found = [self._samples_of(row) for row in chosen.to_dict("records")]
         return pd.concat(found or [chosen.assign(ns=0, launch=0)])
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
@@ -63,7 +63,7 @@ class Data(Reader):
 
         >>> lab.published("payload", section="3.1", metric="mean")
         """
-        return values.narrowed(published(self.paths, study), levels)
+        return address.narrowed(published(self.paths, study), levels)
 
     def limited(self, points: pd.DataFrame) -> pd.DataFrame:
         """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
@@ -80,7 +80,7 @@ class Data(Reader):
         if frame.empty or (strange and set(strange) <= set(_factors(study))):  # factors that no point of this run has
             found = frame.iloc[:0].astype(object)
         else:
-            found = values.narrowed(frame, levels).reset_index(drop=True)
+            found = address.narrowed(frame, levels).reset_index(drop=True)
         if len(found):
             return found.drop(columns=[name for name in _factors(study) if name in found and found[name].isna().all()])
         absent = [name for name in dict.fromkeys([*_factors(study), *levels]) if name not in found]
@@ -89,10 +89,8 @@ class Data(Reader):
     def _samples_of(self, row: Mapping[Any, Any]) -> pd.DataFrame:
         measured = decode(self.run.path / "points" / row["study"] / f"{row['point']}.parquet")
         head = {name: value for name, value in row.items() if name not in ("metric", *VALUES[2:])}
-        parts = [
-            pd.DataFrame({"ns": launch.times(row["op"])}).assign(launch=number)
-            for number, launch in enumerate(measured.launches)
-        ]
+        times = [launch.times(row["op"]) for launch in measured.launches]
+        parts = [pd.DataFrame({"ns": part}).assign(launch=number) for number, part in enumerate(times)]
         return pd.concat(parts, ignore_index=True).assign(**head)
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
@@ -105,11 +103,11 @@ class Data(Reader):
         it. Raises `LabError` when several rows have the levels.
         """
         if isinstance(of, str):
-            found = values.at(of, self.points, self.text)
+            found = address.at(of, self.points, self.text)
             if found is not None:
                 return found
             of = self.points(of)
-        return values.one(of, levels)
+        return address.one(of, levels)
 
     def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
         """Return the rows with a column `cell`: each value over that of the row of `under` with the same levels `on`.
@@ -132,7 +130,7 @@ class Data(Reader):
 
         >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
         """
-        cells: list[Any] = [values.quantity(row) for row in points.itertuples()]
+        cells: list[Any] = [address.quantity(row) for row in points.itertuples()]
         made = points.assign(cell=cells)
         whole = [self.points(study) for study in points.study.unique()] if more else []
         return values.beside(made, pd.concat(whole) if whole else points, more)

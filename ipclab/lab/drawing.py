@@ -4,7 +4,7 @@ Every helper draws rows of one study's frame into axes of `lab.figure`, refuses 
 one place (levels that were not narrowed down), and says in words why nothing is drawn.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,56 +23,53 @@ INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 ROOM = 0.5  # that the levels of hue share in one place
 NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
-FEW = 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
-# The ticks of a decade, by what the ratio of an axis' ends exceeds.
-STEPS = ((150.0, [1.0]), (5.0, [1.0, 2.0, 5.0]), (0.0, [*map(float, range(1, 10))]))
+MANY, FEW = 150.0, 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
+NAMELESS = "_nolegend_"
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
 def lines(
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    ax: Any,
-    hue: str | None = None,
-    y: str = "value",
-    log: str = "",
-    ends: bool | str = False,
-    beside: bool = False,
-) -> None:
+    frame: pd.DataFrame, *, x: str, ax: Any, hue: str | None = None, y: str = "value", log: str = "",
+    ends: bool | str = False, beside: bool = False,
+) -> None:  # fmt: skip
     """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
     with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of
     the same levels, such as the text's.
     """
-    if (beside and frame.empty) or _nothing(frame, ax, [x, hue]):
+    if (beside and frame.empty) or not drawable(frame, ax, x, hue):
         return
     words = [] if pd.api.types.is_numeric_dtype(frame[x]) else labels.ordered(x, dict.fromkeys(frame[x]))
     if words:
         frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
-    named, begun = [], []
+    names: dict[str, list[tuple[float, float, str, str]]] = {"right": [], "left": []}
     for place, (level, part) in enumerate(groups(frame, hue)):
-        colour, marker = style.look(level, place)
-        part = part.sort_values(x)  # noqa: PLW2901
-        label = _label(ax, hue, level)
-        broken = style.dash(level, place)
-        look = {"color": colour, "marker": marker, "linestyle": broken, "errorbar": None, "estimator": None}
-        look |= {"markeredgecolor": colour} | ({"linestyle": "--", "markerfacecolor": "white"} if beside else {})
-        shown = "_nolegend_" if ends or beside or hue is None else label
-        sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, legend=False, **look, **MARKER)
-        _intervals(ax, part[x], part, y, colour)
-        named.append((float(part[x].iloc[-1]), float(part[y].iloc[-1]), label, colour))
-        begun.append((float(part[x].iloc[0]), float(part[y].iloc[0]), label, colour))
-    _axes(frame, ax, x, y, log)
+        (colour, marker), label, part = style.look(level, place), _label(ax, hue, level), part.sort_values(x)  # noqa: PLW2901
+        look: dict[str, Any] = {
+            "color": colour,
+            "marker": marker,
+            "linestyle": style.dash(level, place),
+            "markeredgecolor": colour,
+        }
+        look |= {"errorbar": None, "estimator": None, "legend": False}
+        look |= {"linestyle": "--", "markerfacecolor": "white"} if beside else {}
+        shown = NAMELESS if ends or beside or hue is None else label
+        sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **look, **MARKER)
+        if (error := _error(part, y)) is not None:
+            ax.errorbar(part[x], part[y], yerr=error, color=colour, label=NAMELESS, **INTERVAL)
+        for side, end in (("right", -1), ("left", 0)):
+            names[side].append((float(part[x].iloc[end]), float(part[y].iloc[end]), label, colour))
+    scale(ax, "x", frame, x, log="x" in log)
+    scale(ax, "y", frame, y, log="y" in log)
+    if x in labels.UNITS or x in labels.COUNTED:
+        ticks_at(ax, "x", x, list(frame[x].dropna()))
     if words:
         ax.set_xscale("linear")
         ax.set_xticks(range(len(words)), [_label(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
-    if ends:
-        name_ends(ax, named)
-    if ends == "both":
-        name_ends(ax, begun, "left")
+    for side in ("right", "left") if ends == "both" else ("right",) if ends else ():
+        name_ends(ax, names[side], side)
 
 
 def sources(ax: Any, solid: str, hollow: str) -> None:
@@ -83,37 +80,38 @@ def sources(ax: Any, solid: str, hollow: str) -> None:
 
 def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str = "value", log: str = "") -> None:
     """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side."""
-    if _nothing(frame, ax, [y, hue]):
+    if not drawable(frame, ax, y, hue):
         return
     rows, series = labels.ordered(y, dict.fromkeys(frame[y])), list(groups(frame, hue))
     for place, (level, part) in enumerate(series):
         shift = (place - (len(series) - 1) / 2) * ROOM / len(series)
-        at = part[y].map({name: number + shift for number, name in enumerate(rows)}).astype(float)
-        for (name, mine), where in zip(part.groupby(y, sort=False), at.groupby(part[y], sort=False), strict=True):
+        look = {"marker": style.SERIES[place % len(style.SERIES)][1], "linestyle": "none"}
+        for name, mine in part.groupby(y, sort=False):
             colour = style.look(name if y == "backend" else level, place)[0]
-            _values(ax, mine, x, where[1], colour, style.SERIES[place % len(style.SERIES)][1], place)
-        _legend_entry(ax, _label(ax, hue, level) if hue else None, place)
-    ax.set_yticks(range(len(rows)), [_label(ax, y, name) for name in rows])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+            at = np.full(len(mine), rows.index(name) + shift)
+            shown = {**look, "markerfacecolor": "white" if place % 2 else colour, "markersize": 4.5, "label": NAMELESS}
+            ax.errorbar(mine[x], at, xerr=_error(mine, x), color=colour, **{**shown, **INTERVAL})
+        if hue:
+            face = "white" if place % 2 else style.GREY
+            ax.plot([], [], label=_label(ax, hue, level), color=style.GREY, markerfacecolor=face, **look)
+    _rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, x, log="x" in log)
 
 
 def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") -> None:
     """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
-    if _nothing(frame, ax, [y, hue]):
+    if not drawable(frame, ax, y, hue):
         return
     rows = list(dict.fromkeys(frame[y]))
     left = dict.fromkeys(rows, 0.0)
     for place, (level, part) in enumerate(groups(frame, hue)):
         lengths = {name: float(part.loc[part[y] == name, x].sum()) for name in rows}
-        look: dict[str, Any] = {"color": style.SERIES[place % len(style.SERIES)][0]}
-        look |= {"hatch": style.HATCHES[place % len(style.HATCHES)]}
-        look |= {"edgecolor": "white", "linewidth": 0.4, "label": _label(ax, hue, level)}
+        look: dict[str, Any] = {"hatch": style.HATCHES[place % len(style.HATCHES)], "label": _label(ax, hue, level)}
+        look |= {"color": style.SERIES[place % len(style.SERIES)][0], "edgecolor": "white", "linewidth": 0.4}
         ax.barh(range(len(rows)), list(lengths.values()), left=list(left.values()), **look)
         left = {name: left[name] + lengths[name] for name in rows}
-    ax.set_yticks(range(len(rows)), [_label(ax, y, name) for name in rows])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+    _rows(ax, y, rows)
     ax.grid(axis="y", visible=False)
     scale(ax, "x", frame, x, log=False)
     ax.set_xlim(left=0)
@@ -135,7 +133,7 @@ def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.Da
     for ax in panels[max(1, len(frame[by].unique())) :]:
         ax.set_visible(False)
     if frame.empty:
-        _nothing(frame, panels[0], [])
+        drawable(frame, panels[0])
     for ax, (level, part) in zip(panels, groups(frame, by), strict=False):
         ax.set_title(_label(ax, by, level), fontsize=9)
         yield ax, part
@@ -152,11 +150,11 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
     """Give one axis ticks that are plain numbers with their unit, and its name."""
-    axis, numbers = (ax.xaxis if which == "x" else ax.yaxis), ax.figure.lab.numbers
+    axis, numbers = getattr(ax, f"{which}axis"), ax.figure.lab.numbers
     unit = labels.UNITS.get(column) or (str(frame.unit.iloc[0]) if "unit" in frame else "1")
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
     if log and len(values) and values.min() > 0:
-        (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+        ax.set(**{f"{which}scale": "log"})
         axis.set_major_locator(_Steps(base=10, numticks=12))
         axis.set_minor_formatter(NullFormatter())
         ax.figure.later.insert(0, partial(_long_enough, ax, which))
@@ -168,14 +166,13 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
 
 def _long_enough(ax: Any, which: str) -> None:
     """Lengthen a logarithmic axis that shows less than `LEAST`, and give a short one more ticks than its decades."""
-    low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
-    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis, (low, high) = getattr(ax, f"{which}axis"), getattr(ax, f"get_{which}lim")()
     if axis.get_scale() != "log" or not 0 < low < high:
         return
     if high / low < LEAST:
         more = (LEAST * low / high) ** 0.5
         low, high = low / more, high * more
-        (ax.set_xlim if which == "x" else ax.set_ylim)(low, high)
+        ax.set(**{f"{which}lim": (low, high)})
     if high / low < FEW and isinstance(axis.get_major_locator(), LogLocator):
         axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
 
@@ -185,13 +182,13 @@ class _Steps(LogLocator):
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         span = vmax / vmin if vmin > 0 else 1.0
-        self.set_params(subs=next(subs for least, subs in STEPS if span > least))
+        self.set_params(subs=[1.0] if span > MANY else [1.0, 2.0, 5.0] if span > 5 else [*map(float, range(1, 10))])  # noqa: PLR2004
         return super().tick_values(vmin, vmax)
 
 
 def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:
     """Put the ticks of one axis at the levels that were measured, such as sizes."""
-    axis, numbers = (ax.xaxis if which == "x" else ax.yaxis), ax.figure.lab.numbers
+    axis, numbers = getattr(ax, f"{which}axis"), ax.figure.lab.numbers
     unit = labels.UNITS.get(column, "count")
     spec = spec if unit == "B" else "int"
     apart: list[float] = []
@@ -247,12 +244,9 @@ def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:
     keys = [name for name in factors if name]
     if keys and (twice := frame[frame.duplicated(keys, keep=False)]).shape[0]:
         where = ", ".join(f"{name}={twice[name].iloc[0]}" for name in keys)
-        loose = [
-            str(name) for name in twice if name not in (*keys, *_MEASURED) and twice[name].nunique(dropna=False) > 1
-        ]
-        raise LabError(
-            f"{len(twice)} rows share a place", f"at {where} they differ in {', '.join(loose)}", "choose one level"
-        )
+        others = [str(name) for name in twice if name not in (*keys, *_MEASURED)]
+        why = f"at {where} they differ in {', '.join(o for o in others if twice[o].nunique(dropna=False) > 1)}"
+        raise LabError(f"{len(twice)} rows share a place", why, "choose one level")
     for name in studies:
         drawn[name] = drawn.get(name, 0) + len(frame)
 
@@ -260,18 +254,26 @@ def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:
 _MEASURED = ("point", "value", "low", "high", "launches", "samples", "flags", "limit", "over_limit")
 
 
-def drawable(frame: pd.DataFrame, ax: Any, *factors: str) -> bool:
+def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions."""
-    return not _nothing(frame, ax, factors)
-
-
-def _nothing(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> bool:
     if frame.empty:
         ax.set_axis_off()
         ax.text(0.5, 0.5, ax.figure.lab.why_empty(), ha="center", va="center", transform=ax.transAxes, wrap=True)
-        return True
-    note(frame, ax, factors)
-    return False
+    else:
+        note(frame, ax, factors)
+    return not frame.empty
+
+
+def _rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
+    """Name the rows of a horizontal picture, the first on top."""
+    ax.set_yticks(range(len(levels)), [_label(ax, factor, level) for level in levels])
+    ax.set_ylim(len(levels) - 0.5, -0.5)
+
+
+def _error(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
+    """Return how far the intervals reach to both sides, None without any."""
+    known = column == "value" and {"low", "high"} <= set(part)
+    return [part.value - part.low, part.high - part.value] if known else None
 
 
 def _label(ax: Any, factor: str | None, level: Any) -> str:
@@ -279,41 +281,5 @@ def _label(ax: Any, factor: str | None, level: Any) -> str:
 
 
 def _value_name(frame: pd.DataFrame, ax: Any) -> str:
-    ops = list(dict.fromkeys(frame.op)) if "op" in frame else []
-    metrics = list(dict.fromkeys(frame.metric)) if "metric" in frame else []
-    name: Callable[[str], str] = ax.figure.lab.label
-    return ", ".join([*(name(op) for op in ops[:1] if len(ops) == 1), *(name(metric) for metric in metrics[:1])])
-
-
-def _intervals(ax: Any, at: Any, part: pd.DataFrame, y: str, colour: str) -> None:
-    if y == "value" and {"low", "high"} <= set(part):
-        error = [part.value - part.low, part.high - part.value]
-        ax.errorbar(at, part.value, yerr=error, color=colour, label="_nolegend_", **INTERVAL)
-
-
-def _values(ax: Any, part: pd.DataFrame, x: str, at: Any, colour: str, marker: str, place: int) -> None:
-    error = None
-    if x == "value" and {"low", "high"} <= set(part):
-        error = [part.value - part.low, part.high - part.value]
-    face = "white" if place % 2 else colour
-    look = {"color": colour, "marker": marker, "markerfacecolor": face, "markersize": 4.5, "label": "_nolegend_"}
-    ax.errorbar(part[x], at, xerr=error, **look, **INTERVAL)
-
-
-def _legend_entry(ax: Any, label: str | None, place: int) -> None:
-    if label:
-        face = "white" if place % 2 else style.GREY
-        look = {
-            "marker": style.SERIES[place % len(style.SERIES)][1],
-            "markerfacecolor": face,
-            "color": style.GREY,
-            "linestyle": "none",
-        }
-        ax.plot([], [], label=label, **look)
-
-
-def _axes(frame: pd.DataFrame, ax: Any, x: str, y: str, log: str) -> None:
-    scale(ax, "x", frame, x, log="x" in log)
-    scale(ax, "y", frame, y, log="y" in log)
-    if x in labels.UNITS or x in labels.COUNTED:
-        ticks_at(ax, "x", x, list(frame[x].dropna()))
+    ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
+    return ", ".join(map(ax.figure.lab.label, [*(ops if len(ops) == 1 else []), *metrics[:1]]))

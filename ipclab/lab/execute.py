@@ -19,20 +19,14 @@ _OUR_ERRORS = {LabError.__name__, UsageError.__name__}
 
 
 def execute(
-    notebook: Path,
-    parameters: Mapping[str, Any],
-    output: Path,
-    *,
-    timeout_s: float,
-    metadata: Mapping[str, Any] | None = None,
-    kernel: "Kernel | None" = None,
-    say: Any = None,
-) -> None:
+    notebook: Path, parameters: Mapping[str, Any], output: Path, *,
+    timeout_s: float, metadata: Mapping[str, Any] | None = None, kernel: "Kernel | None" = None, say: Any = None,
+) -> None:  # fmt: skip
     """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells are done.
 
     `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang,
-    title, date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print to
-    stderr, such as progress, goes to the file `say`. Raises UsageError for wrong parameters, before a kernel starts,
+    title, date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print
+    to stderr, such as progress, goes to the file `say`. Raises UsageError for wrong parameters, before a kernel starts,
     and LabError when a cell fails or time runs out.
     """
     import nbformat
@@ -63,17 +57,14 @@ def normalise(notebook: Any) -> Any:
 
 
 class Echo(io.StringIO):
-    """Keeps what is written, and passes it on at once."""
+    """Keeps what is written, and passes it on at once to the file `to`, if there is one."""
 
-    def __init__(self, to: Any) -> None:
-        """Pass on to the file `to`."""
-        super().__init__()
-        self.to = to
+    to: Any = None
 
     def write(self, text: str) -> int:
         """Write to both."""
-        self.to.write(text)
-        self.to.flush()
+        if self.to is not None:
+            print(text, end="", file=self.to, flush=True)
         return super().write(text)
 
 
@@ -84,11 +75,9 @@ class Kernel:
     over ports. To start one and to import what notebooks need takes as long as to execute a notebook.
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet."""
-        self.session: Session | None = None
-        self.manager: Any = None
-        self.users = 0
+    session: Session | None = None
+    manager: Any = None
+    users = 0
 
     def __enter__(self) -> "Kernel":
         """Use the kernel; the outermost user ends it."""
@@ -113,22 +102,14 @@ class Kernel:
 
     def run(self, notebook: Path, values: dict[str, Any], timeout_s: float, say: Any = None) -> Any:
         """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
-        from nbclient.exceptions import CellTimeoutError, DeadKernelError
-        from papermill import PapermillExecutionError
-
-        said = io.StringIO() if say is None else Echo(say)
+        said = Echo()
+        said.to = say
         try:
             done = self._papermill(notebook, values, timeout_s, said)
         except BaseException as error:
             self.end()  # it may still be busy
-            if isinstance(error, PapermillExecutionError):
-                raise _cell_error(notebook, error, said.getvalue()) from error
-            if isinstance(error, CellTimeoutError):
-                what = f"{notebook.name} did not end"
-                raise LabError(what, f"{timeout_s:g} s are over", "give it more time") from error
-            if isinstance(error, DeadKernelError | RuntimeError):
-                why = (said.getvalue().strip() or str(error)).split("\n")[-1]
-                raise LabError(f"the kernel of {notebook.name} died", why) from error
+            if told := _lab_error(notebook, error, timeout_s, said.getvalue().strip()):
+                raise told from error
             raise
         del done.cells[0]
         return done
@@ -142,17 +123,10 @@ class Kernel:
         deadline = time.monotonic() + timeout_s
         logging.getLogger("papermill").setLevel(logging.CRITICAL)  # every error becomes one line of ours
         return execute_notebook(
-            source,
-            None,
-            values,
-            kernel_name="python3",
-            language="python",
-            progress_bar=False,
-            autosave_cell_every=0,
-            request_save_on_cell_execute=False,
-            start_timeout=60,
+            *(source, None, values),
+            **{"kernel_name": "python3", "language": "python", "km": self._managed(), "start_timeout": 60},
+            **{"progress_bar": False, "autosave_cell_every": 0, "request_save_on_cell_execute": False},
             stderr_file=said,
-            km=self._managed(),
             resources={"metadata": {"path": str(notebook.parent.resolve())}},
             timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
         )
@@ -170,11 +144,21 @@ class Kernel:
         return self.manager
 
 
-def _cell_error(notebook: Path, error: Any, stderr: str) -> LabError:
-    """Return the line of a LabError as it is, any other exception with its cell and last line."""
-    if error.ename in _OUR_ERRORS and error.evalue:
-        return LabError(error.evalue)
-    # IPython prints an unknown magic to stderr, with no exception.
-    line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
-    where = f"{notebook.name}, cell {error.cell_index}, which begins {error.source.split(chr(10))[0][:60]!r}"
-    return LabError(where, line.strip().split("\n")[-1])
+def _lab_error(notebook: Path, error: BaseException, timeout_s: float, stderr: str) -> LabError | None:
+    """Return the line of a LabError as it is, for another error of a cell its last line; None for other exceptions."""
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill import PapermillExecutionError
+
+    if isinstance(error, PapermillExecutionError):
+        if error.ename in _OUR_ERRORS and error.evalue:
+            return LabError(error.evalue)
+        # IPython prints an unknown magic to stderr, with no exception.
+        line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
+        begins = error.source.split("\n")[0][:60]
+        where = f"{notebook.name}, cell {error.cell_index}, which begins {begins!r}"
+        return LabError(where, line.strip().split("\n")[-1])
+    if isinstance(error, CellTimeoutError):
+        return LabError(f"{notebook.name} did not end", f"{timeout_s:g} s are over", "give it more time")
+    if isinstance(error, DeadKernelError | RuntimeError):
+        return LabError(f"the kernel of {notebook.name} died", (stderr or str(error)).split("\n")[-1])
+    return None

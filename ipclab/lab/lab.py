@@ -16,9 +16,9 @@ from ipclab.lab.about import ABOUT
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, Catalogue
 from ipclab.lab.data import Data
-from ipclab.lab.magic import namespace, register
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.parameters import Parameter
+from ipclab.lab.prose import namespace, register
 from ipclab.lab.quotes import Kept, Quoted, quoted
 from ipclab.lab.runs import choose, full, newest_full
 from ipclab.lab.table import Table
@@ -93,15 +93,9 @@ class Lab(Data):
 
     @classmethod
     def sweep(
-        cls,
-        studies: Sequence[str] = (),
-        profile: str = "quick",
-        sizes: Sequence[int] = (),
-        backends: Sequence[str] = (),
-        levels: Mapping[str, Sequence[Any]] | None = None,
-        seed: int = -1,
-        run: str = "",
-    ) -> "Lab":
+        cls, studies: Sequence[str] = (), profile: str = "quick", sizes: Sequence[int] = (),
+        backends: Sequence[str] = (), levels: Mapping[str, Sequence[Any]] | None = None, seed: int = -1, run: str = "",
+    ) -> "Lab":  # fmt: skip
         """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
@@ -136,7 +130,7 @@ class Lab(Data):
         return audit.claims_table(self, study, name)
 
     def derived(self) -> pd.DataFrame:
-        """Return each number that a text derives from its own table, printed and computed, and whether it follows."""
+        """Return each number that a text derives from its own table, as printed and computed; whether it follows."""
         return audit.derived(self)
 
     def corrections(self) -> pd.DataFrame:
@@ -180,15 +174,9 @@ class Lab(Data):
     # Figures and tables
 
     def figure(
-        self,
-        name: str,
-        title: str,
-        *,
-        alt: str,
-        size: tuple[float, float] = (7.0, 3.6),
-        panels: int | tuple[int, int] = 1,
-        share: str = "",
-    ) -> Drawing:
+        self, name: str, title: str, *, alt: str,
+        size: tuple[float, float] = (7.0, 3.6), panels: int | tuple[int, int] = 1, share: str = "",
+    ) -> Drawing:  # fmt: skip
         """Give axes to draw into; the figure is then saved as SVG, PNG and PDF below `lab.figures` and shown.
 
         `title` and `alt` are msgids whose placeholders are filled like prose; `panels` is a number of axes side by side
@@ -200,23 +188,16 @@ class Lab(Data):
         return Drawing(self, name, title, alt, size, panels, share)
 
     def table(
-        self,
-        frame: pd.DataFrame,
-        caption: str,
-        *,
-        spec: str | Mapping[str, str] = "interval",
-        notes: Sequence[str] = (),
-        name: str = "",
-        empty: str = "",
-    ) -> Table:
+        self, frame: pd.DataFrame, caption: str, *,
+        spec: str | Mapping[str, str] = "interval", notes: Sequence[str] = (), name: str = "", empty: str = "",
+    ) -> Table:  # fmt: skip
         """Return a frame as a table: index levels and columns are named, cells formatted and translated.
 
         `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
         unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it
-        means that there is no row, by default that nothing was measured, and why.
-
-        Where the index is sorted, levels that have a usual order stand in that; so do columns.
-        Of what `pivot` makes of several `values`, those of one level stand together, `cell` without a name of its own.
+        means that there is no row, by default that nothing was measured, and why. Where the index is sorted, levels
+        that have a usual order stand in that; so do columns. Of what `pivot` makes of several `values`, those of one
+        level stand together, `cell` without a name of its own.
 
         >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
         """
@@ -228,9 +209,7 @@ class Lab(Data):
         if asked or full(self.run):
             return told
         fuller = newest_full(self.paths)
-        return (
-            f"{told}; a sweep: run = {str(fuller.path)!r} opens the newest full run" if fuller else f"{told}; a sweep"
-        )
+        return f"{told}; a sweep" + (f": run = {str(fuller.path)!r} opens the newest full run" if fuller else "")
 
     def __repr__(self) -> str:
         """Return the run and the language."""

@@ -12,13 +12,13 @@ from ipclab.stats.quantity import Quantity
 
 NBSP = "\u00a0"
 _DIGITS = 3
-_TIME = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-_BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 _BINARY = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
-_RATE = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
-_SHARE = {"pct": 0.01}
-_RATIO = {"x": 1.0}
-_SCALES = {"ns": _TIME, "B": _BYTES | _BINARY, "B/s": _RATE, "share": _SHARE, "1": _RATIO | _SHARE}
+_SCALES = {
+    "ns": {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9},
+    "B": {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, **_BINARY},
+    "B/s": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
+    **{"share": {"pct": 0.01}, "1": {"x": 1.0, "pct": 0.01}},
+}
 _SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
 _FLAGS = {"interval", "marked", "int", "scaled", "bare", "n"}
 _MARKS = {
@@ -102,8 +102,9 @@ class Formatter:
         if asked:
             return asked.pop()
         if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
+            size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
             steps = {name: step for name, step in scales.items() if name not in _BINARY}
-            return _fitting(found.value, steps)
+            return max((name for name in steps if size >= steps[name]), key=steps.__getitem__, default=found.unit)
         return "pct" if found.unit == "share" else found.unit
 
 
@@ -112,18 +113,13 @@ def trimmed(text: str) -> str:
     return _ZEROS.sub(lambda found: f".{found[1]}" if found[1] else "", text)
 
 
-def _fitting(value: float | str | None, steps: dict[str, float]) -> str:
-    """Return the largest unit in which the value, rounded to 3 digits, is at least 1."""
-    size = 0.0 if value is None or isinstance(value, str) else abs(float(f"{value:.{_DIGITS - 1}e}"))
-    return max((name for name in steps if size >= steps[name]), key=steps.__getitem__, default=next(iter(steps)))
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS - 1}e}")
 
 
 def _decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
-    if value == 0 or not isfinite(value):
-        return 0
-    rounded = float(f"{value:.{_DIGITS - 1}e}")
-    return max(0, _DIGITS - 1 - floor(log10(abs(rounded))))
+    return max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value))))) if value and isfinite(value) else 0
 
 
 def _is_exact(found: Quantity, unit: str) -> bool:

@@ -1,8 +1,7 @@
-"""The parameters of a notebook: the cell tagged `parameters`, and what may be passed for it."""
+"""Notebook files as plain data, their parameters (the cell tagged `parameters`), and what may be passed for these."""
 
 import ast
-import io
-import tokenize
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 import msgspec
 
 from ipclab.errors import UsageError, nearest
-from ipclab.lab import ipynb
 
 TAG = "parameters"
 _TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "object": object}
@@ -19,37 +17,56 @@ _TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "d
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its name, type as written (or that of its default), default and comment."""
+    """One parameter: its name, type as written (or that of its default), and default."""
 
     name: str
     type: str
     default: Any
-    help: str = ""
 
-    def convert(self, value: Any) -> Any:
+    def checked(self, value: Any, where: str = "") -> Any:
         """Return `value` as the parameter's type: "false" is meant as False, one item as a list of it.
 
-        Raises `ValueError` for what cannot be meant.
+        Raises UsageError for what cannot be meant.
         """
+        try:
+            return self._converted(value)
+        except ValueError as error:
+            why = f"{value!r} is no {self.type}"
+            raise UsageError(f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}") from error
+
+    def _converted(self, value: Any) -> Any:
         try:
             kind = eval(self.type, {"__builtins__": {}}, _TYPES)
         except (NameError, SyntaxError, TypeError) as error:
-            raise UsageError(
-                f"parameter {self.name!r}", f"no type {self.type!r}", f"use {', '.join(_TYPES)}"
-            ) from error
+            fix = f"use {', '.join(_TYPES)}"
+            raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", fix) from error
         if self.type.startswith("list") and not isinstance(value, list | tuple):
             value = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
         if kind in (int, float) and isinstance(value, bool):
             raise ValueError(f"{value!r} is no number")
         return msgspec.convert(value, kind, strict=False)
 
-    def checked(self, value: Any, where: str = "") -> Any:
-        """Return `value` as the parameter's type; raises UsageError for what cannot be meant."""
-        try:
-            return self.convert(value)
-        except ValueError as error:
-            why = f"{value!r} is no {self.type}"
-            raise UsageError(f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}") from error
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """Return a notebook of format 4 with its split texts joined. Raises UsageError when it is none.
+
+    nbformat takes two seconds to import, which only execution needs.
+    """
+    try:
+        notebook = json.loads(path.read_text("utf-8"))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+            for output in cell.get("outputs", []):
+                output["data"] = {kind: _joined(data) for kind, data in output.get("data", {}).items()}
+    except OSError as error:
+        raise UsageError(f"cannot read notebook {path}", error.strerror or str(error)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{path.name} is no notebook", "it is not JSON with cells") from error
+    return dict(notebook)
+
+
+def _joined(data: Any) -> Any:
+    return "".join(data) if isinstance(data, list) and all(isinstance(line, str) for line in data) else data
 
 
 def read(notebook: Path) -> dict[str, Parameter]:
@@ -57,21 +74,16 @@ def read(notebook: Path) -> dict[str, Parameter]:
 
     Raises UsageError when the file is no notebook, or has not exactly one cell tagged `parameters`.
     """
-    tagged = [
-        cell["source"]
-        for cell in ipynb.read(notebook)["cells"]
-        if cell["cell_type"] == "code" and TAG in cell["metadata"].get("tags", [])
-    ]
+    cells = [cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"]
+    tagged = [cell["source"] for cell in cells if TAG in cell["metadata"].get("tags", [])]
     if len(tagged) != 1:
-        raise UsageError(
-            f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}", "it needs exactly one", "fix the tags"
-        )
+        what = f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}"
+        raise UsageError(what, "it needs exactly one", "fix the tags")
     return from_source(tagged[0])
 
 
 def from_source(source: str) -> dict[str, Parameter]:
     """Return the parameters that assignments like `sizes: list[int] = [84]  # bytes` declare."""
-    comments = _comments(source)
     found = {}
     for node in ast.parse(source).body:
         match node:
@@ -85,8 +97,7 @@ def from_source(source: str) -> dict[str, Parameter]:
             default = ast.literal_eval(value)
         except ValueError as error:
             raise UsageError(f"parameter {name!r}", "its default is no literal") from error
-        help_text = comments.get(node.end_lineno or 0, "")
-        found[name] = Parameter(name, kind or _type_of(default), default, help_text)
+        found[name] = Parameter(name, kind or ("object" if default is None else type(default).__name__), default)
     return found
 
 
@@ -103,12 +114,3 @@ def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError(f"{notebook.name} has no parameter {name!r}", why, fix)
         converted[name] = known[name].checked(value, f" of {notebook.name}")
     return converted
-
-
-def _type_of(default: Any) -> str:
-    return "object" if default is None else type(default).__name__
-
-
-def _comments(source: str) -> dict[int, str]:
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    return {t.start[0]: t.string.lstrip("# ") for t in tokens if t.type == tokenize.COMMENT}

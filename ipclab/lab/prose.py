@@ -1,11 +1,12 @@
-"""Prose: Markdown split into translatable blocks, its placeholders filled with values, and joined again."""
+"""Prose: Markdown split into translatable blocks, its placeholders filled with values; the cell magic `%%prose`."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 from markdown_it.token import Token
 
+from ipclab.errors import LabError, UsageError
 from ipclab.lab.markdown import join_lines, parse
 from ipclab.stats.quantity import Quantity
 
@@ -14,9 +15,8 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that values bring too
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
-
-
 Lookup = Callable[[str], Quantity | str]
+TextChange = Callable[[str], str]
 
 
 class Formats(Protocol):
@@ -30,16 +30,11 @@ class Formats(Protocol):
 def split(source: str) -> list[str]:
     """Return the msgids of Markdown text in order: one line each, white space folded, no code blocks."""
     found: list[str] = []
-
-    def keep(text: str) -> str:
-        found.append(text)
-        return text
-
-    rewrite(source, keep)
+    rewrite(source, lambda text: found.append(text) or text)  # type: ignore[func-returns-value]
     return found
 
 
-def rewrite(source: str, change: Callable[[str], str]) -> str:
+def rewrite(source: str, change: TextChange) -> str:
     """Return Markdown text with `change` applied to each paragraph, heading, list item, cell and footnote."""
     lines: list[str | None] = list(source.splitlines())
     for first, count, text in _edits(parse(source), source.splitlines(), change):
@@ -71,12 +66,49 @@ def fill_plain(text: str, lookup: Lookup, formatter: Formats) -> str:
     return _fill(text, lookup, formatter, str)
 
 
-def render(source: str, translate: Callable[[str], str], fill_in: Callable[[str], str]) -> str:
+def render(source: str, translate: TextChange, fill_in: TextChange) -> str:
     """Return the Markdown of one prose cell: each block translated, then filled."""
     return rewrite(source, lambda msgid: _FULL_STOP.sub("", fill_in(join_lines(translate(msgid)))))
 
 
-def _fill(text: str, lookup: Lookup, formatter: Formats, escape: Callable[[str], str]) -> str:
+def namespace() -> Mapping[str, Any]:
+    """Return the variables of the notebook that calls; none outside one."""
+    shell = _shell()
+    return {} if shell is None else shell.user_ns
+
+
+def register(translate: TextChange, fill_in: TextChange) -> None:
+    """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render` returns."""
+    shell = _shell()
+    if shell is None:
+        return
+
+    def show(line: str, cell: str) -> None:
+        from IPython.display import Markdown, display
+
+        if line.strip():
+            why = f"it got {line.strip()!r}"
+            raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
+        display(Markdown(render(cell, translate, fill_in)))  # type: ignore[no-untyped-call]
+
+    shell.register_magic_function(show, "cell", "prose")
+    shell.set_custom_exc((LabError,), _one_line)
+
+
+def _shell() -> Any:
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()
+
+
+def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:
+    """Show a LabError as its one line instead of a traceback; IPython leaves the showing to this handler."""
+    line = [f"{kind.__name__}: {error}"]
+    shell._showtraceback(kind, error, line)
+    return line
+
+
+def _fill(text: str, lookup: Lookup, formatter: Formats, escape: TextChange) -> str:
     def value(match: re.Match[str]) -> str:
         name, spec = match[1], match[2] or ""
         if name is None:
@@ -91,7 +123,7 @@ def _escaped(value: str) -> str:
     return _SPECIAL.sub(r"\\\1", value)
 
 
-def _edits(tokens: list[Token], lines: list[str], change: Callable[[str], str]) -> Iterator[tuple[int, int, str]]:
+def _edits(tokens: list[Token], lines: list[str], change: TextChange) -> Iterator[tuple[int, int, str]]:
     """Yield (first line, number of lines, new line); a table row is one line with several texts."""
     row: list[str] | None = None
     place = 0

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError, nearest
-from ipclab.lab import canvas, ipynb, table
+from ipclab.lab import canvas, table
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
@@ -88,7 +89,7 @@ def quoted(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Quoted:
         from ipclab.lab.execute import execute
 
         execute(paths.notebooks / f"{notebook}.ipynb", {"run": str(run.path), "lang": lang}, file, timeout_s=TIMEOUT_S)
-    cells = ipynb.read(file)["cells"]
+    cells = read_notebook(file)["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
     if not outputs:
         raise LabError(f"{notebook} shows nothing", "it has no outputs", "execute it again")

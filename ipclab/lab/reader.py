@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.frames import address
 from ipclab.frames.published import worded
 from ipclab.lab import labels, prose, values
 from ipclab.lab.catalogue import N_, Catalogue
@@ -63,7 +64,7 @@ class Reader:
 
     def lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
         """Return what a placeholder names: a variable of the notebook, or the value at an address."""
-        found = values.at(name, self.points, self.text)
+        found = address.at(name, self.points, self.text)
         return values.named(name, {**self.namespace(), **(more or {})}) if found is None else found
 
     def label(self, name: str) -> str:
@@ -83,13 +84,13 @@ class Reader:
         if isinstance(level, str):
             known = labels.NAMES if factor in ("metric", "op") else labels.NAMES | labels.LEVELS
             return self.translate(known.get(level, level))
-        return self.numbers.format(values.plain(level)) if not isinstance(level, str) else level  # type: ignore[arg-type]
+        return self.numbers.format(values.plain(level))  # type: ignore[arg-type]
 
     def listed(self, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
         """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash without rows."""
         levels = labels.ordered(by, dict.fromkeys(points[by]))
         rows = [row for level in levels for row in points[points[by] == level].itertuples()]
-        found = [row.cell if hasattr(row, "cell") else values.quantity(row) for row in rows]
+        found = [row.cell if hasattr(row, "cell") else address.quantity(row) for row in rows]
         names = [self.level(by, getattr(row, by)) for row in rows]
         told = [f"{name} {self.numbers.format(each, spec)}" for name, each in zip(names, found, strict=True)]
         return self.translate(N_(", ")).join(told) or DASH

@@ -65,5 +65,5 @@ def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
 
 def _numeric(column: "pd.Series[Any]", name: str) -> bool:
     """Tell whether a column has numbers, be it beside words."""
-    numbers = [value for value in column.dropna() if isinstance(value, Quantity | int | float | np.number)]
-    return len(numbers) > 0 and name not in labels.UNITS
+    kinds = Quantity | int | float | np.number
+    return name not in labels.UNITS and any(isinstance(each, kinds) for each in column.dropna())

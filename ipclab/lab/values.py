@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, nearest
-from ipclab.frames.address import at, narrowed, one, quantity
+from ipclab.frames.address import quantity
 from ipclab.stats.quantity import Quantity, missing
-
-__all__ = ["at", "beside", "drawn_from", "named", "narrowed", "one", "over", "plain", "quantity"]
 
 
 def beside(points: pd.DataFrame, whole: pd.DataFrame, more: Mapping[str, str | tuple[str, str]]) -> pd.DataFrame:
@@ -46,19 +44,16 @@ def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
     Raises `LabError` with the nearest name when there is none.
     """
     root, *rest = name.split(".")
+    what = f"no value is named {name!r}"
     if root not in namespace:
-        known = [each for each in namespace if not each.startswith("_")]
-        raise LabError(
-            f"no value is named {name!r}", "the prose asks for it", f"the nearest name is {nearest(name, known)!r}"
-        )
+        near = nearest(name, [each for each in namespace if not each.startswith("_")])
+        raise LabError(what, "the prose asks for it", f"the nearest name is {near!r}")
     found = namespace[root]
     for part in rest:
         try:
             found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         except (KeyError, AttributeError) as error:
-            raise LabError(
-                f"no value is named {name!r}", f"{root} has no {part!r}", "see what the notebook keeps"
-            ) from error
+            raise LabError(what, f"{root} has no {part!r}", "see what the notebook keeps") from error
     return plain(found)
 
 
@@ -66,15 +61,11 @@ def plain(found: Any) -> Quantity | str:
     """Return any scalar as a quantity, a text as it is."""
     if isinstance(found, Quantity | str):
         return found
-    if isinstance(found, bool | np.bool_):
-        return str(bool(found))
-    if found is None or found is pd.NA or (isinstance(found, float | np.floating) and np.isnan(found)):
-        return missing()
-    if isinstance(found, int | np.integer):
-        return Quantity(int(found), "count", kind="computed")
-    if isinstance(found, float | np.floating):
-        return Quantity(float(found), "1", kind="computed")
-    return str(found)
+    if isinstance(found, int | float | np.integer | np.floating) and not isinstance(found, bool):
+        whole = isinstance(found, int | np.integer)
+        value = int(found) if whole else float(found)
+        return missing() if value != value else Quantity(value, "count" if whole else "1", kind="computed")  # noqa: PLR0124
+    return missing() if found is None or found is pd.NA else str(found)
 
 
 def drawn_from(quantities: Iterable[Any]) -> dict[str, int]:

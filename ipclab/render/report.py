@@ -89,7 +89,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
-    from ipclab.lab import ipynb
+    from ipclab.lab.parameters import read_notebook
     from ipclab.lab.execute import execute
     from ipclab.lab.quotes import Quoted
     from ipclab.store.run import read
@@ -97,7 +97,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
     os.environ[TEXT] = "1"
     notebook, executed = paths.notebooks / "measure.ipynb", paths.data / "executed" / "measure.ipynb"
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
-    cells = ipynb.read(executed)["cells"]
+    cells = read_notebook(executed)["cells"]
     outputs = [(each["data"], None) for cell in cells for each in cell.get("outputs", []) if "data" in each]
     return read(Path(str(Quoted("measure", outputs).run)))
 
