@@ -10,12 +10,11 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.frames.claim_file import File
-from ipclab.lab import audit, values
+from ipclab.lab import values
 from ipclab.lab.about import ABOUT
+from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import Drawing
 from ipclab.lab.catalogue import LANGUAGES, Catalogue
-from ipclab.lab.data import Data
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.parameters import Parameter
 from ipclab.lab.prose import namespace, register
@@ -24,14 +23,13 @@ from ipclab.lab.runs import choose, full, newest_full
 from ipclab.lab.table import Table
 from ipclab.lab.tabulate import tabulated
 from ipclab.paths import Paths, checkout
-from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
 
 
 @dataclass(frozen=True, repr=False)
-class Lab(Data):
+class Lab(Audit):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
     >>> lab = Lab.open(lang="ko", study="payload")          # the newest run that holds the study
@@ -44,8 +42,6 @@ class Lab(Data):
     In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
     """
 
-    own: File | None = None
-
     @classmethod
     def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> "Lab":
         """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
@@ -55,7 +51,7 @@ class Lab(Data):
         not there, and claims that cannot be judged.
         """
         lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=namespace)
-        lab = replace(lab, own=audit.own_claims(lab, claims)) if claims else lab
+        lab = lab.with_own(claims) if claims else lab
         register(lab.translate, lab.fill)
         print(f"run {lab.run.id}{lab._hint(run)}")
         return lab
@@ -111,40 +107,7 @@ class Lab(Data):
         request = Request(tuple(studies), profile, Path(run) if run else None, None if seed < 0 else seed, chosen)
         return cls.open(str(measure(checkout(), request, Bar()).path))
 
-    # Claims
-
-    def claims(self, study: str = "") -> pd.DataFrame:
-        """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
-
-        Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own`
-        (on the text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided,
-        not testable here), and what decides it as `here_value`, `here_low`, `here_high`, or `here_reason`; whether the
-        fair method is another (`fairly`), and the rule's bounds `low` and `high`.
-
-        >>> lab.claims("payload").query("here == 'fails'")
-        """
-        return audit.claims(self, study)
-
-    def claims_table(self, study: str, name: str = "") -> Table:
-        """Return the claims of the study's text (or your `own`) as a table, ready to be shown."""
-        return audit.claims_table(self, study, name)
-
-    def derived(self) -> pd.DataFrame:
-        """Return each number that a text derives from its own table, as printed and computed; whether it follows."""
-        return audit.derived(self)
-
-    def corrections(self) -> pd.DataFrame:
-        """Return sentences to put in place of claims, from the text's own table (`own`) and from this run (`here`)."""
-        return audit.corrections(self)
-
     # For other notebooks and reports
-
-    def compute(self, expression: str, study: str = "") -> Quantity:
-        """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its text's names.
-
-        >>> lab.compute("max(payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]) / 1 us")
-        """
-        return audit.compute(self, expression, study)
 
     def about(self, what: str) -> pd.DataFrame:
         """Return what every report says of its run, to be shown as a table: "run", "machine", "limits", "calibration".

@@ -70,10 +70,9 @@ def report(  # what a report is made of is named here one by one
     run.checked()
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
     if claims:
-        from ipclab.lab.audit import own_claims
         from ipclab.lab.lab import Lab
 
-        own_claims(Lab.of(run, paths, langs[0]), str(claims))
+        Lab.of(run, paths, langs[0]).with_own(str(claims))
     os.environ.update(ENVIRONMENT)
     tables = write_frames(run, out / DATA)
     make = partial(_job, paths, run, _figures(paths, out), tables, claims)
@@ -89,8 +88,8 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
-    from ipclab.lab.parameters import read_notebook
     from ipclab.lab.execute import execute
+    from ipclab.lab.parameters import read_notebook
     from ipclab.lab.quotes import Quoted
     from ipclab.store.run import read
 
