@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from nbformat import v4
 
+from ipclab.lab.runs import newest_full
+from ipclab.paths import Paths
 from tests.commands import ROOT, environment
 
 DOCUMENTS = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -31,9 +33,9 @@ def plugged(folder: Path, document: str, name: str, group: str) -> dict[str, str
     return {**environment(folder), "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
-def ipclab(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+def ipclab(env: dict[str, str], *words: str, seconds: float = 240) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ipclab", *words]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=seconds, check=False)
 
 
 def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
@@ -95,8 +97,9 @@ def test_make_targets_that_documents_name_exist(document: Path) -> None:
 
 
 def test_every_figure_is_explained() -> None:
-    sources = "\n".join(path.read_text() for path in (ROOT / "notebooks").glob("*.ipynb"))
-    figures = re.findall(r"lab\.figure\((?:\\n\",\s*\" *)?\s*\\\"([\w-]+)\\\"", sources)
+    cells = [cell for path in (ROOT / "notebooks").glob("*.ipynb") for cell in json.loads(path.read_text())["cells"]]
+    figures = [name for cell in cells for name in re.findall(r'lab\.figure\(\s*"([\w-]+)"', "".join(cell["source"]))]
+    assert len(figures) == sum("".join(cell["source"]).count("lab.figure(") for cell in cells)
     rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/figures.md").read_text(), re.MULTILINE)
     assert sorted(rows) == sorted(set(figures))
 
@@ -107,8 +110,7 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     assert [name for name, _ in calls] == ["measure", "doctor", "backends"]
     env = {**environment(tmp_path), "PYTHONPATH": str(ROOT)}
     for name, words in calls:
-        command = [sys.executable, "-m", "ipclab", name, *words.split()]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+        done = ipclab(env, name, *words.split())
         assert done.returncode in ((0, 1) if name == "doctor" else (0,)), done.stderr
     code = blocks(ROOT / "docs/tutorial.md", "python")[0]
     done = subprocess.run(
@@ -116,3 +118,17 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert all(word in done.stdout for word in ("pipe", "unix", "4096"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_first_report_of_the_tutorial_is_made(paths: Paths, tmp_path: Path) -> None:
+    assert blocks(ROOT / "docs/tutorial.md", "sh")[0].startswith("make report PROFILE=smoke REPORT_LANG=en ")
+    words = ("report", "--profile", "smoke", "--lang", "en", "--measure", "--out", str(tmp_path / "reports"))
+    done = ipclab(environment(tmp_path), *words, seconds=850)
+    assert done.returncode == 0, done.stderr
+    smoke = newest_full(paths, "smoke")
+    assert smoke is not None and smoke.complete
+    assert newest_full(paths, "quick") is None  # so `make report` measures it, and does not show the smoke run again
+    assert (tmp_path / "reports/en/00_appendix.html").is_file()
+    assert not list((tmp_path / "tmp").glob("ipclab-*"))
