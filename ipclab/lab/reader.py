@@ -108,13 +108,13 @@ class Reader:
         above: str,
         below: str,
         undecided: str,
-        missing: str = "",
+        missing: str = ABSENT,
         told: str = "",
     ) -> str:
         """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or neither.
 
-        `told` leads each of them, such as the value itself; what was not measured is said to be `missing` alone.
+        `told` leads each of them, such as the value itself; of what was not measured, `missing` alone is said.
         """
         alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided}
         chosen = alternatives.get(judge.side(found, bound))
-        return " ".join(self.say(part) for part in (told, chosen) if part) if chosen else self.say(missing or ABSENT)
+        return " ".join(self.say(part) for part in ((told, chosen) if chosen else (missing,)) if part)
