@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from ipclab.errors import LabError
@@ -81,6 +82,7 @@ class Drawing:
 
     def __enter__(self) -> Any:
         """Return the axes: one, or an array of them when several panels were asked for."""
+        np.random.seed(0)  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
         self._open = ExitStack()
         self.canvas = self._open.enter_context(blank(self.lab, self.size))
         rows, columns = self.panels if isinstance(self.panels, tuple) else (1, max(1, self.panels))

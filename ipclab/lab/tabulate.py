@@ -1,6 +1,7 @@
 """Tables out of frames: index levels and columns named, cells formatted and translated."""
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def _head(lab: Reader, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:
         for part, factor in zip(parts, factors, strict=True)
         if part != "cell" or len(parts) == 1
     ]
-    return lab.translate(N_(", ")).join(words)
+    return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
 
 
 def _cell(lab: Reader, column: str, value: Any, spec: str) -> str:
