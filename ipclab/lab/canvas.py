@@ -50,8 +50,8 @@ def blank(lab: "Lab", size: tuple[float, float]) -> Iterator[Any]:
     settings: Any = style.settings(lab.lang)
     with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
-        # The lab, what was drawn, and what waits for the final layout.
-        canvas.lab, canvas.drawn, canvas.later = lab, {}, []
+        # The lab, what was drawn, whether axes had nothing to draw, and what waits for the final layout.
+        canvas.lab, canvas.drawn, canvas.bare, canvas.later = lab, {}, False, []
         yield canvas
 
 
@@ -100,7 +100,8 @@ class Drawing:
     def _finish(self) -> None:
         from IPython.display import display
 
-        words = self.lab.say(self.alt), self.lab.say(self.title)
+        empty = self.canvas.bare and not self.canvas.drawn
+        words = self.lab.why_empty() if empty else self.lab.say(self.alt), self.lab.say(self.title)
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message="Glyph .* missing")
             svg, png = style.svg(self.canvas), style.png(self.canvas)

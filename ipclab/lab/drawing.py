@@ -257,6 +257,7 @@ _MEASURED = ("point", "value", "low", "high", "launches", "samples", "flags", "l
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions."""
     if frame.empty:
+        ax.figure.bare = True
         ax.set_axis_off()
         ax.text(0.5, 0.5, ax.figure.lab.why_empty(), ha="center", va="center", transform=ax.transAxes, wrap=True)
     else:
