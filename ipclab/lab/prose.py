@@ -14,6 +14,7 @@ from ipclab.stats.quantity import Quantity
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that values bring too
+_SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 Lookup = Callable[[str], Quantity | str]
 TextChange = Callable[[str], str]
@@ -68,7 +69,12 @@ def fill_plain(text: str, lookup: Lookup, formatter: Formats) -> str:
 
 def render(source: str, translate: TextChange, fill_in: TextChange) -> str:
     """Return the Markdown of one prose cell: each block translated, then filled."""
-    return rewrite(source, lambda msgid: _FULL_STOP.sub("", fill_in(join_lines(translate(msgid)))))
+
+    def told(msgid: str) -> str:
+        text = fill_in(join_lines(translate(msgid)))
+        return _FULL_STOP.sub("", _SPACES.sub(" ", text).strip(" "))
+
+    return rewrite(source, told)
 
 
 def namespace() -> Mapping[str, Any]:
