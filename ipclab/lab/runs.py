@@ -9,6 +9,8 @@ from ipclab.store.bundle.opened import opened
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import ORDER
 
+COARSE = "smoke"  # a profile to try things with: it never stands for a measurement that was not asked for
+
 
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """Return the run in folder (or bundle) `name`; when empty the newest here that holds `study`, else the reference.
@@ -19,8 +21,10 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     if name:
         path = Path(name) if Path(name).is_absolute() or Path(name).exists() else paths.root / name
         return opened(paths, path) if path.is_file() else folder.read(path)
-    wanted = (lambda run: holds(run, study)) if study else full
-    found = folder.newest(paths.runs, wanted)
+    if study:
+        found = folder.newest(paths.runs, lambda run: holds(run, study))
+    else:
+        found = newest_full(paths) or newest_full(paths, COARSE)
     if found is None and paths.reference.is_file():
         found = opened(paths, paths.reference)
     if found is None:
@@ -41,5 +45,10 @@ def full(run: RunFolder) -> bool:
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
-    """Return the newest full run made here, under `profile` when one is asked for; None when there is none."""
-    return folder.newest(paths.runs, lambda run: full(run) and profile in ("", run.about["parameters"]["profile"]))
+    """Return the newest full run made here under `profile`, or, when none is asked for, under any but the coarsest."""
+
+    def wanted(run: RunFolder) -> bool:
+        made = run.about["parameters"]["profile"]
+        return full(run) and (made == profile if profile else made != COARSE)
+
+    return folder.newest(paths.runs, wanted)
