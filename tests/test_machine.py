@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.errors import UsageError
 from ipclab.machine.conditions import conditions, disturbance
-from ipclab.machine.facts import FACTS, PARSERS, SOURCES, TOPICS, Fact
+from ipclab.machine.facts import FACTS, PARSERS, SOURCES, TOPICS, Fact, Machine, affects, collect, shown
 from ipclab.machine.hardware import installed
 from ipclab.machine.parse import bounded, cpu_list, cpu_set, size
 from ipclab.machine.placement import missing, placements
-from ipclab.machine.record import Machine, affects, collect, label, shown
 from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.topology import Topology, pairs
 from ipclab.paths import Paths
@@ -38,9 +36,6 @@ def test_the_table_is_well_formed() -> None:
     assert {fact.source.partition(":")[0] for fact in FACTS} >= set(SOURCES)
     assert {fact.parser.partition(":")[0] for fact in FACTS} == set(PARSERS)
     assert (sum(fact.identifies for fact in FACTS), sum(fact.shown for fact in FACTS)) == (25, 48)
-    assert label("cpu_model") == "Processor model"
-    with pytest.raises(UsageError, match="bogomips"):
-        label("bogomips")
 
 
 def test_what_reports_show_of_a_machine() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.machine import FACTS, collect
-from ipclab.machine.record import digest_of
+from ipclab.machine import FACTS, collect, digest_of
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.opened import opened

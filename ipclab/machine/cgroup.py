@@ -5,18 +5,14 @@ from ipclab.machine.source import AbsentError, Source
 MOUNT = "/sys/fs/cgroup"
 
 
-def folders(source: Source, controller: str) -> list[str]:
-    """Return the folders that govern `controller` (`cpu`, `memory`), innermost first; [] without cgroups.
-
-    The path of a container's group may name it, so that no raw file of it is kept.
-    """
+def _folders(source: Source, controller: str) -> list[str]:
+    """Return what governs `controller`, innermost first. A group's path may name a container: no raw file is kept."""
     try:
         lines = source.once("cgroups", lambda: source.read("/proc/self/cgroup").splitlines())
     except AbsentError:
         return []
     found: list[str] = []
-    for line in lines:
-        number, controllers, path = line.split(":", 2)
+    for number, controllers, path in (line.split(":", 2) for line in lines):
         mounts: list[str] = []
         if number == "0" and not controllers:
             mounts = [MOUNT] if source.exists(f"{MOUNT}/cgroup.controllers") else [f"{MOUNT}/unified"]
@@ -35,10 +31,16 @@ def _read(source: Source, folder: str, name: str) -> str:
         return ""
 
 
+def _tightest(limits: list[float]) -> float:
+    if not limits or min(limits) == float("inf"):
+        raise AbsentError("unlimited" if limits else "absent")
+    return min(limits)
+
+
 def cpu_quota(source: Source) -> float:
     """Return how many CPUs' time the tightest group grants; raise `AbsentError` (`unlimited` if none)."""
     quotas = []
-    for folder in folders(source, "cpu"):
+    for folder in _folders(source, "cpu"):
         quota, _, period = _read(source, folder, "cpu.max").partition(" ")
         if not quota:
             quota, period = (_read(source, folder, f"cpu.cfs_{name}_us") for name in ("quota", "period"))
@@ -50,20 +52,14 @@ def cpu_quota(source: Source) -> float:
 def memory_limit(source: Source) -> int:
     """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
     names = ("memory.max", "memory.limit_in_bytes")
-    told = filter(None, (_read(source, folder, name) for folder in folders(source, "memory") for name in names))
+    told = filter(None, (_read(source, folder, name) for folder in _folders(source, "memory") for name in names))
     # Version 1 writes the largest number of pages for "no limit".
     return int(_tightest([float("inf") if text == "max" or int(text) >= 1 << 62 else float(text) for text in told]))
 
 
-def _tightest(limits: list[float]) -> float:
-    if not limits or min(limits) == float("inf"):
-        raise AbsentError("unlimited" if limits else "absent")
-    return min(limits)
-
-
 def throttled_ns(source: Source) -> int:
     """Return for how long this process's group was held back by its CPU quota, in ns; raise `AbsentError`."""
-    for folder in source.once("cpu groups", lambda: folders(source, "cpu")):
+    for folder in source.once("cpu groups", lambda: _folders(source, "cpu")):
         words = dict(line.split() for line in _read(source, folder, "cpu.stat").splitlines())
         for name, factor in (("throttled_usec", 1000), ("throttled_time", 1)):
             if name in words:

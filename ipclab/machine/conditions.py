@@ -11,6 +11,8 @@ STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
 STEAL_TICKS = 2  # less than this cannot be told from rounding
 PRESSURE_SHARE = {"cpu": 0.10, "memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
 QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
+STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
+LOAD = ("load_1", "load_5", "load_15", "tasks")
 
 Conditions = dict[str, int | float | None]
 Readings = Mapping[str, int | float | None]
@@ -27,15 +29,10 @@ def conditions(source: Source, read: Callable[[str], str] | None = None) -> Cond
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
     result: Conditions = {"tick_ns": tick_ns}
     result |= _part(("cpus", "steal_ns", "busy_ns", *STAT), lambda: _stat(read("/proc/stat"), tick_ns))
-    result |= _part(LOAD, lambda: _load(read("/proc/loadavg")))
+    result |= _part(LOAD, lambda: _load(read("/proc/loadavg").split()))
     for name in PRESSURE_SHARE:
-        keys = (f"pressure_{name}_percent", f"pressure_{name}_ns")
-        result |= _part(keys, partial(_pressure, read, name))
+        result |= _part((f"pressure_{name}_percent", f"pressure_{name}_ns"), partial(_pressure, read, name))
     return result | _part(("throttled_ns",), lambda: {"throttled_ns": cgroup.throttled_ns(source)})
-
-
-STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
-LOAD = ("load_1", "load_5", "load_15", "tasks")
 
 
 def _part(keys: tuple[str, ...], make: Callable[[], Conditions]) -> Conditions:
@@ -57,8 +54,7 @@ def _stat(text: str, tick_ns: int) -> Conditions:
     return found
 
 
-def _load(text: str) -> Conditions:
-    words = text.split()
+def _load(words: list[str]) -> Conditions:
     return dict(zip(LOAD, (*map(float, words[:3]), int(words[3].partition("/")[2])), strict=True))
 
 
@@ -75,20 +71,19 @@ def disturbance(before: Readings, after: Readings, elapsed_ns: int, *, queued_sh
     leave it out where the roles share a CPU by intent. CPU pressure of the whole machine is not judged: starting and
     ending our own workers makes it. What is None is not judged.
     """
-    flags = []
-    steal = _grown(before, after, "steal_ns")
-    if steal > STEAL_SHARE * elapsed_ns and steal >= STEAL_TICKS * (after.get("tick_ns") or 0):
-        flags.append("steal")
-    if _grown(before, after, "throttled_ns") > 0:
-        flags.append("throttled")
-    for name, share in PRESSURE_SHARE.items():
-        if name != "cpu" and _grown(before, after, f"pressure_{name}_ns") > share * elapsed_ns:
-            flags.append(f"pressure-{name}")
-    if queued_share is not None and queued_share > QUEUE_SHARE:
-        flags.append("run-queue")
-    return flags
+    steal = grown(before, after, "steal_ns") or 0
+    found = {
+        "steal": steal > STEAL_SHARE * elapsed_ns and steal >= STEAL_TICKS * (after.get("tick_ns") or 0),
+        "throttled": (grown(before, after, "throttled_ns") or 0) > 0,
+    }
+    for name in ("memory", "io"):
+        share = PRESSURE_SHARE[name] * elapsed_ns
+        found[f"pressure-{name}"] = (grown(before, after, f"pressure_{name}_ns") or 0) > share
+    found["run-queue"] = (queued_share or 0) > QUEUE_SHARE
+    return [flag for flag, disturbs in found.items() if disturbs]
 
 
-def _grown(before: Readings, after: Readings, key: str) -> int | float:
+def grown(before: Readings, after: Readings, key: str) -> int | float | None:
+    """Return by how much a reading grew; None where it is not told."""
     first, last = before.get(key), after.get(key)
-    return 0 if first is None or last is None else last - first
+    return None if first is None or last is None else last - first

@@ -1,18 +1,23 @@
-"""What is known of a machine: `facts.csv` has a line for each fact, and what its names stand for is here."""
+"""What is known of a machine: a line of `facts.csv` for each fact, what its names stand for, and a digest of all."""
 
 import csv
+import hashlib
+import json
 import os
 import platform
 import sys
 import sysconfig
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from ipclab import __version__
 from ipclab.machine import cgroup, hardware, parse, software, storage
 from ipclab.machine.source import AbsentError, Source, scrub
+from ipclab.machine.topology import Topology
+from ipclab.paths import Paths
 
 Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
@@ -29,14 +34,15 @@ AFFECTS = {
     "software": "software: system, interpreter, packages",
 }
 TOPICS = tuple(filter(None, AFFECTS.values()))
+# Why a fact has no value, as a report says it (msgids).
+REASONS = {"absent": "not offered by this machine", "denied": "may not be read", "unlimited": "no limit"}
 
 FUNCTIONS = (
     cgroup.cpu_quota, cgroup.memory_limit, hardware.boost, hardware.container, hardware.cpuinfo,
-    hardware.frequency_now, hardware.idle_states, hardware.init_manages, hardware.meminfo, hardware.model,
-    hardware.topology, hardware.vendor, hardware.virtualisation, software.condition, software.config,
-    software.io_uring, software.limit, software.lock_digest, software.mitigations, software.options,
-    software.packages, software.preemption, software.tickless, software.tool, storage.disk, storage.filesystem,
-    storage.mount_options, storage.scheduler, storage.space,
+    hardware.frequency_now, hardware.idle_states, hardware.meminfo, hardware.model, hardware.vendor,
+    hardware.virtualisation, software.condition, software.io_uring, software.limit, software.lock_digest,
+    software.mitigations, software.options, software.packages, software.preemption, software.tool, storage.disk,
+    storage.mount_options, storage.scheduler,
 )  # fmt: skip
 # What is asked of a source, with the words behind the colon; a name that begins with a slash is a file.
 SOURCES: dict[str, Callable[..., Any]] = {
@@ -49,6 +55,12 @@ SOURCES: dict[str, Callable[..., Any]] = {
     "built": lambda _, option: option in (sysconfig.get_config_var("CONFIG_ARGS") or ""),
     "gil": lambda _: getattr(sys, "_is_gil_enabled", lambda: True)(),
     "version": lambda _: __version__,
+    "topology": lambda source: source.once("topology", lambda: Topology.read(source)),
+    "init_manages": lambda source: source.read("/proc/1/comm").strip() in parse.KNOWN["inits"],
+    "config": lambda source, option: software.config(source)[option],
+    "tickless": lambda source: software.built_in(source, "tickless"),
+    "space": lambda source, place: source.system.space(storage.folder(source, place)),
+    "filesystem": lambda source, place: storage.mount(source, place).filesystem,
     **{function.__name__: function for function in FUNCTIONS},
 }
 # What becomes of the answer.
@@ -120,9 +132,60 @@ def _call(named: Mapping[str, Callable[..., Any]], text: str, subject: object) -
     return named[name](subject, *filter(None, words.split("|")))
 
 
-def _table() -> tuple[Fact, ...]:
-    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
-        return tuple(Fact(**{**row, "affects": AFFECTS[row["affects"]]}) for row in csv.DictReader(file))
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _file:
+    FACTS = tuple(Fact(**{**row, "affects": AFFECTS[row["affects"]]}) for row in csv.DictReader(_file))
 
 
-FACTS = _table()
+@dataclass(frozen=True)
+class Machine:
+    """Facts by name (None where there is none: `reasons` says why), raw files by path, the short digest."""
+
+    facts: dict[str, Value]
+    reasons: dict[str, str]
+    raw: dict[str, str]
+    digest: str
+
+
+class Row(NamedTuple):
+    """One fact as a report lists it; `group`, `label` and `reason` are msgids, `reason` is "" when there is a value."""
+
+    group: str
+    label: str
+    value: Value
+    unit: str
+    reason: str
+    identifies: bool
+
+
+def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
+    """Read every fact from this machine or `source`, under 0.5 s; `root` is the checkout, not a /proc root.
+
+    What cannot be read is None with its reason, never an exception.
+    """
+    fresh = (source or Source()).fresh(Paths(root) if root else None)
+    taken = {fact.name: fact.take(fresh) for fact in FACTS}
+    facts = {name: value for name, (value, _) in taken.items()}
+    reasons = {name: reason for name, (_, reason) in taken.items() if reason}
+    return Machine(facts, reasons, dict(sorted(fresh.raw.items())), digest_of(facts))
+
+
+def digest_of(facts: Mapping[str, Value]) -> str:
+    """Return the first 12 hex digits of the SHA-256 of the identifying facts' canonical JSON."""
+    stable = {fact.name: facts.get(fact.name) for fact in FACTS if fact.identifies}
+    text = json.dumps(stable, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[Row]:
+    """Return the rows of a report's table of the machine, from what a run stored of it."""
+    rows = []
+    for fact in (fact for fact in FACTS if fact.shown):
+        value = facts.get(fact.name)
+        reason = REASONS.get(reasons.get(fact.name, ""), REASONS["absent"]) if value is None else ""
+        rows.append(Row(fact.group, fact.label, value, fact.unit, reason, fact.identifies))
+    return rows
+
+
+def affects() -> dict[str, tuple[str, ...]]:
+    """Return what differences between machines affect (msgids) -> the names of the facts that matter for it."""
+    return {topic: tuple(fact.name for fact in FACTS if fact.affects == topic) for topic in TOPICS}

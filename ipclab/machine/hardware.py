@@ -1,24 +1,19 @@
 """What one file alone does not tell of processor, memory and what stands between us and them."""
 
+from collections import defaultdict
+
 from ipclab.machine.parse import KNOWN, cpu_list, fields, size
-from ipclab.machine.source import AbsentError, Source
+from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Topology
 
 CPUINFO, DMI, FREQUENCY = "/proc/cpuinfo", "/sys/class/dmi/id", f"{CPUS}/cpu0/cpufreq"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
 
-def topology(source: Source) -> Topology:
-    """Return the topology, read once for each source."""
-    return source.once("topology", lambda: Topology.read(source))
-
-
 def cpuinfo(source: Source, *keys: str) -> str:
     """Return the first of `keys` that the first processor has."""
     found = source.once("cpuinfo fields", lambda: fields(source.text(CPUINFO)))
-    if value := next((found[key] for key in keys if found.get(key)), ""):
-        return value
-    raise AbsentError
+    return present(next((found[key] for key in keys if found.get(key)), ""))
 
 
 def meminfo(source: Source, key: str) -> str:
@@ -42,28 +37,22 @@ def model(source: Source) -> str:
     except AbsentError:
         lines = source.text(CPUINFO).splitlines()
         kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
-        if not kinds:
-            raise
-        return f"{vendor(source)} " + " + ".join(kinds)
+        named = " + ".join(present(kinds))
+        return f"{vendor(source)} {named}"
 
 
 def cache_sharing(found: Topology) -> dict[str, str]:
     """Return level and type of each kind of cache -> the CPUs of each."""
-    shared: dict[str, str] = {}
+    shared = defaultdict(list)
     for each in found.caches:
-        name = f"L{each.level} {each.type}"
-        shared[name] = f"{shared.get(name, '')} {cpu_list(each.cpus)}".lstrip()
-    if not shared:
-        raise AbsentError
-    return shared
+        shared[f"L{each.level} {each.type}"].append(cpu_list(each.cpus))
+    return present({name: " ".join(each) for name, each in shared.items()})
 
 
 def cache(found: Topology, level: str, kind: str, part: str = "size") -> int:
     """Return `size` or `line` (bytes) of the first cache of a level that is of `kind` or unified."""
     fitting = (each for each in found.caches if each.level == int(level) and each.type in (kind, "Unified"))
-    if number := getattr(next(fitting, None), part, 0):
-        return int(number)
-    raise AbsentError
+    return present(int(getattr(next(fitting, None), part, 0)))
 
 
 def boost(source: Source) -> bool:
@@ -85,17 +74,14 @@ def frequency_now(source: Source) -> int:
 def idle_states(source: Source) -> dict[str, int]:
     """Return state name -> exit latency in ns."""
     folder = f"{CPUS}/cpu0/cpuidle"
-    if states := [f"{folder}/{name}" for name in source.names(folder)]:
-        return {source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states}
-    raise AbsentError
+    states = [f"{folder}/{name}" for name in source.names(folder)]
+    return present({source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states})
 
 
 def installed(told: str) -> int:
     """Return the bytes of MemTotal rounded up to the next quarter of a power of two, as memory is sold.
 
-    MemTotal is what firmware and kernel leave, typically 1 to 6 % below the modules, and moves by some MiB
-    between boots. With steps of a sixteenth, 16 GiB that show as 15.5 would sit on an edge; here an edge is
-    an eighth or more below every size sold.
+    Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth below every size sold.
     """
     total = size(told)
     step = max(1, (1 << max(total - 1, 0).bit_length()) >> 3)
@@ -112,10 +98,9 @@ def virtualisation(source: Source) -> str:
         return "none"
     names = ("sys_vendor", "product_name", "bios_vendor")
     told = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
-    clock = source.told(CLOCKSOURCES, str, "")
-    found = [kind for word, kind in KNOWN["firmware"].items() if word in told]
-    found += [kind for word, kind in KNOWN["clocks"].items() if word in clock]
-    return next(iter(found), "unnamed" if "flags" in info else "none")
+    texts = {"firmware": told, "clocks": source.told(CLOCKSOURCES, str, "")}
+    found = (kind for name, text in texts.items() for word, kind in KNOWN[name].items() if word in text)
+    return str(next(found, "unnamed" if "flags" in info else "none"))
 
 
 def container(source: Source) -> str:
@@ -124,8 +109,3 @@ def container(source: Source) -> str:
         return str(KNOWN["containers"][mark])
     groups = source.read("/proc/1/cgroup")  # carries container ids: not kept
     return next((kind for word, kind in KNOWN["cgroups"].items() if word in groups), "none")
-
-
-def init_manages(source: Source) -> bool:
-    """Tell whether process 1 is a usual init; in a container it is the application."""
-    return source.read("/proc/1/comm").strip() in KNOWN["inits"]

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,8 @@ LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 
 def fields(text: str) -> dict[str, str]:
     """Return `key: value` lines as a dict; the first of equal keys wins."""
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        key, colon, value = line.partition(":")
-        if colon:
-            found.setdefault(key.strip(), value.strip())
-    return found
+    lines = (line.partition(":") for line in reversed(text.splitlines()))
+    return {key.strip(): value.strip() for key, colon, value in lines if colon}
 
 
 def cpu_set(text: str) -> frozenset[int]:
@@ -34,13 +31,9 @@ def cpu_set(text: str) -> frozenset[int]:
 
 def cpu_list(cpus: Iterable[int]) -> str:
     """Return CPUs as the kernel writes them: `0-3,8`."""
-    parts: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if parts and cpu == parts[-1][1] + 1:
-            parts[-1][1] = cpu
-        else:
-            parts.append([cpu, cpu])
-    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in parts)
+    runs = groupby(enumerate(sorted(cpus)), lambda each: each[1] - each[0])
+    parts = [[cpu for _, cpu in run] for _, run in runs]
+    return ",".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else f"{part[0]}" for part in parts)
 
 
 def chosen(text: str) -> str:

@@ -4,12 +4,11 @@ import gzip
 import hashlib
 import os
 import resource
-from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from ipclab.machine.conditions import conditions
 from ipclab.machine.parse import KNOWN, chosen
-from ipclab.machine.source import AbsentError, Source
+from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS
 
 
@@ -21,9 +20,9 @@ def options(source: Source) -> list[str]:
     return kept
 
 
-def config(source: Source, option: str) -> str:
-    """Return one of the kernel's build options about ticks and preemption; KeyError when it was not built in."""
-    return source.once("config", lambda: _config(source))[option]
+def config(source: Source) -> dict[str, str]:
+    """Return the kernel's build options about ticks and preemption."""
+    return source.once("config", lambda: _config(source))
 
 
 def _config(source: Source) -> dict[str, str]:
@@ -38,16 +37,9 @@ def _config(source: Source) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
-def _built_in(source: Source, words: Mapping[str, str]) -> str:
-    options = source.once("config", lambda: _config(source))
-    if word := next((word for name, word in words.items() if options.get(name) == "y"), ""):
-        return word
-    raise AbsentError
-
-
-def tickless(source: Source) -> str:
-    """Return when the timer tick stops."""
-    return _built_in(source, KNOWN["tickless"])
+def built_in(source: Source, kind: str) -> str:
+    """Return the word for the first of the build options of a `kind` (tickless, preemption) that is set."""
+    return present(next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), ""))
 
 
 def preemption(source: Source) -> str:
@@ -56,15 +48,13 @@ def preemption(source: Source) -> str:
         return chosen(source.text("/sys/kernel/debug/sched/preempt"))
     except AbsentError:
         asked = [word.partition("=")[2] for word in options(source) if word.startswith("preempt=")]
-        return asked[-1] if asked else _built_in(source, KNOWN["preemption"])
+        return asked[-1] if asked else built_in(source, "preemption")
 
 
 def mitigations(source: Source) -> dict[str, str]:
     """Return vulnerability -> what the kernel does about it."""
     folder = f"{CPUS}/vulnerabilities"
-    if names := source.names(folder):
-        return {name: source.text(f"{folder}/{name}").strip() for name in names}
-    raise AbsentError
+    return present({name: source.text(f"{folder}/{name}").strip() for name in source.names(folder)})
 
 
 def limit(source: Source, name: str, which: str) -> int:
@@ -116,11 +106,11 @@ def lock_digest(source: Source) -> str:
 
 def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
-    return source.once("tools", lambda: _ask(source))[name].result()
+    folders, tools = {"git": source.paths.root}, {name: words.split() for name, words in KNOWN["tools"].items()}
 
+    def ask() -> dict[str, Future[str]]:
+        run = source.system.run
+        with ThreadPoolExecutor(len(tools)) as pool:
+            return {name: pool.submit(run, *words, cwd=folders.get(words[0])) for name, words in tools.items()}
 
-def _ask(source: Source) -> dict[str, Future[str]]:
-    folders, tools = {"git": source.paths.root}, [words.split() for words in KNOWN["tools"].values()]
-    with ThreadPoolExecutor(len(tools)) as pool:
-        asked = [pool.submit(source.system.run, *words, cwd=folders.get(words[0])) for words in tools]
-    return dict(zip(KNOWN["tools"], asked, strict=True))
+    return source.once("tools", ask)[name].result()

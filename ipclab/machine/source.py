@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import which
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ipclab.paths import Paths, checkout
 
@@ -40,8 +40,18 @@ class AbsentError(Exception):
         self.reason = reason
 
 
+def present(value: T) -> T:
+    """Return `value`; raise `AbsentError` when it is empty or zero."""
+    if value:
+        return value
+    raise AbsentError
+
+
 class System:
     """The calls of the operating system that facts need; tests pass a subclass."""
+
+    sysconf: Callable[[str], int] = staticmethod(os.sysconf)
+    limit: Callable[[int], tuple[int, int]] = staticmethod(resource.getrlimit)
 
     def affinity(self) -> set[int]:
         """Return the CPUs the calling thread may use; the kernel has already applied cgroup cpusets."""
@@ -49,16 +59,7 @@ class System:
 
     def uname(self) -> tuple[str, str]:
         """Return the host name (needed only to hide it) and the architecture."""
-        names = os.uname()
-        return names.nodename, names.machine
-
-    def sysconf(self, name: str) -> int:
-        """Return a configuration value such as `SC_PAGE_SIZE`, in its own unit."""
-        return os.sysconf(name)
-
-    def limit(self, kind: int) -> tuple[int, int]:
-        """Return the soft and the hard limit of `resource.RLIMIT_*`."""
-        return resource.getrlimit(kind)
+        return os.uname().nodename, os.uname().machine
 
     def space(self, path: str) -> tuple[int, int]:
         """Return size and free bytes of the file system that holds `path`; raise `AbsentError`."""
@@ -89,9 +90,10 @@ class System:
         # Into a file, since a child of a killed tool could hold a pipe open for ever.
         with tempfile.TemporaryFile() as output:
             try:
-                files = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.DEVNULL}
-                place: dict[str, Any] = {"cwd": cwd or Path("/"), "env": os.environ | quiet, **files}
-                subprocess.run((program, *command[1:]), timeout=seconds, check=True, **place)
+                subprocess.run(
+                    (program, *command[1:]), timeout=seconds, check=True, cwd=cwd or Path("/"), env=os.environ | quiet,
+                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
+                )  # fmt: skip
             except subprocess.TimeoutExpired as error:
                 raise AbsentError("timed out") from error
             except (OSError, subprocess.SubprocessError) as error:

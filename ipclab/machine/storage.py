@@ -1,16 +1,15 @@
 """Facts about file systems: shared memory's and the one that holds the data folder."""
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ipclab.machine.parse import KNOWN
-from ipclab.machine.source import AbsentError, Source
+from ipclab.machine.source import Source, present
 
 SHM = "/dev/shm"
 
 
-@dataclass(frozen=True)
-class Mount:
+class Mount(NamedTuple):
     """One line of mountinfo: device number, mount point, options, file system, device."""
 
     number: str
@@ -30,17 +29,16 @@ def _mount(line: str) -> Mount:
 def mount_of(source: Source, path: str) -> Mount:
     """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not kept."""
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
-    best = None
-    for mount in map(_mount, table):
-        inside = path == mount.point or path.startswith(mount.point.rstrip("/") + "/")
-        if inside and (best is None or len(mount.point) >= len(best.point)):  # a later mount covers an earlier
-            best = mount
-    if best is None:
-        raise AbsentError
-    return best
+    found = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
+    return max(reversed(present(found)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
 
 
-def _folder(source: Source, place: str) -> str:
+def mount(source: Source, place: str) -> Mount:
+    """Return the mount of `shm` or `scratch`."""
+    return mount_of(source, folder(source, place))
+
+
+def folder(source: Source, place: str) -> str:
     """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is there already."""
     if place == "shm":
         return SHM
@@ -48,34 +46,30 @@ def _folder(source: Source, place: str) -> str:
     return str(next(place for place in (folder, *folder.parents) if place.exists()))
 
 
-def space(source: Source, place: str) -> tuple[int, int]:
-    """Return size and free bytes of the file system of `shm` or `scratch`."""
-    return source.system.space(_folder(source, place))
-
-
-def filesystem(source: Source, place: str) -> str:
-    """Return the kind of the file system of `shm` or `scratch`."""
-    return mount_of(source, _folder(source, place)).filesystem
-
-
 def mount_options(source: Source, place: str) -> list[str]:
     """Return the options that say how files behave; others may carry addresses, users and their folders."""
-    words = dict.fromkeys(mount_of(source, _folder(source, place)).options.split(","))
+    words = dict.fromkeys(mount(source, place).options.split(","))
     return [word for word in words if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))]
 
 
 def disk(source: Source) -> str:
     """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
-    found = mount_of(source, _folder(source, "scratch"))
-    for kind in ("memory", "network"):
-        if found.filesystem in KNOWN[kind]:
-            return kind
-    return _kind(source, _device(source, found))
+    found = mount(source, "scratch")
+    if kind := next((kind for kind in ("memory", "network") if found.filesystem in KNOWN[kind]), ""):
+        return kind
+    device = _device(source, found)
+    model = source.told(f"{device}/device/model", str.lower, "")
+    if any(word in model for word in KNOWN["virtual_models"]):
+        return "virtual"
+    for start, kind in KNOWN["disks"].items():
+        if device.rpartition("/")[2].startswith(start):
+            return str(kind)
+    return "rotating" if source.text(f"{device}/queue/rotational").strip() == "1" else "solid-state"
 
 
 def scheduler(source: Source) -> str:
     """Return how the disk under the data folder orders requests."""
-    device = _device(source, mount_of(source, _folder(source, "scratch")))
+    device = _device(source, mount(source, "scratch"))
     words = source.text(f"{device}/queue/scheduler").split()
     return next((word.strip("[]") for word in words if word.startswith("[")), "none")
 
@@ -87,22 +81,8 @@ def _device(source: Source, mount: Mount) -> str:
         return "/sys" + os.path.realpath(source.path(link)).removeprefix(os.path.realpath(source.path("/sys")))
 
     name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
-    link = next(filter(source.exists, (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")), None)
-    if link is None:
-        raise AbsentError
-    folder = real(link)
+    links = (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")
+    folder = real(present(next(filter(source.exists, links), "")))
     while slaves := source.names(f"{folder}/slaves"):  # LUKS, LVM and RAID lie on something
         folder = real(f"{folder}/slaves/{slaves[0]}")
     return folder if source.exists(f"{folder}/queue") else folder.rpartition("/")[0]
-
-
-def _kind(source: Source, device: str) -> str:
-    name = device.rpartition("/")[2]
-    model = source.told(f"{device}/device/model", str.lower, "")
-    if name.startswith(("vd", "xvd")) or any(word in model for word in KNOWN["virtual_models"]):
-        return "virtual"
-    if name.startswith("nvme"):
-        return "nvme"
-    if name.startswith("mmcblk"):
-        return "card"
-    return "rotating" if source.text(f"{device}/queue/rotational").strip() == "1" else "solid-state"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 from ipclab.errors import UsageError
 from ipclab.machine.parse import cpu_set, size
@@ -17,8 +18,7 @@ RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 
 
-@dataclass(frozen=True)
-class Cache:
+class Cache(NamedTuple):
     """One cache: level, type (`Data`, `Instruction`, `Unified`), bytes and line (0: not told), CPUs."""
 
     level: int
