@@ -2,55 +2,26 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from markdown_it.token import Token
 
 from ipclab.errors import LabError
-from ipclab.lab import canvas as figure
-from ipclab.lab import markdown, table
+from ipclab.lab import canvas, markdown, table
+from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import N_, Catalogue
+from ipclab.lab.table import Table
 
 KEEP_IN_LAB = "lab"
 MARKDOWN = "text/markdown"
-_TABLE, _FIGURE = N_("Table {number}."), N_("Figure {number}.")
-
-
-@dataclass(frozen=True)
-class Prose:
-    """Markdown tokens without footnote definitions; each footnote reference has `meta["number"]`."""
-
-    tokens: list[Token]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table with its label, such as "Table 1"."""
-
-    table: table.Table
-    label: str
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """An SVG with its words and its label, such as "Figure 1"."""
-
-    svg: str
-    alt: str
-    caption: str
-    label: str
-
-
-@dataclass(frozen=True)
-class Plain:
-    """Text as it was printed."""
-
-    text: str
-
-
-Block = Prose | Sheet | Drawing | Plain
+_LABELS = {Table: N_("Table {number}."), Figure: N_("Figure {number}.")}
+# Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and `meta["note"]`. Captions
+# of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
+Block = list[Token] | Table | Figure | str
+Shown = TypeVar("Shown", Table, Figure)
 
 
 @dataclass
@@ -66,13 +37,17 @@ class Document:
     blocks: list[Block] = field(default_factory=list)
     notes: list[Token] = field(default_factory=list)
 
+    @property
+    def prose(self) -> list[list[Token]]:
+        """The blocks that are prose."""
+        return [block for block in self.blocks if isinstance(block, list)]
+
     def headings(self) -> Iterator[tuple[int, str, str]]:
         """Yield (level from 1, id, text) of each heading in order."""
-        for block in self.blocks:
-            if isinstance(block, Prose):
-                for token, inline in zip(block.tokens, block.tokens[1:], strict=False):
-                    if token.type == "heading_open":
-                        yield int(token.tag[1]), str(token.attrGet("id")), plain(inline)
+        for tokens in self.prose:
+            for token, inline in pairwise(tokens):
+                if token.type == "heading_open":
+                    yield int(token.tag[1]), str(token.attrGet("id")), plain(inline)
 
 
 def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
@@ -85,17 +60,11 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook["metadata"].get("papermill", {}))
     lang = facts.get("lang", "en")
     files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
-    document = Document(
-        lang,
-        facts.get("title", ""),
-        facts.get("date", ""),
-        facts.get("run", ""),
-        files,
-        Catalogue.load(lang, locale).translate,
-    )
+    title, date, run = (facts.get(name, "") for name in ("title", "date", "run"))
+    document = Document(lang, title, date, run, files, Catalogue.load(lang, locale).translate)
     for cell in notebook["cells"]:
         if KEEP_IN_LAB not in cell["metadata"].get("tags", []):
-            document.blocks += [block for block in _blocks(cell, document) if block]
+            document.blocks += [block for block in _blocks(cell, document) if block is not None]
     _take_title(document)
     _settle_headings(document)
     return document
@@ -128,24 +97,27 @@ def _blocks(cell: Any, document: Document) -> Iterator[Block | None]:
 
 def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
     """Return the block of one display; widgets and empty displays have none."""
-    count = {kind: sum(isinstance(b, kind) for b in document.blocks) + 1 for kind in (Sheet, Drawing)}
     if table.MIME in data:
-        label = document.translate(_TABLE).replace("{number}", str(count[Sheet]))
-        return Sheet(table.Table.from_json(data[table.MIME]), label)
-    if figure.MIME in data:
-        words = metadata.get(figure.MIME, {})
+        return _labelled(Table.from_json(data[table.MIME]), document)
+    if canvas.MIME in data:
+        words = metadata.get(canvas.MIME, {})
         if not words.get("alt"):
             raise LabError("a figure has no alt text", "its display has no metadata", "show a Figure")
-        label = document.translate(_FIGURE).replace("{number}", str(count[Drawing]))
-        return Drawing(data[figure.MIME], words["alt"], words.get("caption", ""), label)
+        return _labelled(Figure(data[canvas.MIME], words["alt"], words.get("caption", ""), ""), document)
     if MARKDOWN in data:
         return _prose(data[MARKDOWN], document)
     if any("widget" in kind for kind in data) or "text/plain" not in data:
         return None
-    return Plain(data["text/plain"])
+    return str(data["text/plain"])
 
 
-def _prose(source: str, document: Document) -> Prose:
+def _labelled(shown: Shown, document: Document) -> Shown:
+    number = sum(isinstance(block, type(shown)) for block in document.blocks) + 1
+    label = document.translate(_LABELS[type(shown)]).replace("{number}", str(number))
+    return replace(shown, caption=f"{label} {shown.caption}".rstrip())
+
+
+def _prose(source: str, document: Document) -> list[Token]:
     tokens = markdown.parse(source)
     definitions, kept = {}, []
     for index, token in enumerate(tokens):
@@ -162,33 +134,28 @@ def _prose(source: str, document: Document) -> Prose:
                 raise LabError(f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell")
             document.notes.append(definitions[label])
             child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
-    return Prose(kept)
+    return kept
 
 
 def _take_title(document: Document) -> None:
     first = document.blocks[0] if document.blocks else None
-    if isinstance(first, Prose) and first.tokens and first.tokens[0].tag == "h1":
-        document.title = document.title or plain(first.tokens[1])
-        document.blocks[0] = Prose(first.tokens[3:])
+    if isinstance(first, list) and first and first[0].tag == "h1":
+        document.title = document.title or plain(first[1])
+        document.blocks[0] = first[3:]
     if not document.title:
         raise LabError("the report has no title", "the notebook does not begin with one", "add '# Title'")
 
 
 def _settle_headings(document: Document) -> None:
     """Give headings ids, and levels that start at 1 and skip none."""
-    opened = [t for b in document.blocks if isinstance(b, Prose) for t in b.tokens if t.type == "heading_open"]
-    texts = [text for _, _, text in document.headings()]
-    shift = min((int(t.tag[1]) for t in opened), default=1) - 1
+    threes = [three for tokens in document.prose for three in zip(tokens, tokens[1:], tokens[2:], strict=False)]
+    headings = [three for three in threes if three[0].type == "heading_open"]
+    shift = min((int(token.tag[1]) for token, _, _ in headings), default=1) - 1
     level, seen = 0, set[str]()
-    for token, text in zip(opened, texts, strict=True):
+    for token, inline, close in headings:
         level = min(int(token.tag[1]) - shift, level + 1)
-        token.tag = f"h{level}"
-        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        name = next(n for n in (f"{slug}-{i}" if i else slug for i in range(len(opened))) if n not in seen)
+        token.tag = close.tag = f"h{level}"
+        slug = re.sub(r"[^\w]+", "-", plain(inline).lower()).strip("-") or "section"
+        name = next(n for n in (f"{slug}-{i}" if i else slug for i in range(len(headings))) if n not in seen)
         seen.add(name)
         token.attrSet("id", f"s-{name}")
-    for block in document.blocks:
-        if isinstance(block, Prose):
-            for before, token in zip(block.tokens, block.tokens[2:], strict=False):
-                if token.type == "heading_close":
-                    token.tag = before.tag

@@ -1,27 +1,29 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes through them too."""
 
-from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from markdown_it.token import Token
 from nbconvert.exporters import Exporter
+from nbconvert.exporters.exporter import FilenameExtension
 from traitlets import Unicode
 
 from ipclab.errors import LabError
-from ipclab.render import document, typst
-from ipclab.render.page import page
+from ipclab.lab import markdown
+from ipclab.lab.catalogue import N_
+from ipclab.lab.numbers import Formatter
+from ipclab.render import svg, typst
+from ipclab.render.document import Document, read
 
-STANDARDS: list[Any] = ["ua-1", "a-3a"]
-EPOCH = "1970-01-01"  # of what no report has dated
+_WORDS = {"contents": N_("Contents"), "skip": N_("Skip to the content"), "notes": N_("Notes")}
 
 
 class DocumentExporter(Exporter):
-    """An exporter of an executed notebook, read as a `document.Document` first; subclasses say what becomes of it."""
+    """An exporter of an executed notebook, read as a `Document` first; subclasses say what becomes of it."""
 
     locale = Unicode("", help="folder of the catalogues; the package's own when empty").tag(config=True)
 
-    def convert(self, read: document.Document) -> str | bytes:
+    def convert(self, document: Document) -> str | bytes:
         """Return the document in the exporter's format."""
         raise NotImplementedError
 
@@ -35,7 +37,7 @@ class DocumentExporter(Exporter):
         nb, found = super().from_notebook_node(nb, resources, **kw)
         folder = Path(found.get("metadata", {}).get("path", ".") or ".")
         try:
-            return self.convert(document.read(nb, folder, Path(self.locale) if self.locale else None)), found
+            return self.convert(read(nb, folder, Path(self.locale) if self.locale else None)), found
         except LabError as error:
             if found.get("ipclab"):
                 raise
@@ -46,48 +48,34 @@ class ReportHTMLExporter(DocumentExporter):
     """A standalone page: contents, tables that scroll by themselves, inline drawings, light, dark and print."""
 
     output_mimetype, export_from_notebook = "text/html", "HTML report"
+    file_extension = FilenameExtension(".html").tag(config=True)
 
-    def _file_extension_default(self) -> str:
-        return ".html"
+    def convert(self, document: Document) -> str:
+        """Return the page, which loads nothing. The template escapes whatever it does not mark as made here."""
+        from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    def convert(self, read: document.Document) -> str:
-        """Return the page."""
-        return page(read)
+        loader, undefined = PackageLoader("ipclab.render"), StrictUndefined
+        environment = Environment(loader=loader, autoescape=True, undefined=undefined, trim_blocks=True)
+        return environment.get_template("report.html").render(
+            document=document,
+            date=Formatter(document.lang).date(document.date) if document.date else "",
+            words={key: document.translate(word) for key, word in _WORDS.items()},
+            html=lambda tokens: markdown.to_html([_lowered(token) for token in tokens]),
+            inline=svg.inline,
+        )
+
+
+def _lowered(token: Token) -> Token:
+    """Return a heading one level lower, anything else as it is: the page's title is its h1."""
+    return token.copy(tag=f"h{min(6, int(token.tag[1]) + 1)}") if token.type.startswith("heading_") else token
 
 
 class TypstPDFExporter(DocumentExporter):
     """An accessible, archivable PDF, by Typst."""
 
     output_mimetype, export_from_notebook = "application/pdf", "PDF via Typst"
+    file_extension = FilenameExtension(".pdf").tag(config=True)
 
-    def _file_extension_default(self) -> str:
-        return ".pdf"
-
-    def convert(self, read: document.Document) -> bytes:
+    def convert(self, document: Document) -> bytes:
         """Return the PDF."""
-        return compile_pdf(typst.source(read), read.date)
-
-
-def compile_pdf(source: str, date: str) -> bytes:
-    """Return the PDF of Typst source, stamped with `date` (ISO 8601, UTC when it names no zone).
-
-    It is PDF/UA-1 and PDF/A-3a: LabError when a glyph, an alt text or a title is missing.
-    """
-    from typst import TypstError
-    from typst import compile as compiled
-
-    moment = datetime.fromisoformat(date or EPOCH)
-    stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-    options: dict[str, Any] = {"font_paths": _fonts(), "pdf_standards": STANDARDS, "timestamp": stamp}
-    try:
-        return bytes(compiled(source.encode(), format="pdf", ignore_system_fonts=True, **options))
-    except TypstError as error:
-        raise LabError("the PDF compiler refuses", error.message, " ".join(error.hints[:1])) from error
-
-
-@cache
-def _fonts() -> Any:
-    import manimgx_fonts_cjk
-    from typst import Fonts
-
-    return Fonts(include_system_fonts=False, font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)])
+        return typst.pdf(document)
