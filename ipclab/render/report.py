@@ -1,11 +1,12 @@
 """Reports: every notebook in every language, executed by papermill and exported by nbconvert, with a manifest."""
 
+import errno
 import multiprocessing
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,21 @@ class Job:
     notebook: Path
     lang: str
     executed: Path
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    figures: str = ""
+    parameters: Mapping[str, Any]
+    metadata: Mapping[str, Any]
 
-    def files(self, formats: Sequence[str], out: Path) -> list[Path]:
-        """Return the files that are made of it below `out`/<lang>."""
-        return [out / self.lang / f"{self.notebook.stem}.{fmt}" for fmt in formats]
+
+@dataclass(frozen=True)
+class Target:
+    """What is made of jobs and where: files of `formats` below `out`/<lang>, and figures."""
+
+    formats: Sequence[str]
+    out: Path
+    figures: Path
+
+    def files(self, notebook: Path, lang: str) -> list[Path]:
+        """Return the files that are made of a notebook in one language."""
+        return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
 
 
 def report(  # what a report is made of is named here one by one
@@ -62,8 +71,9 @@ def report(  # what a report is made of is named here one by one
     half-written, and `UsageError` for claims that cannot be judged, before a notebook runs.
     """
     claims = claims.resolve() if claims else None
-    notebooks = notebooks_of(paths)
-    wanted = [out / lang / f"{file.stem}.{fmt}" for file in notebooks for lang in langs for fmt in formats]
+    target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
+    pairs = [(notebook, lang) for notebook in notebooks_of(paths) for lang in langs]
+    wanted = [file for pair in pairs for file in target.files(*pair)]
     if current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
@@ -73,12 +83,10 @@ def report(  # what a report is made of is named here one by one
         from ipclab.lab.lab import Lab
 
         Lab.of(run, paths, langs[0]).with_own(str(claims))
-    os.environ.update(ENVIRONMENT)
     tables = write_frames(run, out / DATA)
-    make = partial(_job, paths, run, _figures(paths, out), tables, claims)
-    first = [make(file, lang) for file in notebooks if file.stem != APPENDIX for lang in langs]
-    last = [make(file, lang) for file in notebooks if file.stem == APPENDIX for lang in langs]
-    made = run_jobs([first, last], formats, out, progress)
+    jobs = [_job(paths, run, tables, claims, *pair) for pair in pairs]
+    stages = [[job for job in jobs if (job.notebook.stem == APPENDIX) is last] for last in (False, True)]
+    made = run_jobs(stages, target, progress)
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
 
@@ -112,37 +120,38 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """Write the point frame of each study of `run` as CSV into `folder` and return the files."""
     from ipclab.frames import derived
 
-    files = []
-    for study in derived.measured(run):
-        file = folder / f"{study}.csv"
-        text = derived.read(run, study, "points").to_csv(index=False, lineterminator="\n", float_format="%.9g")
+    files = [folder / f"{study}.csv" for study in derived.measured(run)]
+    for file in files:
+        text = derived.read(run, file.stem, "points").to_csv(index=False, lineterminator="\n", float_format="%.9g")
         write_whole(file, text.encode())
-        files.append(file)
     return files
 
 
-def run_jobs(stages: Sequence[Sequence[Job]], formats: Sequence[str], out: Path, progress: Progress) -> list[Path]:
+def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress) -> list[Path]:
     """Execute and export the jobs of each stage, some at the same time; return the files.
 
     Raises `LabError` with all errors once every job of a stage has ended.
     """
-    jobs = [job for stage in stages for job in stage]
+    from ipclab.lab.lab import FIGURES
+
+    os.environ.update({**ENVIRONMENT, FIGURES: str(target.figures)})
+    count = sum(map(len, stages))
     made: list[Path] = []
-    progress.start("report", len(jobs))
+    progress.start("report", count)
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
         begin = partial(_begin, os.getpid())
         with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=begin) as pool:
             for stage in stages:
                 errors = []
-                for found in pool.map(partial(_render, tuple(formats), out), stage):
+                for found in pool.map(partial(_render, target), stage):
                     progress.step()
                     if isinstance(found, LabError):
                         errors.append(found)
                     else:
                         made += found
                 if errors:
-                    raise LabError(f"{len(errors)} of {len(jobs)} reports failed", " | ".join(map(str, errors)))
+                    raise LabError(f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors)))
     finally:
         progress.end()
     return made
@@ -161,10 +170,10 @@ def check_out(out: Path) -> None:
     """Raise `UsageError` when reports cannot be written into `out`: before anything is rendered."""
     try:
         out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "permission denied")
     except OSError as error:
         raise UsageError(f"cannot write into {out}", error.strerror or str(error), "choose another --out") from error
-    if not os.access(out, os.W_OK | os.X_OK):
-        raise UsageError(f"cannot write into {out}", "permission denied", "choose another --out")
 
 
 def check_words(langs: Sequence[str]) -> None:
@@ -176,13 +185,7 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
-def _figures(paths: Paths, out: Path) -> Path:
-    return paths.figures if out == paths.reports else out / "figures"
-
-
-def _job(
-    paths: Paths, run: RunFolder, figures: Path, tables: Sequence[Path], claims: Path | None, notebook: Path, lang: str
-) -> Job:
+def _job(paths: Paths, run: RunFolder, tables: Sequence[Path], claims: Path | None, notebook: Path, lang: str) -> Job:
     from ipclab.lab.quotes import executed
 
     mine = [table for table in tables if table.stem in notebook.stem] or tables
@@ -191,7 +194,7 @@ def _job(
     if claims and "claims" in parameters_of(notebook):
         parameters["claims"] = str(claims)
     about = {"lang": lang, "date": run.about["begun"], "run": run.id, "attachments": attachments}
-    return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about, str(figures))
+    return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
 
 
 def _begin(parent: int) -> None:
@@ -211,22 +214,17 @@ def _begin(parent: int) -> None:
 _kernel: Any = None
 
 
-def _render(formats: tuple[str, ...], out: Path, job: Job) -> list[Path] | LabError:
+def _render(target: Target, job: Job) -> list[Path] | LabError:
     """Execute a job's notebook and export it; an error of ours is returned."""
     from ipclab.lab.execute import execute
-    from ipclab.lab.lab import FIGURES
 
+    about, files = dict(job.metadata), target.files(job.notebook, job.lang)
     try:
-        if job.figures and os.environ.get(FIGURES) != job.figures:
-            os.environ[FIGURES] = job.figures
-            _kernel.end()
-        about = dict(job.metadata)
-        execute(job.notebook, job.parameters, job.executed, timeout_s=TIMEOUT_S, metadata=about, kernel=_kernel)
+        execute(job.notebook, dict(job.parameters), job.executed, timeout_s=TIMEOUT_S, metadata=about, kernel=_kernel)
         for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
             if stale != job.executed:
                 stale.unlink(missing_ok=True)
-        files = job.files(formats, out)
-        for fmt, file in zip(formats, files, strict=True):
+        for fmt, file in zip(target.formats, files, strict=True):
             write_whole(file, export(job.executed, fmt, file.parent))
     except LabError as error:
         return error

@@ -5,7 +5,9 @@ from xml.etree import ElementTree
 
 from ipclab.errors import LabError
 
-_SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+_SVG = "http://www.w3.org/2000/svg"
+ElementTree.register_namespace("", _SVG)
+ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 _DROPPED = {f"{{{_SVG}}}{name}" for name in ("script", "foreignObject", "metadata", "style", "title")}
 _POINTS = {"pt": 1.0, "px": 0.75, "": 0.75, "in": 72.0, "mm": 72 / 25.4, "cm": 72 / 2.54}
 # What matplotlib says in the style element that would otherwise reach all drawings of a page.
@@ -18,21 +20,15 @@ def inline(svg: str, prefix: str, title: str) -> str:
     for parent in root.iter():
         for child in [c for c in parent if c.tag in _DROPPED or not isinstance(c.tag, str)]:
             parent.remove(child)
-        parent.attrib = {k: v for k, v in parent.attrib.items() if _is_harmless(k, v)}
-        for key, value in parent.attrib.items():
-            parent.attrib[key] = _renamed(key, value, prefix)
+        parent.attrib = {k: _renamed(k, v, prefix) for k, v in parent.attrib.items() if _is_harmless(k, v)}
     if "viewBox" not in root.attrib:
-        root.set("viewBox", f"0 0 {width_pt(svg):g} {_points(_parse(svg).get('height', '')):g}")
-    root.set("style", f"{_STROKES};max-width:{width_pt(svg):g}pt")
-    for key in ("width", "height", "version"):
-        root.attrib.pop(key, None)
-    root.set("role", "img")
-    root.set("aria-labelledby", f"{prefix}title")
+        root.set("viewBox", f"0 0 {width_pt(svg):g} {_points(root.get('height', '')):g}")
+    looks = {"style": f"{_STROKES};max-width:{width_pt(svg):g}pt", "role": "img", "aria-labelledby": f"{prefix}title"}
+    kept = {key: value for key, value in root.attrib.items() if key not in ("width", "height", "version")}
+    root.attrib = kept | looks
     name = ElementTree.Element(f"{{{_SVG}}}title", {"id": f"{prefix}title"})
     name.text = title
     root.insert(0, name)
-    ElementTree.register_namespace("", _SVG)
-    ElementTree.register_namespace("xlink", _XLINK)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -59,17 +55,15 @@ def _points(length: str) -> float:
 
 
 def _is_harmless(key: str, value: str) -> bool:
-    name = key.rsplit("}", maxsplit=1)[-1].lower()
-    if name.startswith("on"):
-        return False
+    name = key.rpartition("}")[2].lower()
     if name in ("href", "src"):
         return value.startswith(("#", "data:image/png;"))
-    return not re.search(r"url\(\s*['\"]?(?!#|['\"]|\s)", value)
+    return not name.startswith("on") and not re.search(r"url\(\s*['\"]?(?!#|['\"]|\s)", value)
 
 
 def _renamed(key: str, value: str, prefix: str) -> str:
     if key == "id":
         return prefix + value
-    if key.rsplit("}", maxsplit=1)[-1] == "href" and value.startswith("#"):
+    if key.rpartition("}")[2] == "href" and value.startswith("#"):
         return f"#{prefix}{value[1:]}"
     return re.sub(r"url\(\s*['\"]?#([^)'\"]+)['\"]?\s*\)", rf"url(#{prefix}\1)", value)
