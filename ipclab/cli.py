@@ -6,47 +6,47 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ipclab import __version__
 from ipclab.errors import LabError, UsageError
+from ipclab.measure.progress import Bar
 from ipclab.paths import checkout
+from ipclab.spawn.zygote import die_with_parent
+
+if TYPE_CHECKING:
+    from ipclab.store.run import RunFolder
 
 UNDER_MAKE = "IPCLAB_UNDER_MAKE"
+MOST_CAUSES = 20  # that are shown
+PATH: Any = click.Path(path_type=Path)
+Given = Path | None  # None: not given
+Words = tuple[str, ...]
 
 
-class Separated(click.ParamType[tuple[str, ...]]):
-    """Words separated by commas."""
-
-    name = "words"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Return the words of `value`."""
-        words = value.split(",") if isinstance(value, str) else value
-        return tuple(str(word).strip() for word in words if str(word).strip())  # type: ignore[attr-defined]
+def words(value: str) -> Words:
+    """Return words that are separated by commas."""
+    return tuple(word.strip() for word in value.split(",") if word.strip())
 
 
-class Seconds(click.FloatRange):
-    """A time in seconds: `nan` lies in no range, and `inf` is too long for any."""
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; refuse what is not finite."""
-        number = float(super().convert(value, param, ctx))  # type: ignore[arg-type]
-        return number if math.isfinite(number) else self.fail(f"{value!r} is not a number of seconds", param, ctx)
+def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Return a time in seconds: `nan` lies in no range, and `inf` is too long for any."""
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds", ctx, param)
+    return value
 
 
-run_option = click.option("--run", "run", type=click.Path(path_type=Path), help="Folder of a run.")
-lang_option = click.option(
-    "--lang", "langs", type=Separated(), default="ko,zh,en", show_default=True, help="Languages."
-)
-format_option = click.option(
-    "--format", "formats", type=Separated(), default="html,pdf", show_default=True, help="html, pdf, ipynb."
-)
+run_option = click.option("--run", type=PATH, help="Folder of a run.")
+out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
+lang_option = click.option("--lang", "langs", type=words, default="ko,zh,en", help="Languages.")
+format_option = click.option("--format", "formats", type=words, default="html,pdf", help="html, pdf, ipynb.")
 profile_option = click.option("--profile", help="smoke, quick (default), standard or full.")
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings=SETTINGS)
 @click.version_option(__version__)
 def commands() -> None:
     """A laboratory for the cost of handing data from one process, stream or file to another."""
@@ -60,22 +60,15 @@ def commands() -> None:
 @click.option("--size", "sizes", type=int, multiple=True, help="Payload in bytes, instead of the study's own.")
 @click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
 @click.option("--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100.")
-@click.option("--scratch", type=click.Path(path_type=Path), help="Folder for files made on disk [data/scratch].")
+@click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
 def measure(
-    studies: tuple[str, ...],
-    profile: str | None,
-    run: Path | None,
-    seed: int | None,
-    sizes: tuple[int, ...],
-    backends: tuple[str, ...],
-    levels: tuple[str, ...],
-    scratch: Path | None,
-    keep_scratch: bool,
+    run: Given, studies: Words, profile: str | None, seed: int | None, scratch: Given, keep_scratch: bool, **swept: Any
 ) -> None:
     """Measure this machine; points that are on disk are not measured again."""
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
+    from ipclab.measure.session import measure as measured
     from ipclab.spawn.mpi_outer import around
     from ipclab.studies.interface import Sweep
 
@@ -83,45 +76,31 @@ def measure(
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
-        if run and not (studies or sizes or backends or levels or profile):
-            request = replace(Request.continuing(_existing(run)), seed=seed)
+        if run and not (studies or profile or any(swept.values())):
+            folder = run if run.is_absolute() or run.exists() else checkout().root / run
+            request = replace(Request.continuing(folder), seed=seed)
         else:
-            sweep = Sweep(sizes or None, backends or None, levels_of(levels))
+            sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
             request = Request(studies, profile or "quick", run, seed, sweep)
-        _measure(replace(request, scratch=scratch, keep_scratch=keep_scratch))
-
-
-def _measure(request: "Request") -> Path:  # type: ignore[name-defined]  # noqa: F821
-    from ipclab.measure.progress import Bar
-    from ipclab.measure.session import measure as measure_run
-
-    done = measure_run(checkout(), request, Bar())
-    points = sum(name.startswith("points/") for name in done.about["files"])
-    click.echo(f"{points} points in {_shown(done.path)}", err=True)
-    _say_wrong(done)
-    return done.path
+        done = measured(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
+        points = sum(name.startswith("points/") for name in done.about["files"])
+        click.echo(f"{points} points in {_shown(done.path)}", err=True)
+        _say_wrong(done)
 
 
 @commands.command()
 @run_option
 @lang_option
 @format_option
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
+@out_option
 @profile_option
 @click.option("--measure", "measuring", is_flag=True, help="Measure first when there is no such run, or points failed.")
-@click.option("--claims", type=click.Path(path_type=Path), help="TOML file of your own claims, judged as the texts'.")
+@click.option("--claims", type=PATH, help="TOML file of your own claims, judged as the texts'.")
 def report(
-    run: Path | None,
-    langs: tuple[str, ...],
-    formats: tuple[str, ...],
-    out: Path | None,
-    profile: str | None,
-    measuring: bool,
-    claims: Path | None,
+    run: Given, langs: Words, formats: Words, out: Given, profile: str | None, measuring: bool, claims: Given
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.measure.progress import Bar
     from ipclab.render import report as reports
     from ipclab.studies.profile import profile as known
 
@@ -144,7 +123,7 @@ def report(
     _say_wrong(chosen)
 
 
-def _say_wrong(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa: F821
+def _say_wrong(run: "RunFolder") -> None:
     from ipclab.lab.lab import Lab
 
     if failed := run.about["failures"]:
@@ -156,40 +135,36 @@ def _say_wrong(run: "RunFolder") -> None:  # type: ignore[name-defined]  # noqa:
 
 
 @commands.command()
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, type=PATH)
 @lang_option
 @format_option
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report [default: reports/machines].")
-def compare(runs: tuple[Path, ...], langs: tuple[str, ...], formats: tuple[str, ...], out: Path | None) -> None:
+@click.option("--out", type=PATH, help="Folder of the report [default: reports/machines].")
+def compare(runs: tuple[Path, ...], langs: Words, formats: Words, out: Given) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
+    from ipclab.compare import reporting
     from ipclab.compare.held import chosen
-    from ipclab.compare.reporting import FOLDER
-    from ipclab.compare.reporting import report as render
-    from ipclab.measure.progress import Bar
     from ipclab.render.report import check_names, check_words
 
     _die_with_make()
     check_names(langs, formats)
     compared = chosen(checkout(), [str(run) for run in runs])
     check_words(langs)
-    target = (out or checkout().reports / FOLDER).resolve()
-    summary, files = render(checkout(), compared, langs, formats, target, Bar())
+    target = (out or checkout().reports / reporting.FOLDER).resolve()
+    summary, files = reporting.report(checkout(), compared, langs, formats, target, Bar())
     for line in (*summary, *map(_shown, files)):
         click.echo(line)
 
 
 @commands.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("run", type=PATH)
+@click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
 def bundle(run: Path, file: Path, replace: bool) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
-    from ipclab.lab.runs import newest_full
-    from ipclab.store import run as folder
+    from ipclab.lab.runs import choose, newest_full
     from ipclab.store.bundle.pack import pack
 
-    newest = str(run) == "newest"
-    chosen = newest_full(checkout()) if newest else folder.read(_existing(run))
+    chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", "measure one: make measure")
     held = pack(chosen, file, replace)
@@ -197,7 +172,7 @@ def bundle(run: Path, file: Path, replace: bool) -> None:
 
 
 @commands.command(name="import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 def import_(file: Path) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
     from ipclab.store.bundle.unpack import unpack
@@ -206,7 +181,7 @@ def import_(file: Path) -> None:
 
 
 @commands.command()
-@click.option("--seconds", type=Seconds(min=0.1, max=60), default=5, show_default=True, help="How long to watch.")
+@click.option("--seconds", type=click.FloatRange(0.1, 60), callback=_finite, default=5, help="How long to watch.")
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source
@@ -222,13 +197,9 @@ def doctor(seconds: float) -> None:
     click.echo("this machine is fit to measure")
 
 
-def _existing(run: Path) -> Path:
-    return run if run.is_absolute() or run.exists() else checkout().root / run
-
-
 @commands.command()
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the reports [default: reports].")
-def check(out: Path | None) -> None:
+@out_option
+def check(out: Given) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not."""
     from ipclab.compare.reporting import FOLDER
     from ipclab.render.staleness import MANIFEST, stale
@@ -237,10 +208,9 @@ def check(out: Path | None) -> None:
     causes = stale(checkout(), folder)
     if (folder / FOLDER / MANIFEST).is_file():
         causes += stale(checkout(), folder / FOLDER)
-    for cause in causes[:20]:
-        click.echo(cause)
-    if len(causes) > 20:  # noqa: PLR2004
-        click.echo(f"and {len(causes) - 20} more")
+    more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
+    for line in (*causes[:MOST_CAUSES], *more):
+        click.echo(line)
     if causes:
         raise LabError("the reports are out of date", f"{len(causes)} causes", "make report")
     click.echo("every report is what data, code, words and lock give")
@@ -275,19 +245,16 @@ def _shown(path: Path) -> str:
 def _die_with_make() -> None:
     """End with the make that started this command: a killed make must not leave a measurement running."""
     if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
-        from ipclab.spawn.zygote import die_with_parent
-
         die_with_parent(os.getppid(), signal.SIGTERM)
 
 
 @commands.command()
-@click.option("--seconds", type=Seconds(min=1), default=60, show_default=True, help="About how long.")
+@click.option("--seconds", type=click.FloatRange(1), callback=_finite, default=60, help="About how long.")
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 def calibrate(seconds: float, seed: int | None) -> None:
     """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
     from ipclab.measure.calibration.result import file
     from ipclab.measure.calibration.run import calibrate as calibrate_here
-    from ipclab.measure.progress import Bar
 
     found = calibrate_here(checkout(), seconds, seed, Bar())
     alarms = found["false_alarms"]

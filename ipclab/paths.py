@@ -6,6 +6,16 @@ from functools import cached_property
 from pathlib import Path
 
 
+class _Below:
+    """A path below another one of the same checkout."""
+
+    def __init__(self, top: str, path: str) -> None:
+        self.top, self.path = top, path
+
+    def __get__(self, paths: "Paths", _owner: type) -> Path:
+        return Path(getattr(paths, self.top)) / self.path
+
+
 @dataclass(frozen=True)
 class Paths:
     """The folders of one checkout below `root`."""
@@ -17,75 +27,20 @@ class Paths:
         """Runs, published tables, the reference run; `IPCLAB_DATA` moves it."""
         return Path(os.environ.get("IPCLAB_DATA") or self.root / "data")
 
-    @property
-    def runs(self) -> Path:
-        """Runs made in this checkout, one folder a machine."""
-        return self.data / "runs"
-
-    @property
-    def imported(self) -> Path:
-        """Runs brought from other machines, one folder a machine; never this machine's own newest run."""
-        return self.data / "imported"
-
-    @property
-    def opened(self) -> Path:
-        """The committed runs, taken out of their bundles on first use; one folder a machine."""
-        return self.data / "opened"
-
-    @property
-    def ledger(self) -> Path:
-        """What measuring sessions own outside the checkout."""
-        return self.data / "runs" / ".ledger"
-
-    @property
-    def scratch(self) -> Path:
-        """Files that the file-reading study makes, when the person names no other place."""
-        return self.data / "scratch"
-
-    @property
-    def published(self) -> Path:
-        """The transcribed tables of the published texts."""
-        return self.root / "data" / "published"
-
-    @property
-    def reference(self) -> Path:
-        """The committed run, a bundle."""
-        return self.root / "data" / "reference.ipclab"
-
-    @property
-    def compared(self) -> Path:
-        """A committed run of another machine, for the comparison in a fresh clone; a bundle."""
-        return self.root / "data" / "compared.ipclab"
-
-    @property
-    def notebooks(self) -> Path:
-        """The notebooks, outputs stripped."""
-        return self.root / "notebooks"
-
-    @property
-    def package(self) -> Path:
-        """The `ipclab` package itself."""
-        return Path(__file__).parent
-
-    @property
-    def locale(self) -> Path:
-        """The gettext catalogues."""
-        return self.package / "locale"
-
-    @property
-    def figures(self) -> Path:
-        """SVG and PNG, made."""
-        return self.root / "figures"
-
-    @property
-    def reports(self) -> Path:
-        """HTML and PDF, made."""
-        return self.root / "reports"
-
-    @property
-    def lock(self) -> Path:
-        """The lock file that pins the environment."""
-        return self.root / "requirements.lock"
+    runs = _Below("data", "runs")  # made in this checkout, one folder a machine
+    imported = _Below("data", "imported")  # brought from other machines, one folder each; never the newest run here
+    opened = _Below("data", "opened")  # the committed runs, taken out of their bundles on first use
+    ledger = _Below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
+    scratch = _Below("data", "scratch")  # files that the file-reading study makes, when no other place is named
+    published = _Below("root", "data/published")  # the transcribed tables of the published texts
+    reference = _Below("root", "data/reference.ipclab")  # the committed run, a bundle
+    compared = _Below("root", "data/compared.ipclab")  # a run of another machine, to compare in a fresh clone
+    notebooks = _Below("root", "notebooks")  # outputs stripped
+    figures = _Below("root", "figures")  # SVG and PNG, made
+    reports = _Below("root", "reports")  # HTML and PDF, made
+    lock = _Below("root", "requirements.lock")  # pins the environment
+    package = Path(__file__).parent
+    locale = package / "locale"  # the gettext catalogues
 
 
 def checkout() -> Paths:

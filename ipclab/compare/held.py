@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,9 +10,8 @@ from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.limits import with_limits
 from ipclab.frames.points import KEY
+from ipclab.lab.runs import choose
 from ipclab.paths import Paths
-from ipclab.store import run as folder
-from ipclab.store.bundle.opened import opened
 from ipclab.store.run import RunFolder
 
 LEAST = 2
@@ -58,9 +56,7 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
 
     Raises `UsageError` unless they are two or more, each once.
     """
-    named = [Path(run) for run in runs] or [paths.reference, paths.compared]
-    there = [path if path.is_absolute() or path.exists() else paths.root / path for path in named]
-    found = [opened(paths, path) if path.is_file() else folder.read(path) for path in there]
+    found = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
     if len(found) < LEAST:
         raise UsageError("a comparison needs two runs", f"there are {len(found)}", "give the folders of two or more")
     if len({run.id for run in found}) < len(found):
