@@ -193,6 +193,7 @@ def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
             assert {name for name, _ in prose.placeholders(msgid)} == terms.keys()
 
 
+@pytest.mark.slow
 def test_the_reference_run_is_judged_and_every_rule_reads_it() -> None:
     lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
     found = lab.claims()

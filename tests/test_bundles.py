@@ -174,6 +174,7 @@ print(len(list(opened(checkout(), Path(sys.argv[1])).point_files())))
 """
 
 
+@pytest.mark.slow
 def test_several_processes_open_a_bundle_at_once(bundle: Path, paths: Paths, tmp_path: Path) -> None:
     command, env = [sys.executable, "-c", OPEN, str(bundle)], environment(tmp_path)
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

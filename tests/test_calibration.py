@@ -63,6 +63,7 @@ def test_a_quiet_machine_finds_the_smallest() -> None:
     assert found.false_alarms <= found.comparisons * 0.02
 
 
+@pytest.mark.slow
 def test_a_loud_machine_says_what_it_cannot_find() -> None:
     found = made(0.20)
     assert found.smallest == 0.50
@@ -147,6 +148,7 @@ def test_a_file_that_is_none_is_said_to_be(paths: Paths) -> None:
     assert read(target)["false_alarms"] == alarms
 
 
+@pytest.mark.slow
 def test_the_committed_calibrations_are_read(paths: Paths) -> None:
     for bundle, flagged in ((paths.reference, 1), (paths.compared, 0)):
         found = read(opened(paths, bundle).path.parent / "calibration.json")

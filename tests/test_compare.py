@@ -55,6 +55,7 @@ def test_unequal_ends_of_a_wandering_machine_are_no_difference() -> None:
     assert flagged([compare(*by_round(*pair)) for pair in sides]) <= 3
 
 
+@pytest.mark.slow
 def test_what_is_said_to_be_detectable_is_detected() -> None:
     random = np.random.default_rng(11)
     launches = (16, 16)
@@ -171,6 +172,7 @@ def test_without_an_interval_nothing_is_detectable() -> None:
     assert detectable(0.999, 1.001, 0.01, 0.05) == 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hits", "trials", "upper"),
     [(0, 10, 0.30850), (10, 10, 1), (2, 200, 0.03565), (0, 0, 1), (3, 3000, 0.00292), (1500, 3000, 0.51806)],

@@ -211,6 +211,7 @@ def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
 COMMAND = [sys.executable, "-m", "ipclab", "doctor", "--seconds"]
 
 
+@pytest.mark.slow
 def test_the_command_names_its_reservations(tmp_path: Path) -> None:
     command, env = [*COMMAND, "0.1"], environment(tmp_path)
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
@@ -220,6 +221,7 @@ def test_the_command_names_its_reservations(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == done.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hidden", ["mount -t tmpfs none /proc/sys", "mount -t tmpfs -o ro none /dev/shm", "mount -t tmpfs none /dev"]
 )

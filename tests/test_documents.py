@@ -38,6 +38,7 @@ def ipclab(env: dict[str, str], *words: str, seconds: float = 240) -> subprocess
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=seconds, check=False)
 
 
+@pytest.mark.slow
 def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
     env = plugged(tmp_path, "docs/backends.md", "file_drop", "ipclab.backends")
     assert re.search(r"^file-drop +ready$", ipclab(env, "backends").stdout, re.MULTILINE)
@@ -57,6 +58,7 @@ sizes: list[int] = []"""
 SENTENCE = "Touched memory makes a fork {growth:x,interval} as long."
 
 
+@pytest.mark.slow
 def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
     env = plugged(tmp_path, "docs/studies.md", "fork_cost", "ipclab.studies")
     tagged = v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]})
@@ -104,6 +106,7 @@ def test_every_figure_is_explained() -> None:
     assert sorted(rows) == sorted(set(figures))
 
 
+@pytest.mark.slow
 def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     text = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))
     calls = re.findall(r"^\.venv/bin/python -m ipclab (measure|backends|doctor)(.*?)(?:#.*)?$", text, re.MULTILINE)

@@ -69,6 +69,7 @@ def desk() -> Desk:
     return Desk(str(opened(checkout(), checkout().reference).path))
 
 
+@pytest.mark.slow
 def test_widgets_lead_to_pictures(desk: Desk) -> None:
     before = desk.picture.value
     desk.metric.value = "p99"
@@ -80,6 +81,7 @@ def test_widgets_lead_to_pictures(desk: Desk) -> None:
     desk.study.value = "round_trip"
 
 
+@pytest.mark.slow
 def test_every_factor_can_go_across(desk: Desk) -> None:
     for name in desk.across.options:
         desk.across.value = name
@@ -97,6 +99,7 @@ def test_fewer_mechanisms_and_other_points(desk: Desk) -> None:
     assert desk.numbers.value.count("<table") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["ko", "zh"])
 def test_the_language_follows(desk: Desk, lang: str) -> None:
     english = desk.study.description
@@ -117,6 +120,7 @@ def test_export(desk: Desk, tmp_path: Path) -> None:
     desk.paths = checkout()
 
 
+@pytest.mark.slow
 def test_two_runs_side_by_side(desk: Desk) -> None:
     one = str(desk.shown[0][1].run.path)
     assert Path(one) in runs(checkout())

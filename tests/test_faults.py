@@ -85,6 +85,7 @@ def kill_one(launcher: Launcher, chance: random.Random) -> None:
         os.kill(chance.choice(workers), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_killed_workers_leave_nothing_and_take_nothing(tmp_path: Path, foreign: list[Path]) -> None:
     chance = random.Random(3)
     with pytest.MonkeyPatch.context() as patch:
@@ -112,6 +113,7 @@ def gone(session: str) -> bool:
     return not processes_of(session)
 
 
+@pytest.mark.slow
 def test_killed_owners_leave_nothing_and_take_nothing(tmp_path: Path, foreign: list[Path]) -> None:
     chance = random.Random(4)
     ledger = tmp_path / "ledger"

@@ -142,6 +142,7 @@ def test_times_are_in_order_and_tasks_complete(files: Path) -> None:
     assert all(start <= end <= done["elapsed_ns"] for *_, start, end in done["spans"])
 
 
+@pytest.mark.slow
 def test_above_20000_files_an_even_sample_is_kept(tmp_path: Path) -> None:
     sizes = [0] * 25_000
     native.make_files(str(tmp_path / "set"), 0, packed(sizes), 1, 2, None)

@@ -17,7 +17,7 @@ from ipclab.studies.multiplexer.toolchain import Toolchain, build, candidates, e
 GO = find(module(), candidates())
 DEADLINE = 240.0
 CELL = "arm=main/node={}/op=end-to-end/medium={}/size=65536/streams=1/threshold=8192/pool=own/chunk=0"
-pytestmark = pytest.mark.skipif(isinstance(GO, str), reason=str(GO))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(isinstance(GO, str), reason=str(GO))]
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.commands import environment, eventually, measure_command, names_of, namespace_refused, processes_of
 
+pytestmark = pytest.mark.slow
 SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")
 COMMAND = measure_command(SIZES, BACKENDS)
 NOBODY = 65534

@@ -71,6 +71,7 @@ def test_other_conditions_are_not_comparable(second: Machine, measured: list[Poi
     assert refused.ratio.isna().all()
 
 
+@pytest.mark.slow
 def test_identical_machines_are_hardly_ever_called_different() -> None:
     wrong = 0
     sides = ((8, 8), (7, 12), (20, 6), (12, 12))

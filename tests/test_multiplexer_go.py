@@ -60,6 +60,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
     assert list((tmp_path / "ledger").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, session: Session) -> None:
     bad = toolchain.Toolchain(command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24")
     with pytest.raises(toolchain.CompileError, match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y"):

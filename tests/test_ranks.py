@@ -220,6 +220,7 @@ with around() as served:
 """
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on(tmp_path: Path) -> None:
     launcher = [str(mpi.mpiexec()), "-n", "3", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]

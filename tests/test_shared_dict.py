@@ -179,12 +179,14 @@ def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
         launched(bench, chosen("posix-shm", "live", 1000), "unlocked")
 
 
+@pytest.mark.slow
 def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
     why = r"rank 0 \(writer\) failed: the LMDB map is full: 577,129 bytes do not fit into a map of 65,536; give it"
     with pytest.raises(LaunchError, match=why):
         launched(bench, chosen("lmdb", "published", 10_000), "small_map")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["lmdb", "mpi-bcast", "posix-shm"])
 @pytest.mark.parametrize(("victim", "name"), [(0, "writer"), (2, "reader 2")])
 def test_a_killed_rank_is_named_and_others_go_on(bench: RankBench, backend: str, victim: int, name: str) -> None:

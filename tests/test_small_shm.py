@@ -11,7 +11,7 @@ from tests.commands import environment, measure_command, namespace, namespace_re
 from tests.test_ranks import MISSING
 
 REFUSED = namespace_refused()
-pytestmark = pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace here: {REFUSED}")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace: {REFUSED}")]
 # The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm goes to descriptor 1 at the end.
 SCRIPT = """
 mount -t tmpfs -o size="$1" tmpfs /dev/shm

@@ -108,6 +108,7 @@ def test_the_dictionary_is_the_published_one() -> None:
     assert {entries: encoded_bytes("pickle", entries) for entries in PUBLISHED_BYTES} == PUBLISHED_BYTES
 
 
+@pytest.mark.slow
 def test_the_example_in_the_documents_conforms(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_launcher_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert processes_of(session.id) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["killer", "stopper"])
 def test_a_killed_fork_server_fails_its_launch_and_has_a_successor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str

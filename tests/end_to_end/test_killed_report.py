@@ -10,6 +10,8 @@ import pytest
 
 from tests.commands import ROOT, environment, eventually
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
 
 def left(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "tmp").glob("ipclab-*"))
@@ -28,7 +30,6 @@ def alive(folder: Path) -> list[int]:
     return found
 
 
-@pytest.mark.slow
 def test_a_killed_report_leaves_nothing_that_clean_does_not_take(tmp_path: Path) -> None:
     env = environment(tmp_path)
     command = [sys.executable, "-m", "ipclab"]

@@ -9,6 +9,7 @@ import pytest
 from tests.commands import ROOT
 from tests.end_to_end.browser import chromium, jupyter_lab
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 NAMES = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 SECONDS = 240
 SVG, TABLE = "image/svg+xml", "application/vnd.ipclab.table+json"
@@ -71,7 +72,6 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [output for cell in cells for output in cell.get("outputs", [])]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
     cells = run_all(*lab, name)
@@ -80,7 +80,6 @@ def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> 
     assert outputs(cells)
 
 
-@pytest.mark.slow
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
     before = figures(run_all(*lab, "01_payload.ipynb"))
     page = lab[0]
@@ -104,7 +103,6 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     assert "Table 'x'" in "".join(frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "levels", "factor"),
     [
@@ -133,7 +131,6 @@ def test_a_sweep_of_ones_own_fills_its_notebook(
     assert factor in json.dumps(tables(cells), ensure_ascii=False).replace("\u00a0", " ")
 
 
-@pytest.mark.slow
 def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) -> None:
     page, address = lab
     page.goto(address.format(name="explore.ipynb"))
@@ -148,7 +145,6 @@ def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) ->
     assert "klingon" in errors[0]["evalue"]
 
 
-@pytest.mark.slow
 def test_the_explorer_reacts(lab: tuple[Any, str]) -> None:
     page, address = lab
     run_all(page, address, "explore.ipynb")

@@ -12,6 +12,7 @@ import pytest
 from tests.commands import ROOT
 from tests.end_to_end.browser import chromium
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 SERIOUS = ("serious", "critical")
 
 
@@ -27,13 +28,12 @@ def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "ipclab", "report", "--run", "data/reference.ipclab", "--format", "html"]
     env = {**os.environ, "IPCLAB_DATA": str(out / "data-of-test")}
     done = subprocess.run(
-        [*command, "--out", str(out)], env=env, cwd=ROOT, capture_output=True, timeout=580, check=False
+        [*command, "--out", str(out)], env=env, cwd=ROOT, capture_output=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stderr
     return out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["ko", "zh", "en"])
 def test_pages_in_the_browser(browser: Any, pages: Path, lang: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -53,7 +53,6 @@ def test_pages_in_the_browser(browser: Any, pages: Path, lang: str) -> None:
         page.close()
 
 
-@pytest.mark.slow
 def test_contents_by_keyboard(browser: Any, pages: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto((pages / "ko" / "00_appendix.html").as_uri())

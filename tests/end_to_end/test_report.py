@@ -17,6 +17,7 @@ from ipclab.render.report import notebooks_of
 from ipclab.store.bundle.opened import opened
 from tests.commands import ROOT
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 LANGUAGES = ("ko", "zh", "en")
 NAMES = [path.stem for path in notebooks_of(Paths(ROOT))]
 PICTURE = "payload-then-now"
@@ -25,7 +26,7 @@ PICTURE = "payload-then-now"
 def ipclab(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **more}
     command = [sys.executable, "-m", "ipclab", *words]
-    return subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=580, check=False)
+    return subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
 
 
 def report(out: Path, langs: str, **shell: str) -> dict[str, str]:
@@ -45,7 +46,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_notebook_is_a_page_and_a_book(made: Path, name: str, lang: str) -> None:
@@ -59,7 +59,6 @@ def test_every_notebook_is_a_page_and_a_book(made: Path, name: str, lang: str) -
     assert b".csv)" in pdf
 
 
-@pytest.mark.slow
 def test_each_figure_is_a_file_in_each_language_and_form(made: Path) -> None:
     figures = {path.name.split(".")[0] for path in (made / "figures").iterdir()}
     assert len(figures) >= 25
@@ -68,7 +67,6 @@ def test_each_figure_is_a_file_in_each_language_and_form(made: Path) -> None:
     assert all(path.stat().st_size > 500 for path in (made / "figures").iterdir())
 
 
-@pytest.mark.slow
 def test_tables_of_data_have_the_columns_of_a_frame(made: Path) -> None:
     files = sorted((made / "data").glob("*.csv"))
     assert {path.stem for path in files} >= {"limits", "payload", "round_trip"}
@@ -80,7 +78,6 @@ def test_tables_of_data_have_the_columns_of_a_frame(made: Path) -> None:
         assert not any(table[name].astype(str).str.startswith("{").any() for name in table)
 
 
-@pytest.mark.slow
 def test_the_same_run_gives_the_same_bytes_in_another_shell(made: Path, tmp_path: Path) -> None:
     shell = {"LANG": "C", "LC_ALL": "POSIX", "TZ": "Asia/Seoul", "PYTHONHASHSEED": "7"}
     again = report(tmp_path, "ko", **shell)
@@ -89,7 +86,6 @@ def test_the_same_run_gives_the_same_bytes_in_another_shell(made: Path, tmp_path
         assert hashlib.sha256((made / name).read_bytes()).hexdigest() == digest, name
 
 
-@pytest.mark.slow
 def test_nbconvert_alone_gives_the_bytes_of_the_report(made: Path, tmp_path: Path) -> None:
     for fmt, suffix in (("typstpdf", "pdf"), ("ipclabhtml", "html")):
         notebook = made / "zh" / "01_payload.ipynb"
@@ -98,7 +94,6 @@ def test_nbconvert_alone_gives_the_bytes_of_the_report(made: Path, tmp_path: Pat
         assert (tmp_path / f"01_payload.{suffix}").read_bytes() == notebook.with_suffix(f".{suffix}").read_bytes()
 
 
-@pytest.mark.slow
 def test_check_knows_current_reports_and_names_what_changed(made: Path) -> None:
     assert ipclab("check", "--out", str(made)).stdout == "every report is what data, code, words and lock give\n"
     page, manifest = made / "en" / f"{NAMES[0]}.html", made / "manifest.json"
@@ -116,7 +111,6 @@ def test_check_knows_current_reports_and_names_what_changed(made: Path) -> None:
     manifest.write_text(told)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_readme_shows_the_reference_run(made: Path, lang: str) -> None:
     drawn, kept = made / "figures" / f"{PICTURE}.{lang}.svg", ROOT / f"docs/{PICTURE}.{lang}.svg"

@@ -65,6 +65,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, temp: Path) -> None:
     said = {}
     with Kernel() as kernel:
@@ -85,6 +86,7 @@ def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, te
     assert list(temp.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_kernel(tmp_path: Path) -> None:
     started = tmp_path / "started"
     cell = f"import os, time\nopen({str(started)!r}, 'w').write(str(os.getpid()))\ntime.sleep(100)"

@@ -92,6 +92,7 @@ def test_a_pdf_is_accessible_archivable_and_carries_its_data(
     assert b"(facts.csv)" in content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", ["html", "pdf"])
 def test_two_processes_write_the_same_bytes(
     fmt: str, executed: dict[str, Path], sources: Sources, tmp_path: Path
@@ -139,6 +140,7 @@ def test_prose_cannot_become_typst_markup() -> None:
     assert typst.pdf(found).startswith(b"%PDF")  # as markup it would read a file that is not there
 
 
+@pytest.mark.slow
 def test_nbconvert_on_a_notebook_that_it_cannot_show_says_one_line(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(v4.writes(markdown_notebook("no title")), "utf-8")
