@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.backends.installed import backends
+from ipclab.frames.address import narrowed
 from ipclab.stats.compare import SAME, SLOWER, Comparison, Side, by_round, compare_all
 from ipclab.studies.installed import study as study_of
 
@@ -62,7 +63,8 @@ def contests(study: str, launches: pd.DataFrame) -> pd.DataFrame:
     `launches` is the launch frame of the study; the medians of launches are compared, in the order taken. `best` and
     `value` are the medians of the fastest and of the other one.
     """
-    rows = [row for race in races(study) for row in _rows(race, launches)] if len(launches) else []
+    held = races(study) if len(launches) else ()
+    rows = [row for race in held for head, sides in fields(race, launches) for row in _compared(sides, head)]
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
 
 
@@ -112,11 +114,6 @@ def pairs(launches: pd.DataFrame, by: str, name: str = "backend") -> pd.DataFram
     return pd.DataFrame(rows, columns=["first", "other", by, *VALUES[VALUES.index("verdict") :]])
 
 
-def _rows(race: Race, launches: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for head, entrants in fields(race, launches):
-        yield from _compared(entrants, head)
-
-
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], dict[tuple[str, str], list[float]]]]:
     """Yield each contest of `race` by its `CONTEST` columns, with launch medians by entrant (name, point)."""
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
@@ -130,12 +127,10 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
     for key, field_of in wanted.groupby(keys, sort=True, dropna=False):
         told = dict(zip(keys, key, strict=True))
         question = " ".join(f"{name}={told[name]}" for name in race.per)
-        head = {"op": told["op"], "question": question, "placement": told["placement"]}
-        head["size_bytes"] = told.get("size_bytes", 0)
-        fields = [(ALL, field_of)]
-        if race.sleeping and "wait" in field_of:
-            fields.append((SLEEPING, field_of[field_of["wait"] != "spin"]))
-        for among, entrants in fields:
+        head = {"question": question, **{name: told.get(name, 0) for name in ("op", "placement", "size_bytes")}}
+        apart = race.sleeping and "wait" in field_of
+        asleep = [(SLEEPING, field_of[field_of["wait"] != "spin"])] if apart else []
+        for among, entrants in [(ALL, field_of), *asleep]:
             if len(entrants):
                 names = entrants[list(race.names)].astype(str).agg(" ".join, axis=1)
                 groups = entrants.groupby([names, "point"], sort=True)
@@ -144,11 +139,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
 
 
 def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
-    for name, level in levels.items():
-        if name not in wanted:
-            return wanted.iloc[:0]
-        wanted = wanted[wanted[name].isin(level if isinstance(level, list) else [level])]
-    return wanted
+    return narrowed(wanted, levels) if levels.keys() <= set(wanted) else wanted.iloc[:0]
 
 
 def _compared(sides: dict[tuple[str, str], list[float]], head: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -37,26 +38,23 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     if study not in studies():
         known = ", ".join(studies())
         raise UsageError(f"no study {study!r}", f"there are {known}", f"did you mean {nearest(study, studies())!r}?")
-    stamp = _stamp(run, study)
-    file = run.path / FOLDER / f"{study}-{kind}.parquet"
-    if _note(file) != {"stamp": stamp, "sha256": sha256(file) if file.is_file() else ""}:
-        derive(run, study)
-        if not file.is_file():  # the run's folder cannot be written
-            return _derived(run.path, study, stamp)[KINDS.index(kind)].copy()
-    return pd.read_parquet(file)
+    stamp, file = _stamp(run, study), run.path / FOLDER / f"{study}-{kind}.parquet"
+    if _note(file) == {"stamp": stamp, "sha256": sha256(file) if file.is_file() else ""}:
+        return pd.read_parquet(file)
+    made = {name: _parquet(frame) for name, frame in zip(KINDS, _derived(run.path, study, stamp), strict=True)}
+    with suppress(LabError):  # a run's folder that cannot be written
+        for name, content in made.items():
+            part = file.with_name(f"{study}-{name}.parquet")
+            write_whole(part, content)
+            note = {"stamp": stamp, "sha256": hashlib.sha256(content).hexdigest()}
+            write_whole(part.with_suffix(".json"), json.dumps(note).encode())
+    return pd.read_parquet(io.BytesIO(made[kind]))
 
 
-def derive(run: RunFolder, study: str) -> None:
-    """Derive the frames of `study` and keep them in the run's folder, where that can be written."""
-    stamp = _stamp(run, study)
-    for kind, made in zip(KINDS, _derived(run.path, study, stamp), strict=True):
-        content = io.BytesIO()
-        made.to_parquet(content, compression="zstd", index=False)
-        file = run.path / FOLDER / f"{study}-{kind}.parquet"
-        with suppress(LabError):
-            write_whole(file, content.getvalue())
-            note = {"stamp": stamp, "sha256": hashlib.sha256(content.getvalue()).hexdigest()}
-            write_whole(file.with_suffix(".json"), json.dumps(note).encode())
+def _parquet(made: pd.DataFrame) -> bytes:
+    content = io.BytesIO()
+    made.to_parquet(content, compression="zstd", index=False)
+    return content.getvalue()
 
 
 def measured(run: RunFolder) -> list[str]:
@@ -70,14 +68,11 @@ def _derived(folder: Path, study: str, _stamp_of: str) -> tuple[pd.DataFrame, pd
     from ipclab.store.run import read as read_run
 
     files = [file for file in read_run(folder).point_files() if file.parent.name == study]
-    points: list[Row] = []
-    launches: list[Row] = []
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
-        for mine, each in pool.map(_rows, files, chunksize=8):
-            points += mine
-            launches += each
-    found = frame(points, VALUES), frame(launches, LAUNCH_VALUES)
-    return *found, contests(study, found[1])
+        rows = list(pool.map(_rows, files, chunksize=8))
+    points, launches = (list(chain.from_iterable(each[kind] for each in rows)) for kind in (0, 1))
+    found = frame(launches, LAUNCH_VALUES)
+    return frame(points, VALUES), found, contests(study, found)
 
 
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:
@@ -93,17 +88,14 @@ def _note(file: Path) -> object:
 
 
 def _stamp(run: RunFolder, study: str) -> str:
-    held = sorted(
-        f"{name} {digest}" for name, digest in run.about["files"].items() if name.startswith(f"points/{study}/")
-    )
+    files = run.about["files"].items()
+    held = sorted(f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/"))
     return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
 
 
 @cache
 def _code() -> str:
     package = checkout().package
-    files = [
-        path for name in CODE for path in ([package / name] if name.endswith(".py") else package.glob(f"{name}/**/*"))
-    ]
+    files = {file for name in CODE for file in (package / name, *(package / name).rglob("*"))}
     kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
-    return hashlib.sha256("".join(sha256(file) for file in kept).encode()).hexdigest()
+    return hashlib.sha256("".join(map(sha256, kept)).encode()).hexdigest()

@@ -60,10 +60,8 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     factors = sorted(set(made.columns) - set(KEY) - set(columns))
     made = made.reindex(columns=[*KEY, *factors, *columns])
     for name in (*factors, "size_bytes"):
-        if (
-            made[name].dropna().map(lambda level: isinstance(level, int | np.integer)).all()
-            and made[name].notna().any()
-        ):
+        known = made[name].dropna()
+        if len(known) and known.map(lambda level: isinstance(level, int | np.integer)).all():
             made[name] = made[name].astype("Int64" if made[name].isna().any() else "int64")
     return made
 
@@ -106,16 +104,12 @@ def _times(measured: Measured, op: str, seed: Seed) -> Iterator[tuple[str, str, 
         yield op, metric, "ns", found, flags
 
 
-def _moments(launches: Sequence[Samples], seed: Seed) -> list[tuple[str, Estimate]]:
+def _moments(launches: Sequence[Samples], seed: Seed) -> Iterator[tuple[str, Estimate]]:
     count = sum(len(values) for values in launches)
-    largest = float(max(values[-1] for values in launches))
-    smallest = float(min(values[0] for values in launches))
-    return [
-        ("min", Estimate(smallest, smallest, smallest, len(launches), count)),
-        ("max", Estimate(largest, largest, largest, len(launches), count)),
-        ("mean", statistic_estimate([float(values.mean()) for values in launches], count, seed("mean"))),
-        ("sd", statistic_estimate([float(values.std()) for values in launches], count, seed("sd"))),
-    ]
+    for name, end in (("min", float(min(each[0] for each in launches))), ("max", float(max(x[-1] for x in launches)))):
+        yield name, Estimate(end, end, end, len(launches), count)
+    for name, of in (("mean", np.mean), ("sd", np.std)):
+        yield name, statistic_estimate([float(of(values)) for values in launches], count, seed(name))
 
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:

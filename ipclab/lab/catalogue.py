@@ -1,6 +1,5 @@
 """The words of one language: gettext catalogues read as they are, English being the source."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -45,19 +44,6 @@ class Catalogue:
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none."""
         return self.words.get(msgid) or msgid
-
-    def missing(self, msgids: Iterable[str]) -> list[str]:
-        """Return those of `msgids` that have no translation."""
-        return [] if self.lang == SOURCE else [msgid for msgid in msgids if not self.words.get(msgid)]
-
-    def require(self, msgids: Iterable[str]) -> None:
-        """Raise LabError unless every one of `msgids` is translated."""
-        if absent := self.missing(msgids):
-            raise LabError(
-                f"the {self.lang} catalogue is not complete",
-                f"{len(absent)} untranslated, the first is {absent[0][:60]!r}",
-                f"translate them in {catalogue_path(self.lang, Path('ipclab/locale'))}",
-            )
 
 
 def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:

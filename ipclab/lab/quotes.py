@@ -72,9 +72,9 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     if not source.is_file():
         known = [file.stem for file in paths.notebooks.glob("*.ipynb")]
         raise UsageError(f"no notebook {notebook!r}", "", f"did you mean {nearest(notebook, known)!r}?")
-    inputs = [source, *sorted(paths.package.rglob("*.py")), *sorted(paths.locale.glob(f"{lang}/*/*.po"))]
-    texts = sorted(paths.published.iterdir())
-    stamp = hashlib.sha256("".join(sha256(file) for file in (*inputs, *texts)).encode())
+    code = sorted(file for kind in ("py", "toml") for file in paths.package.rglob(f"*.{kind}"))
+    inputs = [source, *code, *sorted(paths.locale.glob(f"{lang}/*/*.po")), *sorted(paths.published.iterdir())]
+    stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
     stamp.update(repr(sorted(run.about["files"].items())).encode())
     return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
 

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.errors import LabError
 from ipclab.lab.catalogue import Catalogue, catalogue_path
 from ipclab.render import words
 from tests.render.conftest import KO, write_notebook
@@ -17,7 +16,7 @@ def test_complete_catalogues_pass(sources: words.Sources) -> None:
         "Time",
         "All on one CPU.",
     ]
-    Catalogue.load("ko", sources.locale).require(words.msgids(sources))
+    assert set(words.msgids(sources)) <= Catalogue.load("ko", sources.locale).words.keys()
 
 
 def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sources) -> None:
@@ -36,8 +35,6 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.So
     assert "new.ipynb: a digit is typed into prose, '7' in '7'" in problems
     assert "zh: untranslated: 'It took 84 bytes.'" in problems
     assert "ko: obsolete: 'mapping'" in problems
-    with pytest.raises(LabError, match="the ko catalogue is not complete: 1 untranslated"):
-        Catalogue.load("ko", sources.locale).require(words.msgids(other))
 
 
 @pytest.mark.parametrize(
