@@ -16,8 +16,7 @@ from math import inf, isfinite
 
 from ipclab.errors import nearest
 from ipclab.frames.address import PATTERN, Address
-from ipclab.frames.expression import SHOWN, UNITS, Compute, RuleError, Term, Values
-from ipclab.frames.functions import ALONG, FUNCTIONS
+from ipclab.frames.expression import ALONG, FUNCTIONS, SHOWN, UNITS, Compute, RuleError, Term, Values
 from ipclab.stats.quantity import Quantity
 
 _WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "count")]

@@ -19,10 +19,8 @@ from ipclab.frames.published import Outcome, recompute, texts, worded
 from ipclab.frames.rule import read_sum
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
-from ipclab.lab.data import Data
-from ipclab.lab.reader import DASH
-from ipclab.lab.table import Table
-from ipclab.lab.tabulate import tabulated
+from ipclab.lab.data import DASH, Data
+from ipclab.lab.table import Table, tabulated
 from ipclab.stats.quantity import Quantity, missing
 
 METHODS = Verdicts._fields

@@ -20,8 +20,7 @@ from ipclab.lab.parameters import Parameter
 from ipclab.lab.prose import namespace, register
 from ipclab.lab.quotes import Kept, Quoted, quoted
 from ipclab.lab.runs import choose, full, newest_full
-from ipclab.lab.table import Table
-from ipclab.lab.tabulate import tabulated
+from ipclab.lab.table import Table, tabulated
 from ipclab.paths import Paths, checkout
 from ipclab.store.run import RunFolder
 

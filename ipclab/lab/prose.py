@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from markdown_it.token import Token
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.markdown import join_lines, parse
+from ipclab.lab.numbers import Formatter
 from ipclab.stats.quantity import Quantity
 
 # A name of the notebook, or the address of a measured value such as payload.write[mapping=kept].p50, and a format.
@@ -18,14 +19,6 @@ _SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 Lookup = Callable[[str], Quantity | str]
 TextChange = Callable[[str], str]
-
-
-class Formats(Protocol):
-    """What `fill` needs of a formatter."""
-
-    def format(self, found: Quantity, spec: str = "") -> str:
-        """Return a quantity as plain text."""
-        ...
 
 
 def split(source: str) -> list[str]:
@@ -48,7 +41,7 @@ def placeholders(text: str) -> set[tuple[str, str]]:
     return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
 
 
-def fill(text: str, lookup: Lookup, formatter: Formats) -> str:
+def fill(text: str, lookup: Lookup, formatter: Formatter) -> str:
     """Return Markdown text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{` and `}}` are braces.
 
     Values are escaped, so that none becomes markup. Raises what `lookup` raises for an unknown name.
@@ -62,7 +55,7 @@ def fill(text: str, lookup: Lookup, formatter: Formats) -> str:
     return "".join([*parts, _fill(text[last:], lookup, formatter, _escaped)])
 
 
-def fill_plain(text: str, lookup: Lookup, formatter: Formats) -> str:
+def fill_plain(text: str, lookup: Lookup, formatter: Formatter) -> str:
     """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is escaped."""
     return _fill(text, lookup, formatter, str)
 
@@ -114,7 +107,7 @@ def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: 
     return line
 
 
-def _fill(text: str, lookup: Lookup, formatter: Formats, escape: TextChange) -> str:
+def _fill(text: str, lookup: Lookup, formatter: Formatter, escape: TextChange) -> str:
     def value(match: re.Match[str]) -> str:
         name, spec = match[1], match[2] or ""
         if name is None:
