@@ -29,9 +29,12 @@ def run(lab: "Lab") -> pd.DataFrame:
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
     launches = _together([lab.launches(study) for study in held], ["point", "launch", "flags"]).drop_duplicates()
+    disturbed = float((launches["flags"] != "").mean()) if len(launches) else None
     ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
     begun, last = about["sessions"][:1], [each.get("conditions_end") or {} for each in about["sessions"][-1:]]
-    loads = [each.get("load_1") for each in (*(first["conditions"] for first in begun), *last)]
+    loads = [
+        each["load_1"] for each in (*(one["conditions"] for one in begun), *last) if each.get("load_1") is not None
+    ]
     stolen = [_during(each, "steal_ns") for each in about["sessions"]]
     items = {
         N_("Run"): lab.run.id,
@@ -43,14 +46,12 @@ def run(lab: "Lab") -> pd.DataFrame:
         N_("Launches"): _count(len(launches)),
         N_("Timed operations"): _count(medians.samples.sum()),
         N_("Why points ended"): ", ".join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
-        N_("Launches that were disturbed (flagged, repeated, kept)"): _share(launches["flags"] != ""),
+        N_("Launches that were disturbed (flagged, repeated, kept)"): Quantity(disturbed, "share"),
         N_("Points whose launches drift"): _flagged(medians, "drift:"),
         N_("Points with more than one mode"): _flagged(medians, "modes:"),
         N_("Points that cannot be measured here"): _count(len(about["points"])),
         N_("Points that failed"): _count(len(about["failures"])),
-        N_("Load at the start, at the end"): ", ".join(
-            lab.numbers.number(load, 2) for load in loads if load is not None
-        ),
+        N_("Load at the start, at the end"): ", ".join(lab.numbers.number(load, 2) for load in loads),
         N_("CPU time that the host took away"): Quantity(sum(stolen), "ns"),
     }
     return pd.DataFrame({"item": [lab.translate(item) for item in items], "value": list(items.values())})
@@ -110,10 +111,6 @@ def _flagged(medians: pd.DataFrame, flag: str) -> Quantity:
 
 def _count(number: Any) -> Quantity:
     return Quantity(int(number), "count")
-
-
-def _share(found: pd.Series) -> Quantity:
-    return Quantity(float(found.mean()) if len(found) else None, "share")
 
 
 def _limit(lab: "Lab", backend: str, size: int) -> str:

@@ -23,7 +23,7 @@ INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 ROOM = 0.5  # that the levels of hue share in one place
 NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
-MANY, FEW = 150.0, 30.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
+MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 NAMELESS = "_nolegend_"
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
@@ -46,14 +46,9 @@ def lines(
     names: dict[str, list[tuple[float, float, str, str]]] = {"right": [], "left": []}
     for place, (level, part) in enumerate(groups(frame, hue)):
         (colour, marker), label, part = style.look(level, place), _label(ax, hue, level), part.sort_values(x)  # noqa: PLW2901
-        look: dict[str, Any] = {
-            "color": colour,
-            "marker": marker,
-            "linestyle": style.dash(level, place),
-            "markeredgecolor": colour,
-        }
-        look |= {"errorbar": None, "estimator": None, "legend": False}
-        look |= {"linestyle": "--", "markerfacecolor": "white"} if beside else {}
+        look: dict[str, Any] = {"color": colour, "markeredgecolor": colour, "marker": marker, "errorbar": None}
+        look |= {"linestyle": "--" if beside else style.dash(level, place), "estimator": None, "legend": False}
+        look |= {"markerfacecolor": "white"} if beside else {}
         shown = NAMELESS if ends or beside or hue is None else label
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **look, **MARKER)
         if (error := _error(part, y)) is not None:
@@ -165,16 +160,11 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
 
 
 def _long_enough(ax: Any, which: str) -> None:
-    """Lengthen a logarithmic axis that shows less than `LEAST`, and give a short one more ticks than its decades."""
-    axis, (low, high) = getattr(ax, f"{which}axis"), getattr(ax, f"get_{which}lim")()
-    if axis.get_scale() != "log" or not 0 < low < high:
-        return
-    if high / low < LEAST:
+    """Lengthen a logarithmic axis that shows less than `LEAST`."""
+    low, high = getattr(ax, f"get_{which}lim")()
+    if getattr(ax, f"get_{which}scale")() == "log" and 0 < low < high < LEAST * low:
         more = (LEAST * low / high) ** 0.5
-        low, high = low / more, high * more
-        ax.set(**{f"{which}lim": (low, high)})
-    if high / low < FEW and isinstance(axis.get_major_locator(), LogLocator):
-        axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
+        ax.set(**{f"{which}lim": (low / more, high * more)})
 
 
 class _Steps(LogLocator):
@@ -182,7 +172,7 @@ class _Steps(LogLocator):
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         span = vmax / vmin if vmin > 0 else 1.0
-        self.set_params(subs=[1.0] if span > MANY else [1.0, 2.0, 5.0] if span > 5 else [*map(float, range(1, 10))])  # noqa: PLR2004
+        self.set_params(subs=[1.0] if span > MANY else [1.0, 2.0, 5.0])
         return super().tick_values(vmin, vmax)
 
 
@@ -192,13 +182,14 @@ def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str 
     unit = labels.UNITS.get(column, "count")
     spec = spec if unit == "B" else "int"
     apart: list[float] = []
-    for value in sorted({float(value) for value in values}):
-        if not apart or value > apart[-1] * NEAR:
-            apart.append(value)
+    for value in sorted(set(map(float, values))):
+        apart += [value] if not apart or value > apart[-1] * NEAR else []
+
+    def written(value: float, _: Any) -> str:
+        return str(numbers.format(Quantity(round(value), unit), labels.spec(column, value) or spec))
+
     axis.set_major_locator(FixedLocator(apart))
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: numbers.format(Quantity(round(value), unit), labels.spec(column, value) or spec))
-    )
+    axis.set_major_formatter(FuncFormatter(written))
     axis.set_minor_locator(FixedLocator([]))
 
 
