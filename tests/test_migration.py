@@ -12,8 +12,8 @@ from ipclab.machine import FACTS, collect, digest_of
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.opened import opened
-from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from ipclab.store.samples import decode, encode
+from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from tests.commands import ROOT
 
 FIRST = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"

@@ -26,7 +26,7 @@ FOLDER = "frames"
 KINDS = ("points", "launches", "contests")
 LAUNCH_VALUES = ("launch", "order", "flags", "relation", "op", "metric", "unit", "value")
 # What frames depend on beside the samples.
-CODE = ("frames/points.py", "frames/contests.py", "stats", "store/samples.py", "store/migration.py", "studies")
+CODE = ("frames/points.py", "frames/contests.py", "stats", "store/samples.py", "store/schema.py", "studies")
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:

@@ -1,16 +1,19 @@
 """Files that appear whole or not at all, and their digests."""
 
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
 
 PART = ".part"
+POLL = 0.05  # seconds
 
 
 def sha256(path: Path) -> str:
@@ -19,13 +22,24 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None] | None = None) -> None:
-    """Write `content` beside `path` and rename, so that a reader sees the old file or the new one.
-
-    `before_rename` is called with the complete temporary file. Raises `LabError` when the folder cannot be written.
-    """
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a file beside `path` to write, which then takes its place; raises `LabError` when that cannot be written."""
     part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
+        raise LabError(f"cannot write {path}", error.strerror or str(error), fix) from error
+    finally:
+        with suppress(OSError):  # gone after the rename; on a file system that is read-only it never was
+            part.unlink()
+
+
+def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None] | None = None) -> None:
+    """Write as `whole` does; `before_rename` is called with the complete temporary file."""
+    with whole(path) as part:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             file.write(content)
@@ -33,13 +47,23 @@ def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None
             os.fsync(file.fileno())
         if before_rename:
             before_rename(part)
-        part.replace(path)
-    except OSError as error:
-        fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
-        raise LabError(f"cannot write {path}", error.strerror or "", fix) from error
-    finally:
-        with suppress(OSError):  # gone after the rename; on a file system that is read-only it never was
-            part.unlink()
+
+
+def lock(folder: Path, busy: str, patience: float = 0) -> int:
+    """Hold `folder` until the returned descriptor is closed or this process ends; it must be there.
+
+    Raises `LabError`, which says `busy`, when another process holds it for longer than `patience` seconds.
+    """
+    descriptor, deadline = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                raise LabError(busy, "", "wait for it or end it") from error
+            time.sleep(POLL)
 
 
 def dump_json(value: Any) -> bytes:

@@ -12,9 +12,8 @@ Level = str | int
 class Point:
     """One combination of levels of a study.
 
-    `size_bytes` is what really moves. `levels` are the factors beside backend, size and placement. Points of one
-    `block` are measured interleaved, since they will be compared. `primary` names the ops whose interval decides when
-    enough launches were made.
+    `size_bytes` is what really moves. Points of one `block` are measured interleaved, since they will be compared.
+    `primary` names the ops whose interval decides when enough launches were made.
     """
 
     study: str
@@ -27,12 +26,7 @@ class Point:
 
     def key(self) -> dict[str, Level]:
         """Return all levels in one dictionary, sorted by name."""
-        key = {
-            "backend": self.backend,
-            "size_bytes": self.size_bytes,
-            "placement": self.placement,
-            **self.levels,
-        }
+        key = {"backend": self.backend, "size_bytes": self.size_bytes, "placement": self.placement, **self.levels}
         return dict(sorted(key.items()))
 
     @property

@@ -1,9 +1,7 @@
 """One run: a folder whose `run.json` says what was measured, on what, and the digest of every file."""
 
 import datetime as dt
-import fcntl
 import hashlib
-import os
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store.files import PART, sealed, sha256, write_whole
-from ipclab.store.migration import SCHEMA
+from ipclab.store.files import PART, lock, sealed, sha256, write_whole
 from ipclab.store.point import Point
-from ipclab.store.schema import About, checked
+from ipclab.store.schema import SCHEMA, About, checked
 
 INDEX = "run.json"
 Warn = Callable[[str], None]
@@ -76,10 +73,9 @@ class RunFolder:
 
     def keep(self, name: str, content: bytes) -> None:
         """Keep a raw file as `raw/` + `name`, with its digest; one of that name is replaced."""
-        path = f"raw/{name}"
-        self.about["files"][path] = hashlib.sha256(content).hexdigest()
+        self.about["files"][f"raw/{name}"] = hashlib.sha256(content).hexdigest()
         self.save()
-        write_whole(self.path / path, content)
+        write_whole(self.path / "raw" / name, content)
 
     def note(self, name: str, value: Any) -> None:
         """Put an entry of a study into `run.json`, below `notes`."""
@@ -89,22 +85,20 @@ class RunFolder:
     def has(self, point: Point, warn: Warn) -> bool:
         """Tell whether `point` is on disk and unaltered; an altered file is reported through `warn`."""
         name = self.file(point)
+        there, intact = (self.path / name).is_file(), self._intact(name)
+        if there and not intact:
+            warn(f"{name} is not what was measured (truncated or altered): it is measured again")
+        return intact
+
+    def _intact(self, name: str) -> bool:
         path = self.path / name
-        if not path.is_file():
-            return False
-        if sha256(path) == self.about["files"].get(name):
-            return True
-        warn(f"{name} is not what was measured (truncated or altered): it is measured again")
-        return False
+        return path.is_file() and sha256(path) == self.about["files"].get(name)
 
     def checked(self, *folders: str) -> dict[str, Path]:
-        """Return name -> file of all that was measured, or of what lies in `folders`, in a fixed order.
-
-        Raises `LabError` when one is missing or not what was measured.
-        """
+        """Return name -> file of all (or of `folders`), in a fixed order; `LabError` for one that was altered."""
         found = {name: self.path / name for name in sorted(self.about["files"]) if name.startswith(folders or "")}
         for name, path in found.items():
-            if not path.is_file() or sha256(path) != self.about["files"][name]:
+            if not self._intact(name):
                 fix = f"restore it, or measure it again: make measure RUN={self.path}"
                 raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
         return found
@@ -114,17 +108,8 @@ class RunFolder:
         yield from self.checked("points/").values()
 
     def lock(self) -> int:
-        """Hold the run for this process and return the lock's descriptor.
-
-        Raises `LabError` when another process is measuring into it. The lock ends with the process.
-        """
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(descriptor)
-            raise LabError(f"{self.id} is being measured by another process", "", "wait for it or end it") from error
-        return descriptor
+        """Hold the run as `files.lock` does; raises `LabError` when another process is measuring into it."""
+        return lock(self.path, f"{self.id} is being measured by another process")
 
     def remove_parts(self) -> None:
         """Remove half-written files that a killed process left."""
@@ -142,10 +127,7 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
 
 
 def read(path: Path) -> RunFolder:
-    """Open the run in folder `path`.
-
-    Raises `UsageError` when there is none and `LabError` when its `run.json` cannot be understood.
-    """
+    """Open the run in `path`; `UsageError` when there is none, `LabError` when its `run.json` cannot be understood."""
     file = path / INDEX
     if not file.is_file():
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")

@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
 from ipclab.store.launch import Launch
-from ipclab.store.migration import SCHEMA
 from ipclab.store.point import Point
-from ipclab.store.schema import LaunchAbout, PointAbout, checked
+from ipclab.store.schema import SCHEMA, LaunchAbout, PointAbout, checked
 
 METADATA = b"ipclab"
 
@@ -35,27 +34,18 @@ class Measured:
 
 def encode(measured: Measured) -> bytes:
     """Return the Parquet file of a finished point; equal points give equal bytes."""
-    ops = measured.op_names()
-    launch, op, ns = [], [], []
-    for number, each in enumerate(measured.launches):
-        for name, values in each.samples.items():
-            launch.append(np.full(len(values), number, np.int32))
-            op.append(np.full(len(values), ops.index(name), np.int8))
-            ns.append(values)
+    ops, launches = measured.op_names(), measured.launches
+    taken = [(i, ops.index(op), ns) for i, launch in enumerate(launches) for op, ns in launch.samples.items()]
+    launch = np.concatenate([np.full(len(ns), number, np.int32) for number, _, ns in taken])
+    op = np.concatenate([np.full(len(ns), code, np.int8) for _, code, ns in taken])
     columns = {
-        "launch": pa.array(np.concatenate(launch)),
-        "op": pa.DictionaryArray.from_arrays(pa.array(np.concatenate(op)), pa.array(ops)),
-        "ns": pa.array(np.concatenate(ns)),
+        "launch": pa.array(launch),
+        "op": pa.DictionaryArray.from_arrays(pa.array(op), pa.array(ops)),
+        "ns": pa.array(np.concatenate([ns for *_, ns in taken])),
     }
-    about = {
-        "schema": SCHEMA,
-        "point": asdict(measured.point),
-        "stop": measured.stop,
-        "failures": measured.failures,
-        "launches": [
-            {name: getattr(each, name) for name in LaunchAbout.__struct_fields__} for each in measured.launches
-        ],
-    }
+    told = [{name: getattr(each, name) for name in LaunchAbout.__struct_fields__} for each in launches]
+    about = {"schema": SCHEMA, "point": asdict(measured.point), "stop": measured.stop, "launches": told}
+    about["failures"] = measured.failures
     table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(about, sort_keys=True)})
     sink = io.BytesIO()
     encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
@@ -76,10 +66,9 @@ def decode(path: Path) -> Measured:
 
 
 def _launches(table: pa.Table, about: list[dict[str, Any]]) -> list[Launch]:
-    number = table["launch"].to_numpy()
+    number, ns = (table[name].to_numpy() for name in ("launch", "ns"))
     column = table["op"].combine_chunks()
     codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
-    ns = table["ns"].to_numpy()
     launches = []
     for i, facts in enumerate(about):
         first, last = np.searchsorted(number, [i, i + 1])

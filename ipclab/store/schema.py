@@ -1,10 +1,11 @@
 """The border: what a `run.json` and a point's metadata must be, checked once before anything uses them.
 
 Content from a disk or a bundle is not trusted. What passes here has today's schema and these types; fields that are not
-named are kept as they are. What studies noted, and a machine's facts, are any JSON.
+named are kept as they are. What studies noted, and a machine's facts, are any JSON. A change of schema adds a step to
+each chain and a stored run of the schema before to `tests/data`; a run on disk is never rewritten.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,8 +14,9 @@ from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
 from ipclab.store.files import unsealed
-from ipclab.store.migration import POINT_STEPS, RUN_STEPS, SEALED, Step, migrated
 
+SCHEMA = 3
+SEALED = 3  # the first schema whose run.json has a digest of its own
 PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
 FOLDERS = ("points", "machine", "raw", "tables")  # `tables` and facts.json: what runs of schema 1 and 2 may hold
 LARGEST = (1 << 63) - 1
@@ -27,9 +29,7 @@ FileName = Annotated[str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/
 Time = Annotated[datetime, Meta(tz=True)]
 
 
-class Parameters(Struct):
-    """What makes two runs continue each other."""
-
+class _Parameters(Struct):
     profile: str
     studies: list[str]
     sizes: list[int] | None
@@ -37,17 +37,13 @@ class Parameters(Struct):
     levels: dict[str, list[int | str]]
 
 
-class Machine(Struct):
-    """The facts of the machine, and why some of them are missing."""
-
+class _Machine(Struct):
     digest: MachineName
     facts: dict[str, Any]
     reasons: dict[str, str]
 
 
-class Session(Struct):
-    """One session of measuring, with the conditions at its start and end."""
-
+class _Session(Struct):
     begun: Time
     conditions: dict[str, float | None]
     ended: Time | None = None
@@ -60,9 +56,9 @@ class About(Struct):
     begun: str
     finished: str | None
     seed: int
-    parameters: Parameters
-    machine: Machine
-    sessions: list[Session]
+    parameters: _Parameters
+    machine: _Machine
+    sessions: list[_Session]
     files: dict[FileName, Digest]
     failures: dict[str, str]
     points: dict[str, str]
@@ -74,9 +70,7 @@ class About(Struct):
             datetime.fromisoformat(time or self.begun)
 
 
-class PointLevels(Struct):
-    """A point as its file names it."""
-
+class _PointLevels(Struct):
     study: StudyName
     backend: str
     size_bytes: Count
@@ -98,39 +92,61 @@ class LaunchAbout(Struct):
     facts: dict[str, Any]
     per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]]
 
-    def counted(self) -> set[str]:
-        """Return the names of what was counted."""
-        counters = {f"{op} {name}" for op, counted in self.counters.items() for name in counted}
-        return counters | {name for name, value in self.facts.items() if isinstance(value, int | float)}
-
 
 class PointAbout(Struct):
     """The metadata of a point's file."""
 
-    point: PointLevels
+    point: _PointLevels
     stop: str
     failures: list[str]
     launches: Annotated[list[LaunchAbout], Meta(min_length=1)]
 
     def __post_init__(self) -> None:
         """Refuse launches over which no median can be taken."""
-        if any(launch.counted() != self.launches[0].counted() for launch in self.launches):
+        first, *others = map(_counted, self.launches)
+        if any(each != first for each in others):
             raise ValueError("its launches did not count the same")
 
 
-STEPS: Mapping[type[Struct], Mapping[int, Step]] = {About: RUN_STEPS, PointAbout: POINT_STEPS}
+def _counted(launch: LaunchAbout) -> set[str]:
+    counters = {f"{op} {name}" for op, counted in launch.counters.items() for name in counted}
+    return counters | {name for name, value in launch.facts.items() if isinstance(value, int | float)}
+
+
+Step = Callable[[dict[str, Any]], dict[str, Any]]
+RUN_STEPS: Mapping[int, Step] = {
+    # Schema 2 says which points cannot be measured and what studies noted, even when there is nothing to say.
+    1: lambda about: {**about, "points": about.get("points", {}), "notes": about.get("notes", {})},
+    # Schema 3 says which levels were asked for, and nothing that is derived; its content has a digest of its own.
+    2: lambda about: {
+        **{"notes": {}, **{name: about[name] for name in about if name not in ("impossible", "derived_by")}},
+        "parameters": {**about["parameters"], "levels": {}},
+    },
+}
+POINT_STEPS: Mapping[int, Step] = {
+    # Schema 2 says with each launch for how many operations a sample stands; before, it was one.
+    1: lambda about: {**about, "launches": [{**each, "per": each.get("per", {})} for each in about["launches"]]},
+    2: lambda about: about,
+}
+
+
+def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]:
+    """Return `about` as today's schema has it; raises `ValueError`, `KeyError` or `TypeError` for what has none."""
+    schema = about["schema"]
+    if type(schema) is not int or not 1 <= schema <= SCHEMA:
+        raise ValueError(f"its schema is {schema}, this ipclab knows 1 to {SCHEMA}")
+    for number in range(schema, SCHEMA):
+        about = {**steps[number](about), "schema": number + 1}
+    return about
 
 
 def checked(text: bytes, named: str, kind: type[About] | type[PointAbout]) -> dict[str, Any]:
-    """Return the content of a `run.json`, or a point's metadata, as today's schema has it.
-
-    Raises `LabError`, which calls it `named`.
-    """
+    """Return a `run.json` or a point's metadata as today's schema has it; raises `LabError` that calls it `named`."""
     try:
         about = msgspec.json.decode(text, type=dict[str, Any])
         if kind is About and about["schema"] >= SEALED:
             about = unsealed(about)
-        about = migrated(about, STEPS[kind])
+        about = migrated(about, RUN_STEPS if kind is About else POINT_STEPS)
         msgspec.convert(about, kind)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)

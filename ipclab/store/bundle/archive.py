@@ -43,21 +43,17 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
     """
     with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), "zstd") as out:
         for name, content in members:
-            size = len(content) if isinstance(content, bytes) else content.stat().st_size
-            out.write(_header(name, size))
+            about = tarfile.TarInfo(name)
+            about.size = size = len(content) if isinstance(content, bytes) else content.stat().st_size
+            try:
+                out.write(about.tobuf(tarfile.USTAR_FORMAT))
+            except ValueError as error:
+                fix = "its name is too long for the archive"
+                raise LabError(f"{name} cannot be bundled", str(error), fix) from error
             with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
                 shutil.copyfileobj(source, out, CHUNK)
             out.write(bytes(-size % BLOCK))
         out.write(bytes(2 * BLOCK))
-
-
-def _header(name: str, size: int) -> bytes:
-    about = tarfile.TarInfo(name)
-    about.size = size
-    try:
-        return about.tobuf(tarfile.USTAR_FORMAT)
-    except ValueError as error:
-        raise LabError(f"{name} cannot be bundled", str(error), "its name is too long for the archive") from error
 
 
 def read(path: Path) -> Iterator[Member]:
@@ -88,10 +84,8 @@ def _members(stream: Any) -> Iterator[Member]:
 
 
 def _content(stream: Any, size: int) -> Iterator[bytes]:
-    while size:
-        chunk = _exactly(stream, min(size, CHUNK))
-        size -= len(chunk)
-        yield chunk
+    for at in range(0, size, CHUNK):
+        yield _exactly(stream, min(size - at, CHUNK))
 
 
 def _exactly(stream: Any, size: int) -> bytes:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ipclab.errors import LabError
-from ipclab.store.bundle.archive import HostileError
+from ipclab.store.bundle.archive import HostileError, Member
 from ipclab.store.run import INDEX
 from ipclab.store.schema import About, Count, Digest, FileName, MachineName, checked
 
@@ -42,11 +42,16 @@ class Contents(Struct, frozen=True, kw_only=True):
         return {entry.name: entry for entry in self.files}
 
 
-def parse(text: bytes, packed: int) -> Contents:
-    """Return what `bundle.json` says; `packed` is the size of the whole bundle in bytes.
+def parse(first: Member | None, packed: int) -> Contents:
+    """Return what the archive's first file says, `bundle.json`; `packed` is the size of the whole bundle in bytes.
 
     Raises `LabError` for a newer format and `HostileError` for names, sizes or digests that no bundle has.
     """
+    if first is None or first.name.rpartition("/")[2] != INDEX_OF_BUNDLE:
+        raise HostileError(f"it does not begin with {INDEX_OF_BUNDLE}")
+    if first.size > LARGEST_INDEX:
+        raise HostileError(f"its index has {first.size:,} bytes")
+    text = b"".join(first.chunks)
     try:
         version = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if type(version) is int and version > FORMAT:

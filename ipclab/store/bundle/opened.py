@@ -18,8 +18,7 @@ STAMP = ".bundle"  # in the opened run: the name and digest of the bundle that i
 def opened(paths: Paths, bundle: Path) -> RunFolder:
     """Return the run of `bundle`, placed in `data/opened`/<machine>/<run> when it is not there yet or has changed.
 
-    Several processes may ask at once. Raises `UsageError` when there is no such file and `LabError` when it cannot be
-    read or placed.
+    Several processes may ask at once. Raises as `unpack` does.
     """
     if not bundle.is_file():
         raise UsageError(f"{bundle} is no file", "", "get it from the repository again: git checkout data")

@@ -3,7 +3,6 @@
 import datetime as dt
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import msgspec
 from jinja2 import Environment
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import UsageError
 from ipclab.store.bundle.archive import write
 from ipclab.store.bundle.contents import CALIBRATION, CRATE, INDEX_OF_BUNDLE, Contents, Entry
-from ipclab.store.files import PART, dump_json, sealed, sha256
+from ipclab.store.files import dump_json, sealed, sha256, whole
 from ipclab.store.run import INDEX, RunFolder
 
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
@@ -41,15 +40,8 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     entries.append(_entry(CRATE, sources[CRATE]))
     contents = Contents(run=run.id, machine=run.about["machine"]["digest"], files=entries)
     members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
-    part = file.with_name(f"{file.name}.{os.getpid()}{PART}")
-    try:
-        with part.open("xb") as out:
-            write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
-        part.replace(file)
-    except OSError as error:
-        raise LabError(f"cannot write {file}", error.strerror or str(error), "choose a folder with room") from error
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(file) as part, part.open("xb") as out:
+        write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
     return contents
 
 

@@ -1,11 +1,9 @@
 """Reading a bundle: all of it is verified before a byte is placed, and it appears whole or not at all."""
 
-import fcntl
 import hashlib
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,23 +12,13 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.archive import HostileError, read
-from ipclab.store.bundle.contents import (
-    BESIDE,
-    CALIBRATION,
-    INDEX_OF_BUNDLE,
-    LARGEST_INDEX,
-    RUN_NAME,
-    Contents,
-    check_run,
-    parse,
-)  # fmt: skip
+from ipclab.store.bundle.contents import BESIDE, CALIBRATION, INDEX_OF_BUNDLE, RUN_NAME, Contents, check_run, parse
 from ipclab.store.bundle.pack import run_index
-from ipclab.store.files import PART, write_whole
+from ipclab.store.files import PART, lock, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import decode
 
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
-POLL = 0.05
 OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
 
 
@@ -52,61 +40,45 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
 
 
 def verify(file: Path) -> tuple[Contents, bytes]:
-    """Return what bundle `file` holds and its `run.json`, every digest checked and nothing written.
-
-    Raises as `unpack` does.
-    """
+    """Return what bundle `file` holds and its `run.json`, all digests checked, nothing written; raises as `unpack`."""
     if not file.is_file():
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
     members = read(file)  # held: a generator that is let go closes its file
-    first = next(members, None)
-    if first is None or first.name.rpartition("/")[2] != INDEX_OF_BUNDLE:
-        raise HostileError(f"it does not begin with {INDEX_OF_BUNDLE}")
-    if first.size > LARGEST_INDEX:
-        raise HostileError(f"its index has {first.size:,} bytes")
-    contents = parse(b"".join(first.chunks), file.stat().st_size)
-    index = bytearray()
-    for name, chunk in _walk(file, contents):
-        if name == INDEX:
-            index += chunk
-    check_run(contents, bytes(index))
-    return contents, bytes(index)
+    contents = parse(next(members, None), file.stat().st_size)
+    index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
+    check_run(contents, index)
+    return contents, index
 
 
 def place(file: Path, contents: Contents, top: Path, stamp: tuple[str, bytes] | None = None) -> bytes:
     """Write the run's own files to `top`/<machine>/<run>, verified again and with `stamp` (a name and what it holds).
 
-    Return the calibration, empty when there is none. A folder that is there is replaced only with a stamp. The caller
-    holds `top`. Raises `LabError` for points that cannot be read and where it cannot be written; nothing is then left.
+    Return the calibration (empty when there is none). A folder that is there is replaced only with a stamp. The caller
+    holds `top`. Nothing is left after a `LabError`, for points that cannot be read or a folder that cannot be written.
     """
     target, calibration = top / contents.machine / contents.run, bytearray()
     total = sum(entry.size for entry in contents.files)
-    with part_of(top, contents.run) as part:
+    with _part_of(top, contents.run) as part:
         if shutil.disk_usage(part).free < total:
             raise LabError("no room for the run", f"it takes {total:,} bytes", "free some, or move data by IPCLAB_DATA")
         for name, chunk in _walk(file, contents):
-            if name == CALIBRATION:
-                calibration += chunk
             if name in BESIDE and name != INDEX:
+                calibration += chunk if name == CALIBRATION else b""
                 continue
             (part / name).parent.mkdir(parents=True, exist_ok=True)
             with (part / name).open("ab") as out:
                 out.write(chunk)
-        _check_points(part)
+        for path in folder.read(part).point_files():
+            try:
+                decode(path)
+            except LabError as error:
+                raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
         if stamp:
             (part / stamp[0]).write_bytes(stamp[1])
             shutil.rmtree(target, ignore_errors=True)
         target.parent.mkdir(exist_ok=True)
         part.rename(target)
     return bytes(calibration)
-
-
-def _check_points(part: Path) -> None:
-    for path in folder.read(part).point_files():
-        try:
-            decode(path)
-        except LabError as error:
-            raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
@@ -149,21 +121,12 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
 
     Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot be written.
     """
-    deadline = time.monotonic() + patience
     try:
         top.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = lock(top, f"{top} is held by another process", patience)
     except OSError as error:
         raise _unwritable(top, error) from error
     try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as error:
-                if time.monotonic() >= deadline:
-                    raise LabError(f"{top} is held by another process", "", "wait for it or end it") from error
-                time.sleep(POLL)
         left = [path for path in (*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}")) if OURS.fullmatch(path.name)]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
@@ -173,12 +136,8 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
 
 
 @contextmanager
-def part_of(top: Path, run: str) -> Iterator[Path]:
-    """Give an empty folder in `top` to build `run` in, to be renamed; whatever is not is removed at the end.
-
-    It lies where no run is looked for. Raises `LabError` when it cannot be written.
-    """
-    part = top / f"{run}{PART}"
+def _part_of(top: Path, run: str) -> Iterator[Path]:
+    part = top / f"{run}{PART}"  # where no run is looked for
     try:
         part.mkdir()
         yield part
