@@ -158,10 +158,7 @@ class Row(NamedTuple):
 
 
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
-    """Read every fact from this machine or `source`, under 0.5 s; `root` is the checkout, not a /proc root.
-
-    What cannot be read is None with its reason, never an exception.
-    """
+    """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the checkout."""
     fresh = (source or Source()).fresh(Paths(root) if root else None)
     taken = {fact.name: fact.take(fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}

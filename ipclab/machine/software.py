@@ -5,6 +5,7 @@ import hashlib
 import os
 import resource
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from ipclab.machine.conditions import conditions
 from ipclab.machine.parse import KNOWN, chosen
@@ -89,10 +90,8 @@ def packages(source: Source) -> dict[str, str]:
     """Return the versions of the packages that are here."""
     found = {}
     for name in KNOWN["packages"]:
-        try:
+        with suppress(AbsentError):
             found[name] = source.system.package(name)
-        except AbsentError:
-            continue
     return found
 
 

@@ -45,13 +45,11 @@ class Topology:
         affinity = frozenset(source.system.affinity())
         online = source.told(f"{CPUS}/online", cpu_set, affinity) or affinity
         return cls(
-            online=online,
-            allowed=tuple(sorted(affinity & online or affinity)),
+            online, tuple(sorted(affinity & online or affinity)),
             cores=_sets(source, online, ("core_cpus_list", "thread_siblings_list")),
-            caches=_caches(source, online),
-            nodes=_nodes(source, online),
+            caches=_caches(source, online), nodes=_nodes(source, online),
             packages=_sets(source, online, ("package_cpus_list", "core_siblings_list")),
-        )
+        )  # fmt: skip
 
     @cached_property
     def _near(self) -> dict[str, dict[int, frozenset[int]]]:

@@ -4,6 +4,7 @@ import datetime as dt
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,10 +142,7 @@ def read(path: Path) -> RunFolder:
 def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:
     """Return the newest run below `runs` (one folder a machine) that is `wanted`."""
     for file in sorted(runs.glob(f"*/*/{INDEX}"), key=lambda file: file.parent.name, reverse=True):
-        try:
-            run = read(file.parent)
-        except LabError:
-            continue  # a run that cannot be read is not a candidate; naming it says why
-        if wanted(run):
-            return run
+        with suppress(LabError):  # a run that cannot be read is not a candidate; naming it says why
+            if wanted(run := read(file.parent)):
+                return run
     return None

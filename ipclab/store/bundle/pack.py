@@ -46,10 +46,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
-    """Return `ro-crate-metadata.json` of the run called `run`; the same bytes for the same run.
-
-    Made here: it is one JSON file, and `rocrate` stamps times and random names into what must be the same bytes.
-    """
+    """Return `ro-crate-metadata.json` of `run`, the same bytes each time (`rocrate` stamps times and random names)."""
     text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
     facts, begun = about["machine"]["facts"], dt.datetime.fromisoformat(about["begun"])
     shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]

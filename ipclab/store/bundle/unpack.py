@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
@@ -85,8 +85,7 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
     """Yield the content of every file in pieces (one at least); raises `HostileError` for anything not as named."""
     members = read(file)
     for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:
-        member = next(members, None)
-        if member is None:
+        if (member := next(members, None)) is None:
             raise HostileError(f"{name} is missing")
         if member.name != f"{contents.run}/{name}" or (entry and member.size != entry.size):
             raise HostileError(f"{member.name!r} is not the file that belongs here")
@@ -108,10 +107,10 @@ def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
     for top in (paths.imported, paths.runs):
         for found in top.glob(f"*/{run}/{INDEX}"):
             there = folder.read(found.parent)
-            if index in (found.read_bytes(), run_index(there.about)):
-                return there
-            why = f"{found.parent} has its name and is not it"
-            raise LabError(f"{run} cannot be imported", why, "move that one away first")
+            if index not in (found.read_bytes(), run_index(there.about)):
+                why = f"{found.parent} has its name and is not it"
+                raise LabError(f"{run} cannot be imported", why, "move that one away first")
+            return there
     return None
 
 
@@ -151,12 +150,10 @@ def clean(paths: Paths) -> list[str]:
     """Remove what killed processes left where runs are placed; return the names. A folder in use is left alone."""
     removed: list[str] = []
     for top in (paths.imported, paths.opened):
-        try:
+        with suppress(LabError):  # another process places a run there, and removes the leftovers itself
             if top.is_dir():
                 with held(top, patience=0) as left:
                     removed += [str(path) for path in left]
-        except LabError:
-            continue  # another process places a run there, and removes the leftovers itself
     return removed
 
 
