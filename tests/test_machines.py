@@ -18,8 +18,7 @@ from ipclab.compare.shared import points as compared
 from ipclab.machine import FACTS, affects
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
-from ipclab.stats.compare import Side
-from ipclab.stats.independent import compare_runs, detectable, least_p, together
+from ipclab.stats.compare import Side, compare_runs, detectable_beyond, least_p, together
 from ipclab.stats.ranktest import Groups, tails
 from ipclab.store.point import Point
 from tests.commands import ROOT, environment
@@ -93,7 +92,7 @@ def test_what_is_said_to_be_detectable_is_detected() -> None:
     found = [compare_runs([(side(0), side(effect))])[0].verdict for _ in range(60)]
     assert found.count("slower") >= 50
     assert "faster" not in found
-    assert detectable(None, 1.0, 0.05, 0.05) is None
+    assert detectable_beyond(None, 1.0, 0.05, 0.05) is None
 
 
 def test_one_sided_tests_are_exact() -> None:

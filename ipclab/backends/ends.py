@@ -1,7 +1,5 @@
 """What the ends of channels and stores have in common, whatever the mechanism: made by one side, found by the other."""
 
-import mmap
-import os
 from typing import ClassVar, Self
 
 from ipclab.backends.interface import Address, Place, StorePlace
@@ -69,46 +67,3 @@ class StoreEnd:
     def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
         """Be a reader's end."""
         return cls(place, False)
-
-
-class MappedSegment:
-    """A segment that is an object of the kernel's, opened by name and mapped."""
-
-    def __init__(self, name: str, size: int, create: bool) -> None:
-        """Open or make the object and map `size` bytes of it."""
-        self.name = name
-        descriptor = self.open(create)
-        try:
-            if create:
-                os.posix_fallocate(descriptor, 0, size)  # a full /dev/shm is an error here, not a SIGBUS later
-            self.map = mmap.mmap(descriptor, size)
-        except OSError:
-            if create:
-                self.unlink()
-            raise
-        finally:
-            os.close(descriptor)
-        self.buffer = memoryview(self.map)
-
-    def open(self, create: bool) -> int:
-        """Return the descriptor of the object, which is made with mode 0600."""
-        raise NotImplementedError
-
-    @classmethod
-    def create(cls, name: str, size: int) -> Self:
-        """Make the object with `size` bytes."""
-        return cls(name, size, True)
-
-    @classmethod
-    def attach(cls, name: str, size: int) -> Self:
-        """Map the existing object."""
-        return cls(name, size, False)
-
-    def close(self) -> None:
-        """Unmap."""
-        self.buffer.release()
-        self.map.close()
-
-    def unlink(self) -> None:
-        """Remove the name."""
-        raise NotImplementedError

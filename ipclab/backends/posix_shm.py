@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import posix_ipc
 
-from ipclab.backends.ends import ChannelEnd, MappedSegment, too_long
+from ipclab.backends.ends import ChannelEnd, too_long
 from ipclab.backends.interface import INTO, Backend, Data, Place
 from ipclab.backends.seqlock import SegmentStore
+from ipclab.backends.shm_mmap import MappedSegment
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
 
 LENGTH = 4  # bytes of a message's length

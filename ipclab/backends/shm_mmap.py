@@ -1,12 +1,56 @@
-"""A file in /dev/shm, mapped with `mmap`: what the published payload program used."""
+"""Shared memory mapped with `mmap`: a file in /dev/shm, as the published payload program used it."""
 
+import mmap
 import os
 from pathlib import Path
+from typing import Self
 
-from ipclab.backends.ends import MappedSegment
 from ipclab.backends.interface import Backend
 
 FOLDER = Path("/dev/shm")
+
+
+class MappedSegment:
+    """A segment that is an object of the kernel's, opened by name and mapped."""
+
+    def __init__(self, name: str, size: int, create: bool) -> None:
+        """Open or make the object and map `size` bytes of it."""
+        self.name = name
+        descriptor = self.open(create)
+        try:
+            if create:
+                os.posix_fallocate(descriptor, 0, size)  # a full /dev/shm is an error here, not a SIGBUS later
+            self.map = mmap.mmap(descriptor, size)
+        except OSError:
+            if create:
+                self.unlink()
+            raise
+        finally:
+            os.close(descriptor)
+        self.buffer = memoryview(self.map)
+
+    def open(self, create: bool) -> int:
+        """Return the descriptor of the object, which is made with mode 0600."""
+        raise NotImplementedError
+
+    @classmethod
+    def create(cls, name: str, size: int) -> Self:
+        """Make the object with `size` bytes."""
+        return cls(name, size, True)
+
+    @classmethod
+    def attach(cls, name: str, size: int) -> Self:
+        """Map the existing object."""
+        return cls(name, size, False)
+
+    def close(self) -> None:
+        """Unmap."""
+        self.buffer.release()
+        self.map.close()
+
+    def unlink(self) -> None:
+        """Remove the name."""
+        raise NotImplementedError
 
 
 class MmapSegment(MappedSegment):

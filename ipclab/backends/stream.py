@@ -1,16 +1,18 @@
-"""Messages over byte streams: a length, then the bytes, with full reads and writes. What sockets and pipes share."""
+"""Messages over byte streams: a length, then the bytes, with full reads and writes. Over named pipes, and sockets."""
 
 import os
 import select
-import socket
 import struct
+import time
+from pathlib import Path
 
 from ipclab.backends.ends import ChannelEnd, closed, too_long
-from ipclab.backends.interface import Data, Place
-from ipclab.backends.waiting import BLOCK, wait
+from ipclab.backends.interface import INTO, Backend, Data, Place
+from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
 
 HEADER = struct.Struct("=I")
 AHEAD = 1 << 16  # bytes read at most before the length is known, so that a long message is read in place
+POLL_SECONDS = 0.0005
 
 
 class StreamChannel(ChannelEnd):
@@ -121,43 +123,50 @@ class StreamChannel(ChannelEnd):
         self.reading = self.writing = -1
 
 
-class SocketChannel(StreamChannel):
-    """A channel over a connected stream socket; one that blocks leaves its deadline to the kernel, in the same call."""
+class Pipes:
+    """The two named pipes of a launch: `request` is read by the end that made them, `answer` by the other."""
 
-    limit_ns = -1
+    def __init__(self, place: Place, create: bool) -> None:
+        """Make both pipes, or find them, and open the one that this end reads."""
+        paths = [place.path("request"), place.path("answer")]
+        self.made: list[Path] = []
+        for path in paths if create else []:
+            os.mkfifo(path, 0o600)
+            self.made.append(path)
+        inward, self.outward = paths if create else paths[::-1]
+        self.reading = os.open(inward, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
-    def adopt_socket(self, sock: socket.socket) -> None:
-        """Take `sock` over."""
-        descriptor = sock.detach()
-        self.adopt(descriptor, descriptor)
-        os.set_blocking(descriptor, self.strategy == BLOCK)
+    def open_writing(self, timeout_ns: int) -> int:
+        """Open the other one, which the kernel allows once its reader is there (fifo(7))."""
+        end = time.monotonic_ns() + timeout_ns
+        while True:
+            try:
+                return os.open(self.outward, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            except OSError as error:
+                if time.monotonic_ns() >= end:
+                    raise TimeoutError("the other end did not connect in time") from error
+                time.sleep(POLL_SECONDS)
 
-    def send(self, data: Data, timeout_ns: int) -> None:
-        """Write the length and `data`, in one call where it fits."""
-        self._limit(timeout_ns)
-        super().send(data, timeout_ns)
-
-    def _await_readable(self, timeout_ns: int) -> None:
-        if self.strategy == BLOCK:
-            self._limit(timeout_ns)
-        else:
-            super()._await_readable(timeout_ns)
-
-    def _await_writable(self, timeout_ns: int) -> None:
-        if self.strategy == BLOCK:
-            raise TimeoutError("there was no room in time")
-        super()._await_writable(timeout_ns)
-
-    def _limit(self, timeout_ns: int) -> None:
-        if timeout_ns != self.limit_ns:
-            set_limit(self.reading, timeout_ns)
-            self.limit_ns = timeout_ns
+    def unlink(self) -> None:
+        """Remove the names that were made here."""
+        for path in self.made:
+            path.unlink(missing_ok=True)
 
 
-def set_limit(descriptor: int, timeout_ns: int) -> None:
-    """Have the kernel end every read and write of a blocking socket after `timeout_ns` (socket(7), SO_RCVTIMEO)."""
-    seconds, micros = divmod(max(1, timeout_ns // 1000), 1_000_000)
-    sock = socket.socket(fileno=descriptor)
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, micros))
-    sock.detach()
+class _PipeChannel(StreamChannel):
+    """A pipe each way."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.pipes = Pipes(place, create)
+        self.reading = self.pipes.reading
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        self.adopt(self.reading, self.pipes.open_writing(timeout_ns))
+
+    def close(self) -> None:
+        super().close()
+        self.pipes.unlink()
+
+
+pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="echo-pipe", look=("#CC79A7", "o"))

@@ -1,23 +1,97 @@
-"""ZeroMQ REQ and REP: over a Unix socket in the session's private folder, and over TCP on loopback."""
+"""ZeroMQ: request and answer, and a store of messages, over a Unix socket in the session's private folder or over TCP.
 
+Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC 24) shows the secret
+in the handshake, and ZAP (RFC 27) asks us; messages are the same with it as without. Whoever knocks when nobody asks
+any more waits in vain.
+
+The published program slept for a while instead of waiting for its readers, and lost messages. Here PUSH counts finished
+handshakes, PUB counts subscriptions, and no queue has a limit at which PUB would drop or PUSH would favour a reader.
+"""
+
+import hmac
+import secrets
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from time import monotonic_ns as clock
+from typing import Any, ClassVar, Self
 
 import zmq
+from zmq.utils.monitor import recv_monitor_message
 
-from ipclab.backends.ends import ChannelEnd, too_long
-from ipclab.backends.interface import VIEW, Backend, Data, Place
+from ipclab.backends.ends import ChannelEnd, StoreEnd, too_long
+from ipclab.backends.interface import VIEW, Address, Backend, Data, Place, StorePlace
+from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
-from ipclab.backends.zmq_end import MS, ZmqEnd
-from ipclab.backends.zmq_stores import ZmqTcpStore
+
+ZAP = "inproc://zeromq.zap.01"
+NAME = b"ipclab"
+SECRET_BYTES = 16
+MS = 1_000_000
+KNOCK_MS = 5  # knocks and subscriptions are awaited in turn
 
 
-class ZmqIpcChannel(ZmqEnd, ChannelEnd):
+class _Door:
+    """The door of a bound socket, which must be made before that is bound; `secret` is for those who may come in."""
+
+    def __init__(self, context: "zmq.Context[Any]", sock: "zmq.Socket[bytes]") -> None:
+        self.secret = secrets.token_hex(SECRET_BYTES)
+        self.asked = context.socket(zmq.REP)
+        self.asked.linger = 0
+        self.asked.bind(ZAP)
+        sock.plain_server, sock.zap_domain = True, NAME
+
+    def admits(self, left_ms: int) -> bool:
+        """Answer whoever knocks within `left_ms`; tell whether one was let in."""
+        if not self.asked.poll(left_ms):
+            return False
+        version, request, *_, mechanism, name, shown = self.asked.recv_multipart()
+        known = mechanism == b"PLAIN" and name == NAME and hmac.compare_digest(shown, self.secret.encode())
+        self.asked.send_multipart([version, request, b"200" if known else b"400", b"", b"", b""])
+        return known
+
+
+class _ZmqEnd:
+    """What channels and stores over ZeroMQ share; each has one I/O thread, as the published programs had."""
+
+    tcp: ClassVar[bool] = False
+    door: _Door | None = None
+    bound: Path | None = None
+
+    def open_socket(self, kind: int) -> None:
+        self.context = zmq.Context()
+        self.socket: zmq.Socket[bytes] = self.context.socket(kind)
+        self.socket.linger = 0
+
+    def bind(self, place: Place, host: str) -> Address:
+        """Bind to the launch's path, which only its owner may use, or to a free port of `host`; return where."""
+        if self.tcp:
+            self.door = _Door(self.context, self.socket)
+            return {"host": host, "port": self.socket.bind_to_random_port(f"tcp://{host}"), "secret": self.door.secret}
+        self.bound = socket_path(place)
+        self.socket.bind(f"ipc://{self.bound}")
+        self.bound.chmod(0o600)
+        return {}
+
+    def reach(self, place: Place, address: Address) -> None:
+        """Connect to what was bound, showing the secret where there is a door."""
+        if self.tcp:
+            self.socket.plain_username, self.socket.plain_password = NAME, str(address["secret"]).encode()
+            self.socket.connect(f"tcp://{address['host']}:{address['port']}")
+        else:
+            self.socket.connect(f"ipc://{socket_path(place)}")
+
+    def close(self) -> None:
+        """Close the socket, end its context and remove its path; what was not delivered is dropped."""
+        self.context.destroy(linger=0)
+        if self.bound:
+            self.bound.unlink(missing_ok=True)
+
+
+class _ZmqIpcChannel(_ZmqEnd, ChannelEnd):
     """A REP socket at the serving end, a REQ socket at the other, over a Unix socket."""
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Make the socket; the serving end binds it."""
         super().__init__(place, create)
         self.open_socket(zmq.REP if create else zmq.REQ)
         if create:
@@ -41,7 +115,6 @@ class ZmqIpcChannel(ZmqEnd, ChannelEnd):
         return self.socket.poll(-(-left_ns // MS), event)
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        """Give `data` to the socket, which copies it."""
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         try:
@@ -51,7 +124,6 @@ class ZmqIpcChannel(ZmqEnd, ChannelEnd):
             self.socket.send(data, zmq.DONTWAIT)
 
     def recv(self, timeout_ns: int) -> bytes:
-        """Return a copy of the next message."""
         self._await(zmq.POLLIN, timeout_ns)
         return self.socket.recv(zmq.DONTWAIT)
 
@@ -63,11 +135,112 @@ class ZmqIpcChannel(ZmqEnd, ChannelEnd):
         return view
 
 
-class ZmqTcpChannel(ZmqIpcChannel):
+class ZmqTcpChannel(_ZmqIpcChannel):
     """The same over TCP on loopback."""
 
     tcp = True
 
 
-ipc = Backend("zmq-ipc", channel=ZmqIpcChannel, waits=WAITS, receives=VIEW, limit="echo-unix", look=("#E69F00", "s"))
-tcp = replace(ipc, name="zmq-tcp", channel=ZmqTcpChannel, store=ZmqTcpStore, limit="echo-tcp", look=("#E69F00", "^"))
+class _ZmqStore(_ZmqEnd, StoreEnd):
+    """One socket at the writer, one at each reader, of the two `kinds`."""
+
+    keeps = False
+    kinds: ClassVar[tuple[int, int]]
+
+    def __init__(self, place: StorePlace, create: bool) -> None:
+        super().__init__(place, create)
+        self.version, self.kept = 0, b""
+        self.open_socket(self.kinds[0] if create else self.kinds[1])
+        self.socket.sndhwm = self.socket.rcvhwm = 0
+        try:
+            self._prepare()
+            if create:
+                self.address = self.bind(place, place.host)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
+        store = cls(place, False)
+        store.reach(place, address)
+        return store
+
+    def _prepare(self) -> None:
+        """Begin to note readers, or be one."""
+
+    def _seen(self, left_ms: int) -> bool:
+        """Tell whether another reader came within `left_ms`."""
+        raise NotImplementedError
+
+    def accept(self, timeout_ns: int) -> None:
+        end, count = clock() + timeout_ns, 0
+        while count < self.place.readers:
+            left = (end - clock()) // MS
+            if left <= 0:
+                raise TimeoutError(f"{count} of {self.place.readers} readers connected in time")
+            if self.door:
+                left = min(left, KNOCK_MS)
+                self.door.admits(left)
+            count += self._seen(left)
+
+    def write(self, data: Data, timeout_ns: int) -> None:
+        """Give `data` to the socket, which copies and queues it."""
+        self.socket.send(data)
+
+    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+        """Return what was received last when it is above `after`, else a copy of the next message."""
+        if self.version <= after:
+            if not self.socket.poll(-(-timeout_ns // MS)):
+                raise TimeoutError(f"message {self.version + 1} did not come in time")
+            self.kept = self.socket.recv(zmq.DONTWAIT)
+            self.version += 1
+        return self.version, self.kept
+
+
+class _ZmqPubStore(_ZmqStore):
+    """XPUB and SUB: each message goes to all readers; XPUB is PUB that sees its subscriptions."""
+
+    kinds = zmq.XPUB, zmq.SUB
+
+    def _prepare(self) -> None:
+        if self.writer:
+            self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)  # else only the first of equal subscriptions is told
+        else:
+            self.socket.subscribe(b"")
+
+    def _seen(self, left_ms: int) -> bool:
+        return bool(self.socket.poll(left_ms)) and self.socket.recv(zmq.DONTWAIT)[:1] == b"\x01"
+
+
+class _ZmqTcpStore(_ZmqPubStore):
+    """The same over TCP: on loopback, or on the address that `place` names for readers on other nodes."""
+
+    tcp = True
+
+
+class _ZmqPushStore(_ZmqStore):
+    """PUSH and PULL: each message goes to one reader, in turn."""
+
+    fans_out = False
+    kinds = zmq.PUSH, zmq.PULL
+    monitor: Any = None
+
+    def _prepare(self) -> None:
+        if self.writer:
+            self.monitor = self.socket.get_monitor_socket(zmq.Event.HANDSHAKE_SUCCEEDED)
+
+    def accept(self, timeout_ns: int) -> None:
+        """Wait until every reader is connected; from then on the socket works without telling."""
+        super().accept(timeout_ns)
+        self.socket.disable_monitor()
+
+    def _seen(self, left_ms: int) -> bool:
+        found = self.monitor.poll(left_ms) and recv_monitor_message(self.monitor)["event"]
+        return bool(found == zmq.Event.HANDSHAKE_SUCCEEDED)
+
+
+ipc = Backend("zmq-ipc", channel=_ZmqIpcChannel, waits=WAITS, receives=VIEW, limit="echo-unix", look=("#E69F00", "s"))
+tcp = replace(ipc, name="zmq-tcp", channel=ZmqTcpChannel, store=_ZmqTcpStore, limit="echo-tcp", look=("#E69F00", "^"))
+push = Backend("zmq-push", store=_ZmqPushStore, look=("#E69F00", "o"))
+pub = Backend("zmq-pub", store=_ZmqPubStore, look=("#D55E00", "v"))

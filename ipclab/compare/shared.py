@@ -1,6 +1,6 @@
 """Every point of two runs: the ratio of its times, its verdict, and what is left of it over the machines' own limits.
 
-Two runs were measured apart: `ipclab.stats.independent` compares their launches. A point without its equal is set
+Two runs were measured apart: `ipclab.stats.compare.compare_runs` compares their launches. A point without its equal is set
 beside the nearest of the same study, mechanism and op that has none either; the levels that differ are then the reason
 why the two are not comparable.
 """
@@ -13,8 +13,17 @@ import pandas as pd
 
 from ipclab.compare.held import BOUNDS, HEAD, Held
 from ipclab.stats import judge
-from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_COMPARABLE, SAME, SLOWER, UNDECIDED, Side
-from ipclab.stats.independent import compare_runs, together
+from ipclab.stats.compare import (
+    EQUIVALENCE,
+    FASTER,
+    NOT_COMPARABLE,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Side,
+    compare_runs,
+    together,
+)
 from ipclab.stats.quantity import Quantity
 
 LIMITS = "limits"

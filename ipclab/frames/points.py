@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.stats.drift import drift
 from ipclab.stats.intervals import Estimate, Samples, quantile_estimate, statistic_estimate
 from ipclab.stats.modes import modes
+from ipclab.stats.ranktest import drift
 from ipclab.store.samples import Measured
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}

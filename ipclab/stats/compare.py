@@ -1,11 +1,11 @@
-"""The comparison of two points: `undecided` until an interval over launches supports more.
+"""The comparison of two points, of one run or of two: `undecided` until an interval over launches supports more.
 
-Only medians of launches are compared, never samples: samples of one launch share its luck, and tests over them call
-identical code different nine times in ten (measuring.md, finding 3). Over the points of one comparison the rate of
-false discoveries is held by Benjamini and Hochberg (J. R. Statist. Soc. B 57, 1995, 289-300), also where points are
-disturbed together (Benjamini and Yekutieli, Ann. Statist. 29, 2001, 1165-1188). Not Holm: the smallest p of n launches
-a side is 2 / C(2n, n), so that twentyfold differences would be undecided. Intervals are widened to the threshold that
-the correction arrives at, so that test and interval agree (J. Am. Statist. Assoc. 100, 2005, 71-81).
+Only medians of launches are compared: samples of one launch share its luck, and tests over them call identical code
+different nine times in ten. The rate of false discoveries among points is held by Benjamini and Hochberg (J. R.
+Statist. Soc. B 57, 1995, 289-300), also where points are disturbed together (Benjamini and Yekutieli, Ann. Statist. 29,
+2001, 1165-1188). Not by Holm: the smallest p of n launches a side is 2 / C(2n, n), and twentyfold differences would be
+undecided. Intervals are as wide as that threshold has them, to agree with the test (J. Am. Statist. Assoc. 100, 2005,
+71-81).
 """
 
 import math
@@ -15,13 +15,15 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ipclab.stats.ranktest import Groups, interval, p_value
+from ipclab.stats.ranktest import Groups, interval, p_value, tails
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_COMPARABLE = "undecided", "not comparable"
 EQUIVALENCE = 0.05
 ALPHA = 0.01  # of one comparison of identical code: of 200, more than 5 % are then flagged once in 100,000 times
 POWER = 0.95
+RUNS_ALPHA = 0.05  # of all points of two runs; at no difference the tests against a bound err far less
+RUNS_LEVEL = 0.05  # of the interval that is shown with each point of two runs
 ROUNDS_IN_BLOCK = 4
 
 
@@ -63,14 +65,10 @@ def by_round(first: Side, second: Side) -> tuple[Side, Side]:
 
     Launches of rounds that the other side did not have get a block of their own: a later drift is no difference.
     """
-    common = min(len(first.medians), len(second.medians))
+    common, most = sorted((len(first.medians), len(second.medians)))
     last = max(1, common // ROUNDS_IN_BLOCK) - 1
-
-    def blocks(side: Side) -> tuple[int, ...]:
-        rounds = range(len(side.medians))
-        return tuple(min(k // ROUNDS_IN_BLOCK, last) if k < common else last + 1 for k in rounds)
-
-    return replace(first, blocks=blocks(first)), replace(second, blocks=blocks(second))
+    blocks = [min(k // ROUNDS_IN_BLOCK, last) if k < common else last + 1 for k in range(most)]
+    return replace(first, blocks=blocks[: len(first.medians)]), replace(second, blocks=blocks[: len(second.medians)])
 
 
 def compare(first: Side, second: Side, equivalence: float = EQUIVALENCE, alpha: float = ALPHA) -> Comparison:
@@ -103,27 +101,23 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
 
 def refusal(first: Side, second: Side) -> Comparison | None:
     """Return why the two cannot be tested, or None when they can."""
-    launches = len(first.medians), len(second.medians)
+    sides, launches = (first, second), (len(first.medians), len(second.medians))
     if differing := sorted({name for name, _ in first.conditions.items() ^ second.conditions.items()}):
         return Comparison(NOT_COMPARABLE, f"differs:{','.join(differing)}", launches=launches)
     if not all(launches):
         return Comparison(UNDECIDED, "no-launches", launches=launches)
-    if not all(math.isfinite(value) and value > 0 for side in (first, second) for value in side.medians):
+    if not all(math.isfinite(value) and value > 0 for side in sides for value in side.medians):
         return Comparison(UNDECIDED, "not-a-time", launches=launches)
-    reason = _doubt(first, second)
-    ratio = float(np.median(second.medians) / np.median(first.medians))
-    return Comparison(UNDECIDED, reason, ratio, launches=launches) if reason else None
-
-
-def _doubt(first: Side, second: Side) -> str | None:
-    """Return why two sides of times can give a ratio but no interval."""
-    if first.blocks or second.blocks:
-        complete = all(len(side.blocks) == len(side.medians) for side in (first, second))
-        if not complete or not set(first.blocks) & set(second.blocks):
-            return "bad-blocks"
-    if min(len(first.medians), len(second.medians)) == 1:
-        return "few-launches"
-    return "no-variance" if any(min(side.medians) == max(side.medians) for side in (first, second)) else None
+    complete = all(len(side.blocks) == len(side.medians) for side in sides) and set(first.blocks) & set(second.blocks)
+    if (first.blocks or second.blocks) and not complete:
+        reason = "bad-blocks"
+    elif min(launches) == 1:
+        reason = "few-launches"
+    elif any(min(side.medians) == max(side.medians) for side in sides):
+        reason = "no-variance"
+    else:
+        return None
+    return Comparison(UNDECIDED, reason, float(np.median(second.medians) / np.median(first.medians)), launches=launches)
 
 
 def groups(first: Side, second: Side) -> Groups:
@@ -135,9 +129,13 @@ def groups(first: Side, second: Side) -> Groups:
 
 def _judge(tested: Groups, p: float, level: float, equivalence: float) -> Comparison:
     ratio, low, high = shown(tested, level)
-    verdict, reason = UNDECIDED, "few-launches"
-    if low is not None and high is not None:
-        verdict, reason = _verdict(low, high, p <= level, 1 + equivalence)
+    verdict, reason, bound = UNDECIDED, "wide-interval", 1 + equivalence
+    if low is None or high is None:
+        reason = "few-launches"
+    elif 1 / bound <= low and high <= bound:
+        verdict, reason = SAME, "small-difference" if p <= level else "within-bound"
+    elif p <= level and not low <= 1 <= high:
+        verdict, reason = (FASTER, "interval-below-1") if high < 1 else (SLOWER, "interval-above-1")
     found = detectable(low, high, level, equivalence)
     return Comparison(verdict, reason, ratio, low, high, found, p, tested.launches())
 
@@ -146,16 +144,6 @@ def shown(tested: Groups, level: float) -> tuple[float, float | None, float | No
     """Return the ratio of the second side over the first, and the ends of its interval at `level`."""
     low, high = (None if end is None else math.exp(end) for end in interval(tested, level))
     return math.exp(float(np.median(tested.differences()))), low, high
-
-
-def _verdict(low: float, high: float, rejected: bool, bound: float) -> tuple[str, str]:
-    if 1 / bound <= low and high <= bound:
-        return SAME, "small-difference" if rejected else "within-bound"
-    if rejected and high < 1:
-        return FASTER, "interval-below-1"
-    if rejected and low > 1:
-        return SLOWER, "interval-above-1"
-    return UNDECIDED, "wide-interval"
 
 
 def detectable(low: float | None, high: float | None, level: float, equivalence: float) -> float | None:
@@ -175,3 +163,62 @@ def power_step(low: float | None, high: float | None, shown_at: float, tested_at
     normal = NormalDist()
     error = math.log(high / low) / (2 * normal.inv_cdf(1 - shown_at / 2))
     return (normal.inv_cdf(1 - tested_at / 2) + normal.inv_cdf(POWER)) * error
+
+
+def compare_runs(
+    pairs: Sequence[tuple[Side, Side]], bounds: Sequence[float] | float = EQUIVALENCE, alpha: float = RUNS_ALPHA
+) -> list[Comparison]:
+    """Return what is known about each second side over its first of runs that were measured apart, on other days say.
+
+    Their launches share no rounds, and two sessions on one machine have luck of their own, which no launch of theirs
+    can show. So exact tests of launch medians, whose scatter holds that of all levels (Davison and Hinkley, Bootstrap
+    Methods, 1997, section 3.8), ask whether a difference is larger than a bound: two one-sided tests against it show a
+    point `faster` or `slower` (a minimum effect), two show it `same` (equivalence; Schuirmann, J. Pharmacokin.
+    Biopharm. 15, 1987, 657-680). Each family of tests is corrected over all points (`threshold`).
+
+    `bounds` (shares above 0; one for all or one a pair) is how much two sessions on one machine may differ. `low` and
+    `high` are the exact 95 % interval of the ratio of one point, not corrected; `detectable` is the slow-down that
+    would be found with 95 % power if enough points moved for the correction (`together`). Reasons beyond those of
+    `Comparison`: `below-bound`, `above-bound`.
+    """
+    limits = [bounds] * len(pairs) if isinstance(bounds, float) else list(bounds)
+    refused = [refusal(*pair) for pair in pairs]
+    asked = [(groups(*pair), limit) for pair, limit, why in zip(pairs, limits, refused, strict=True) if why is None]
+    tests = [_test_apart(each, math.log1p(bound)) for each, bound in asked]
+    outside, inside = (threshold([test[side] for test in tests], alpha) for side in (0, 1))
+    judged = iter([_judge_apart(*each, test, outside, inside) for each, test in zip(asked, tests, strict=True)])
+    return [why or next(judged) for why in refused]
+
+
+def least_p(launches: tuple[int, int]) -> float:
+    """Return the smallest p of a two-sided exact test of so many launches a side."""
+    return min(1.0, 2 / math.comb(sum(launches), launches[0]))
+
+
+def together(launches: tuple[int, int], points: int, alpha: float = RUNS_ALPHA) -> int:
+    """Return how many of `points` must differ clearly before the correction lets one of so few launches be shown."""
+    return max(1, math.ceil(least_p(launches) * points / alpha))
+
+
+def _test_apart(tested: Groups, bound: float) -> tuple[float, float]:
+    """Return the p of "not further apart than `bound`" (log ratio) and of "not closer than `bound`"."""
+    (below_low, above_low), (below_high, above_high) = tails(tested, -bound), tails(tested, bound)
+    return min(1.0, 2 * min(below_low, above_high)), max(above_low, below_high)
+
+
+def _judge_apart(tested: Groups, bound: float, test: tuple[float, float], outside: float, inside: float) -> Comparison:
+    ratio, low, high = shown(tested, RUNS_LEVEL)
+    least = least_p(tested.launches())
+    verdict, reason = UNDECIDED, "few-launches" if least > outside else "wide-interval"
+    if test[0] <= outside:
+        verdict, reason = (FASTER, "below-bound") if ratio < 1 else (SLOWER, "above-bound")
+    elif test[1] <= inside:
+        verdict, reason = SAME, "within-bound"
+    found = detectable_beyond(low, high, max(outside, least), bound)
+    return Comparison(verdict, reason, ratio, low, high, found, test[0], tested.launches())
+
+
+def detectable_beyond(low: float | None, high: float | None, level: float, bound: float) -> float | None:
+    """Return the slow-down (a share) that a test at `level` against `bound` finds with 95 % power; None unbounded."""
+    step = power_step(low, high, RUNS_LEVEL, level)
+    return None if step is None else math.expm1(math.log1p(bound) + step)

@@ -1,7 +1,6 @@
 """Intervals from launches (the median of launch quantiles and a seeded hierarchical bootstrap) and of rates.
 
-The variance between launches is the honest one: samples within a launch share its luck (page placement, the
-scheduler's choices), so they are never pooled as if they were independent.
+Samples within a launch share its luck (page placement, the scheduler's choices): they are never pooled as independent.
 """
 
 from bisect import bisect_left
@@ -43,8 +42,7 @@ def rank(count: int, q: float) -> int:
 def quantile_estimate(launches: Sequence[Samples], q: float, seed: int) -> Estimate:
     """Return the median over `launches`, a sorted array each, of each launch's `q` quantile."""
     value = float(np.median([values[rank(len(values), q)] for values in launches]))
-    samples = sum(len(values) for values in launches)
-    return _estimate(value, quantile_draws(launches, q, seed), len(launches), samples)
+    return _estimate(value, quantile_draws(launches, q, seed), len(launches), sum(map(len, launches)))
 
 
 def quantile_draws(launches: Sequence[Samples], q: float, seed: int) -> Floats:

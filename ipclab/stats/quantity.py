@@ -90,9 +90,7 @@ def missing(unit: str = "1") -> Quantity:
 def total(parts: Iterable[Quantity]) -> Quantity:
     """Return the sum of quantities; raises `ValueError` without any."""
     first, *rest = parts
-    for part in rest:
-        first = first + part
-    return first
+    return sum(rest, first)
 
 
 def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
@@ -109,7 +107,9 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
 def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     if not (one and other):
         return missing()  # of whatever unit: what was not measured has none for certain
-    unit = _product_unit(one.unit, other.unit, power)
+    if other.unit not in PLAIN and (one.unit != other.unit if power < 0 else one.unit not in PLAIN):
+        raise ValueError(f"{one.unit} and {other.unit} cannot be combined")
+    unit = one.unit if other.unit in PLAIN else "1" if power < 0 else other.unit
     (a, b), (c, d) = one.ends, other.ends
     if power < 0 and c <= 0 <= d:
         return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
@@ -123,20 +123,9 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     return _made(value, unit, value * exp(-down), value * exp(up), one, other)
 
 
-def _product_unit(one: str, other: str, power: int) -> str:
-    if other in PLAIN:
-        return one
-    if power < 0 and one == other:
-        return "1"
-    if power > 0 and one in PLAIN:
-        return other
-    raise ValueError(f"{one} and {other} cannot be combined")
-
-
 def _made(value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity) -> Quantity:
     exact = one.low is None and other.low is None and isfinite(low)
     named = min((each.n for each in (one, other) if each.n), key=lambda n: int(n.split()[0]), default="")
     sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
-    if exact:
-        return Quantity(value, unit, None, None, named, "computed", sources)
-    return Quantity(value, unit, low, high, named, "measured", sources)
+    ends, kind = ((None, None), "computed") if exact else ((low, high), "measured")
+    return Quantity(value, unit, *ends, named, kind, sources)

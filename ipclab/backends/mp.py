@@ -1,0 +1,205 @@
+"""Python's own `multiprocessing`: its connection, its queue and its shared memory.
+
+A `Queue` is inherited or given to a child; two workers that are nobody's child to the other join theirs by named pipes
+instead of an unnamed one. What is unpickled comes from a pipe in the session's private folder, which no other user can
+write to; the connection moves bytes only. One thing is cheaper than usual, without weight: a queue's locks have one
+process each.
+"""
+
+import multiprocessing
+import os
+import secrets
+import select
+from collections.abc import Iterator, Sized
+from contextlib import contextmanager, suppress
+from multiprocessing import process, resource_tracker, shared_memory
+from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
+from multiprocessing.queues import Queue
+from typing import Any, Self, cast
+
+from ipclab.backends.ends import ChannelEnd, closed, too_long
+from ipclab.backends.interface import Backend, Data, Place
+from ipclab.backends.seqlock import SegmentStore
+from ipclab.backends.sockets import UnixSocket, set_limit
+from ipclab.backends.stream import Pipes
+from ipclab.backends.waiting import BLOCK, Peer, wait
+
+KEY_BYTES = 16
+
+
+class _PipeChannel(ChannelEnd):
+    """A `Connection`, authenticated with a key of the launch as `Listener` and `Client` do it."""
+
+    link: Connection | None = None
+    limit_ns = -1
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.meeting = UnixSocket(place, create)
+        self.address = {"key": secrets.token_hex(KEY_BYTES)} if create else {}
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Take the connection and prove the key both ways."""
+        self.link = Connection(self.meeting.join(timeout_ns).detach())
+        proofs = [deliver_challenge, answer_challenge]
+        for prove in proofs if self.create else proofs[::-1]:
+            prove(self._link(timeout_ns), bytes.fromhex(str(self.address["key"])))
+
+    def _link(self, timeout_ns: int) -> Connection:
+        """Return the connection with its deadline; it blocks in the kernel, as it does without one."""
+        if self.link is None:
+            raise ValueError("the channel is not connected")
+        if timeout_ns != self.limit_ns:
+            set_limit(self.link.fileno(), timeout_ns)
+            self.limit_ns = timeout_ns
+        return self.link
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
+        try:
+            self._link(timeout_ns).send_bytes(data)
+        except BlockingIOError as error:
+            raise TimeoutError("there was no room in time") from error
+        except ConnectionResetError as error:
+            raise closed() from error
+
+    def recv(self, timeout_ns: int) -> bytes:
+        try:
+            return self._link(timeout_ns).recv_bytes(self.capacity)
+        except BlockingIOError as error:
+            raise TimeoutError("nothing came in time") from error
+        except (EOFError, ConnectionResetError) as error:
+            raise closed() from error
+
+    def close(self) -> None:
+        if self.link:
+            self.link.close()
+            self.link = None
+        self.meeting.close()
+
+
+def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[bytes]":
+    """Return a `Queue` whose pipe has the descriptors given; the end that this process lacks is /dev/null."""
+    # Semaphores lose their name as soon as they are made; were we killed in between, it must be known as ours.
+    vars(process.current_process())["_config"]["semprefix"] = f"/{place.prefix}"
+    made: Any = multiprocessing.get_context("fork").Queue()
+    made._reader.close()
+    made._writer.close()
+    ends = [os.open(os.devnull, os.O_RDWR) if end is None else end for end in (reading, writing)]
+    for end in ends:
+        os.set_blocking(end, True)
+    made._reader, made._writer = map(Connection, ends)
+    if writing is None:  # taking gives back what the peer's `put` took, which is another process's semaphore here
+        made._sem = multiprocessing.get_context("fork").Semaphore(0)
+    made._ignore_epipe = True  # the feeder is silent about a dead peer: `recv` notices
+    made._reset()
+    return cast("Queue[bytes]", made)
+
+
+class _QueueChannel(ChannelEnd):
+    """A queue each way."""
+
+    incoming: "Queue[bytes] | None" = None
+    fed = False
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.pipes = Pipes(place, create)
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Make both queues once the other end has opened its pipes."""
+        writing = self.pipes.open_writing(timeout_ns)
+        self.outgoing = _queue(self.place, None, writing)
+        self.incoming = _queue(self.place, self.pipes.reading, None)
+        self.poller = select.poll()
+        self.poller.register(self.pipes.reading, select.POLLIN)
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        """Put `data`: the feeder thread pickles and writes it."""
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
+        self.fed = True
+        self.outgoing.put(data if isinstance(data, bytes) else bytes(data))
+
+    def recv(self, timeout_ns: int) -> bytes:
+        if self.incoming is None:
+            raise ValueError("the channel is not connected")
+        poll = self.poller.poll
+        wait(BLOCK, lambda: False, lambda left_ns: poll(left_ns / 1e6), timeout_ns)
+        try:
+            return self.incoming.get()
+        except (EOFError, OSError) as error:
+            raise closed() from error
+
+    def close(self) -> None:
+        self.pipes.unlink()
+        if self.incoming is None:
+            return
+        for each, fed in ((self.outgoing, self.fed), (self.incoming, False)):
+            each.close()
+            if not fed:  # else the feeder closes them when it has written all
+                for end in (vars(each)["_reader"], vars(each)["_writer"]):
+                    end.close()
+        self.incoming = None
+
+
+def _ignore(name: Sized, rtype: str) -> None:
+    """Stand in for the resource tracker's calls."""
+
+
+@contextmanager
+def _untracked() -> Iterator[None]:
+    """Keep the resource tracker out: it unlinks segments that others still use (cpython#82300); our ledger tracks."""
+    kept = resource_tracker.register, resource_tracker.unregister
+    resource_tracker.register = resource_tracker.unregister = _ignore
+    try:
+        yield
+    finally:
+        resource_tracker.register, resource_tracker.unregister = kept
+
+
+class _SharedMemorySegment:
+    """A `SharedMemory` object; its buffer is as many bytes of it as were asked for."""
+
+    def __init__(self, memory: shared_memory.SharedMemory, size: int) -> None:
+        self.memory = memory
+        self.buffer = memory.buf[:size]  # type: ignore[index]
+
+    @classmethod
+    def create(cls, name: str, size: int) -> Self:
+        with _untracked():
+            made = cls(shared_memory.SharedMemory(name, create=True, size=size), size)
+        try:
+            # A full /dev/shm is an error here, not a SIGBUS later.
+            os.posix_fallocate(made.memory._fd, 0, size)  # type: ignore[attr-defined]
+        except OSError:
+            made.close()
+            made.unlink()
+            raise
+        return made
+
+    @classmethod
+    def attach(cls, name: str, size: int) -> Self:
+        with _untracked():
+            return cls(shared_memory.SharedMemory(name), size)
+
+    def close(self) -> None:
+        self.buffer.release()
+        self.memory.close()
+
+    def unlink(self) -> None:
+        with _untracked(), suppress(FileNotFoundError):
+            self.memory.unlink()
+
+
+class _SharedMemoryStore(SegmentStore):
+    """A `SharedMemory` object that the resource tracker does not know."""
+
+    kind = _SharedMemorySegment
+
+
+pipe = Backend("mp-pipe", channel=_PipeChannel, limit="echo-unix", look=("#8A6B00", "D"))
+queue = Backend("mp-queue", channel=_QueueChannel, limit="echo-pipe", look=("#8A6B00", "s"))
+shm = Backend("mp-shm", segment=_SharedMemorySegment, look=("#009E73", "D"))
+store = Backend("shared-memory", store=_SharedMemoryStore, look=("#0072B2", "D"))

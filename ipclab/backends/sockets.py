@@ -1,0 +1,173 @@
+"""Stream sockets: a Unix socket in the session's private folder, and TCP on loopback without Nagle's delay."""
+
+import hmac
+import os
+import secrets
+import socket
+import struct
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from ipclab.backends.interface import INTO, Backend, Data, Place
+from ipclab.backends.stream import StreamChannel
+from ipclab.backends.waiting import BLOCK, WAITS, Peer
+from ipclab.errors import LabError
+
+LONGEST_PATH = 107  # unix(7): sun_path without its terminator
+HOST = "127.0.0.1"
+TOKEN_BYTES = 16
+
+
+def socket_path(place: Place) -> Path:
+    """Return the launch's socket; raises `LabError` when the kernel would not take its path."""
+    path = place.path("socket")
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        limit, fix = f"{LONGEST_PATH} bytes at most", "set TMPDIR to a shorter one"
+        raise LabError(f"{path} is too long for a socket", limit, fix)
+    return path
+
+
+def _accept(listening: socket.socket, timeout_ns: int) -> socket.socket:
+    """Return the first connection, in blocking mode; raises `TimeoutError` when there is none in time."""
+    listening.settimeout(timeout_ns / 1e9)
+    sock, _ = listening.accept()
+    sock.setblocking(True)
+    return sock
+
+
+class UnixSocket:
+    """The launch's socket, which only its owner may use: one end listens there, the other one connects."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        """Listen, if this end does."""
+        self.path = socket_path(place)
+        self.listening = socket.socket(socket.AF_UNIX) if create else None
+        if self.listening:
+            try:
+                self.listening.bind(str(self.path))
+                self.path.chmod(0o600)
+                self.listening.listen(1)
+            except OSError:
+                self.listening.close()
+                raise
+
+    def join(self, timeout_ns: int) -> socket.socket:
+        """Return the connection to the other end, in blocking mode."""
+        if self.listening:
+            return _accept(self.listening, timeout_ns)
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.settimeout(timeout_ns / 1e9)
+            sock.connect(str(self.path))
+            sock.setblocking(True)
+        except OSError:
+            sock.close()
+            raise
+        return sock
+
+    def close(self) -> None:
+        """Close the listener and remove its path."""
+        if self.listening:
+            self.listening.close()
+            self.listening = None
+            self.path.unlink(missing_ok=True)
+
+
+def set_limit(descriptor: int, timeout_ns: int) -> None:
+    """Have the kernel end every read and write of a blocking socket after `timeout_ns` (socket(7), SO_RCVTIMEO)."""
+    seconds, micros = divmod(max(1, timeout_ns // 1000), 1_000_000)
+    sock = socket.socket(fileno=descriptor)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, micros))
+    sock.detach()
+
+
+class _SocketChannel(StreamChannel):
+    """A channel over a connected stream socket; one that blocks leaves its deadline to the kernel, in the same call."""
+
+    limit_ns = -1
+
+    def adopt_socket(self, sock: socket.socket) -> None:
+        descriptor = sock.detach()
+        self.adopt(descriptor, descriptor)
+        os.set_blocking(descriptor, self.strategy == BLOCK)
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        self._limit(timeout_ns)
+        super().send(data, timeout_ns)
+
+    def _await_readable(self, timeout_ns: int) -> None:
+        if self.strategy == BLOCK:
+            self._limit(timeout_ns)
+        else:
+            super()._await_readable(timeout_ns)
+
+    def _await_writable(self, timeout_ns: int) -> None:
+        if self.strategy == BLOCK:
+            raise TimeoutError("there was no room in time")
+        super()._await_writable(timeout_ns)
+
+    def _limit(self, timeout_ns: int) -> None:
+        if timeout_ns != self.limit_ns:
+            set_limit(self.reading, timeout_ns)
+            self.limit_ns = timeout_ns
+
+
+class _UnixChannel(_SocketChannel):
+    """A connected Unix stream socket."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.meeting = UnixSocket(place, create)
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        self.adopt_socket(self.meeting.join(timeout_ns))
+
+    def close(self) -> None:
+        super().close()
+        self.meeting.close()
+
+
+class _TcpChannel(_SocketChannel):
+    """A connected TCP socket; whoever connects must first show the launch's token."""
+
+    listening: socket.socket | None = None
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        if create:
+            self.listening = socket.create_server((HOST, 0), backlog=8)
+            self.address = {"port": self.listening.getsockname()[1], "token": secrets.token_hex(TOKEN_BYTES)}
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Connect and show the token, or take the connection that shows it; a stranger's is closed."""
+        token, end = bytes.fromhex(str(self.address["token"])), time.monotonic_ns() + timeout_ns
+        if not self.listening:
+            sock = socket.create_connection((HOST, int(self.address["port"])), timeout_ns / 1e9)
+            sock.sendall(token)
+            self._ready(sock)
+        while self.listening and self.reading < 0:
+            sock = _accept(self.listening, max(1, end - time.monotonic_ns()))
+            sock.settimeout(max(1, end - time.monotonic_ns()) / 1e9)
+            shown = b""
+            with suppress(OSError):
+                shown = sock.recv(TOKEN_BYTES, socket.MSG_WAITALL)
+            if hmac.compare_digest(shown, token):
+                self._ready(sock)
+            else:
+                sock.close()
+
+    def _ready(self, sock: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setblocking(True)
+        self.adopt_socket(sock)
+
+    def close(self) -> None:
+        super().close()
+        if self.listening:
+            self.listening.close()
+
+
+unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="echo-unix", look=("#CC79A7", "D"))
+tcp = Backend("tcp", channel=_TcpChannel, waits=WAITS, receives=INTO, limit="echo-tcp", look=("#D55E00", "^"))
