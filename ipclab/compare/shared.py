@@ -1,6 +1,6 @@
 """Every point of two runs: the ratio of its times, its verdict, and what is left of it over the machines' own limits.
 
-Two runs were measured apart: `ipclab.stats.compare.compare_runs` compares their launches. A point without its equal is set
+Two runs were measured apart: `compare_runs` compares their launches. A point without its equal is set
 beside the nearest of the same study, mechanism and op that has none either; the levels that differ are then the reason
 why the two are not comparable.
 """
@@ -13,21 +13,10 @@ import pandas as pd
 
 from ipclab.compare.held import BOUNDS, HEAD, Held
 from ipclab.stats import judge
-from ipclab.stats.compare import (
-    EQUIVALENCE,
-    FASTER,
-    NOT_COMPARABLE,
-    SAME,
-    SLOWER,
-    UNDECIDED,
-    Side,
-    compare_runs,
-    together,
-)
+from ipclab.stats.compare import EQUIVALENCE, NOT_COMPARABLE, UNDECIDED, VERDICTS, Side, compare_runs, together
 from ipclab.stats.quantity import Quantity
 
 LIMITS = "limits"
-VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARABLE)
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
 BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"

@@ -19,6 +19,7 @@ from ipclab.stats.ranktest import Groups, interval, p_value, tails
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_COMPARABLE = "undecided", "not comparable"
+VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARABLE)
 EQUIVALENCE = 0.05
 ALPHA = 0.01  # of one comparison of identical code: of 200, more than 5 % are then flagged once in 100,000 times
 POWER = 0.95
