@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ipclab.stats.compare import Comparison, Side, by_round, compare, compare_all, detectable, threshold
-from ipclab.stats.intervals import rate_upper
+from ipclab.stats.intervals import Floats, rate_upper
 from ipclab.stats.modes import modes
-from ipclab.stats.ranktest import Floats, Groups, drift, interval, mean_ranks, p_value
+from ipclab.stats.ranktest import Groups, drift, interval, mean_ranks, p_value
 
 BETWEEN = 0.16  # the deviation of launches that was measured
 

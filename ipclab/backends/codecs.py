@@ -48,18 +48,9 @@ class Codec:
     restore: Callable[[Any], Dictionary] = lambda decoded: decoded
 
 
-def _pickle(content: Dictionary) -> bytes:
-    return pickle.dumps(content, PICKLE_PROTOCOL)
-
-
 def _fixed(content: Dictionary) -> bytes:
     rows = [(key, each["value"], each["squared"], each["text"], each["float"]) for key, each in content.items()]
     return np.array(rows, FIXED).tobytes()
-
-
-def _over(data: bytes) -> npt.NDArray[np.void]:
-    """Return the entries as an array in place: nothing is parsed, and nothing is copied."""
-    return np.frombuffer(data, FIXED)
 
 
 def _restored(entries: npt.NDArray[np.void]) -> Dictionary:
@@ -73,10 +64,11 @@ CODECS = {
     codec.name: codec
     for codec in (
         # Only for what a rank of the same launch wrote under a private name: a pickle runs what it says.
-        Codec("pickle", _pickle, pickle.loads),
+        Codec("pickle", lambda content: pickle.dumps(content, PICKLE_PROTOCOL), pickle.loads),
         Codec("msgpack", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode),
         Codec("json", msgspec.json.Encoder().encode, msgspec.json.Decoder().decode),
-        Codec("fixed", _fixed, _over, _restored),
+        # The entries as an array in place: nothing is parsed, and nothing is copied.
+        Codec("fixed", _fixed, lambda data: np.frombuffer(data, FIXED), _restored),
     )
 }
 

@@ -11,19 +11,17 @@ from typing import Any
 
 import iceoryx2
 
-from ipclab.backends.ends import ChannelEnd, too_long
-from ipclab.backends.interface import VIEW, Backend, Data, Place
+from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, too_long
 from ipclab.backends.shm_mmap import FOLDER
 from ipclab.backends.waiting import SPIN, WAITS, Peer, wait
 
 MICROSECOND = 1_000
 
 
-class IceoryxChannel(ChannelEnd):
+class _IceoryxChannel(Channel):
     """A publisher and a subscriber, each of a service of its own, and a notifier and a listener beside them."""
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Create or open the four services and this end's ports."""
         iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
         super().__init__(place, create)
         self.root = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -56,8 +54,9 @@ class IceoryxChannel(ChannelEnd):
         return list(FOLDER.glob(f"{self.place.name('')}*.global_mgmt"))
 
     def _data(self, tag: str) -> Any:
-        found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
-        found = found.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
+        found = self.node.service_builder(iceoryx2.ServiceName.new(tag)).publish_subscribe(
+            iceoryx2.Slice[ctypes.c_uint8]
+        )
         found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(1)
         return found.enable_safe_overflow(False).open_or_create()
 
@@ -66,8 +65,7 @@ class IceoryxChannel(ChannelEnd):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until the other end's subscriber is there: what is published before, it would not see."""
-        self.peer = peer
-        services = [self._data("request"), self._data("answer")]
+        self.peer, services = peer, [self._data("request"), self._data("answer")]
 
         def ready() -> bool:
             return all(service.dynamic_config.number_of_subscribers == 1 for service in services)
@@ -75,7 +73,6 @@ class IceoryxChannel(ChannelEnd):
         wait(SPIN, ready, lambda left_ns: False, timeout_ns, self.peer)
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        """Copy `data` into a loaned sample and send that."""
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
@@ -85,7 +82,6 @@ class IceoryxChannel(ChannelEnd):
         self.notify()
 
     def recv(self, timeout_ns: int) -> bytes:
-        """Return a copy of the next sample, which is then given back."""
         self._take(timeout_ns)
         data = ctypes.string_at(self.sample.payload_ptr, self.sample.payload().len())
         self._give_back()
@@ -116,7 +112,6 @@ class IceoryxChannel(ChannelEnd):
             self.sample = None
 
     def close(self) -> None:
-        """Give the sample, the ports and the node back, which removes their names."""
         if self.root < 0:
             return
         self._give_back()
@@ -131,5 +126,5 @@ class IceoryxChannel(ChannelEnd):
 
 
 backend = Backend(
-    "iceoryx2", channel=IceoryxChannel, waits=WAITS, receives=VIEW, limit="echo-shm-futex", look=("#009E73", "P")
+    "iceoryx2", channel=_IceoryxChannel, waits=WAITS, receives=VIEW, limit="echo-shm-futex", look=("#009E73", "P")
 )

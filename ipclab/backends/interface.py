@@ -4,24 +4,30 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from ipclab.backends.waiting import BLOCK, Peer
 from ipclab.spawn.owned import FILE, own
 
 
-class Segment(Protocol):
-    """A named region of memory that two processes share."""
+class Segment:
+    """A named region of memory that two processes share; `__init__` makes it (`create`) or finds it, and maps it."""
 
     buffer: memoryview
 
+    def __init__(self, name: str, size: int, create: bool) -> None:
+        """Map `size` bytes of a region for its owner only; a full /dev/shm is an `OSError` here, no SIGBUS later."""
+        raise NotImplementedError
+
     @classmethod
     def create(cls, name: str, size: int) -> Self:
-        """Make a region of `size` bytes, for its owner only; raises `FileExistsError`, or `OSError` without room."""
+        """Make a region of `size` bytes; raises `FileExistsError`, or `OSError` without room."""
+        return cls(name, size, True)
 
     @classmethod
     def attach(cls, name: str, size: int) -> Self:
         """Map the existing region `name`; raises `FileNotFoundError` when there is none."""
+        return cls(name, size, False)
 
     def close(self) -> None:
         """Unmap; closing twice does nothing."""
@@ -68,34 +74,58 @@ class Place:
         return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{tag}"
 
 
-class Channel(Protocol):
+class Channel:
     """One end of a connection for request and answer: each side sends once, then receives once.
 
-    All timeouts are ns. Every wait raises `TimeoutError` at its deadline and `BrokenPipeError` when the other process
-    has ended; a message above the capacity is a `ValueError`. After an error a channel is only good for `close`.
+    `__init__` makes what the mechanism needs (`create`) or finds it; `accept` joins the two ends. All timeouts are ns.
+    Every wait raises `TimeoutError` at its deadline and `BrokenPipeError` when the other process has ended; a message
+    above the capacity is a `ValueError`. After an error a channel is only good for `close`.
     """
 
-    address: Address
+    def __init__(self, place: Place, create: bool) -> None:
+        """Be the end that listens (`create`), or the other one."""
+        self.address: Address = {}
+        self.place, self.create = place, create
+        self.capacity, self.strategy = place.capacity, place.wait
+        self.peer: Peer | None = None
 
     @classmethod
     def listen(cls, place: Place) -> Self:
         """Be the serving end, without waiting; `address` then holds what the other must know, such as a port."""
+        return cls(place, True)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until `peer` has connected, where the mechanism has to."""
+        """Wait until `peer` has connected, where the mechanism has to; else note whose end to look at while waiting."""
+        self.peer = peer
 
     @classmethod
     def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Be the other end: find what `peer` made in the same `place` and published as `address`."""
+        """Be the other end: find what `peer` made in the same `place` and published as `address`, and join."""
+        channel = cls(place, False)
+        channel.address = address
+        channel.accept(peer, timeout_ns)
+        return channel
 
-    def send(self, data: Data, timeout_ns: int) -> None:
+    def send(self, data: Data, timeout_ns: int, /) -> None:
         """Send all bytes of `data`."""
+        raise NotImplementedError
 
-    def recv(self, timeout_ns: int) -> bytes:
+    def recv(self, timeout_ns: int, /) -> bytes:
         """Return the next message as an object of its own."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Give everything back and remove what was made; closing twice does nothing."""
+
+
+def too_long(size: int, capacity: int) -> ValueError:
+    """Return the error of a message of `size` bytes."""
+    return ValueError(f"{size} bytes are above the capacity of {capacity}")
+
+
+def closed() -> BrokenPipeError:
+    """Return the error of a peer that is gone."""
+    return BrokenPipeError("the process at the other end has closed it")
 
 
 @dataclass(frozen=True)
@@ -113,7 +143,7 @@ class StorePlace(Place):
     host: str = "127.0.0.1"
 
 
-class Store(Protocol):
+class Store:
     """What one writer hands to many readers: contents are numbered by version, from 1 up.
 
     `keeps` says whether a content stays for any number of reads of all readers (shared state) or is a message that each
@@ -122,13 +152,18 @@ class Store(Protocol):
     Timeouts are ns; a wait that ends at its deadline raises `TimeoutError`.
     """
 
-    keeps: ClassVar[bool]
-    fans_out: ClassVar[bool]
-    address: Address
+    keeps: ClassVar[bool] = True
+    fans_out: ClassVar[bool] = True
+
+    def __init__(self, place: StorePlace, create: bool) -> None:
+        """Be the writer's end (`create`), or a reader's."""
+        self.address: Address = {}
+        self.place, self.writer = place, create
 
     @classmethod
     def create(cls, place: StorePlace) -> Self:
         """Be the writer's end, without waiting for a reader; raises `OSError` when there is no room."""
+        return cls(place, True)
 
     def accept(self, timeout_ns: int) -> None:
         """Wait until every reader has attached, where the mechanism can lose what is written before."""
@@ -136,15 +171,18 @@ class Store(Protocol):
     @classmethod
     def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
         """Be a reader's end of what was created in the same `place` and published as `address`."""
+        return cls(place, False)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Replace the content by `data`, or send it."""
+        raise NotImplementedError
 
-    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
+    def read(self, after: int, timeout_ns: int, /) -> tuple[int, bytes]:
         """Return version and copy of a content above version `after`, waiting for it when needed.
 
         Shared state gives the newest; a message store what it received last, or the next message.
         """
+        raise NotImplementedError
 
     def close(self) -> None:
         """Give everything back; the writer's end removes what was made. Closing twice does nothing."""

@@ -1,13 +1,12 @@
 """LMDB: a memory-mapped database in the session's private folder, as published with a writable map and without sync."""
 
-import importlib.util
 import os
 import shutil
+from importlib.util import find_spec
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
-from ipclab.backends.ends import StoreEnd
-from ipclab.backends.interface import Backend, Data, StorePlace
+from ipclab.backends.interface import Backend, Data, Store, StorePlace
 from ipclab.errors import LabError
 
 KEY, VERSION = b"dictionary", b"version"
@@ -15,7 +14,7 @@ MAP_BYTES = 1 << 30  # as published; a sparse file
 READERS = 126
 
 
-class LmdbStore(StoreEnd):
+class LmdbStore(Store):
     """The content under one key, its version under another, written in one transaction.
 
     The number of a reader's transaction is no version: a writer that commits twice while a reader begins gives it the
@@ -35,9 +34,9 @@ class LmdbStore(StoreEnd):
         if create:
             self.path.mkdir(mode=0o700)
         map_size = max(self.map_bytes, 4 * place.capacity) if self.map_bytes == MAP_BYTES else self.map_bytes
-        maps, syncs = create and place.map == "writemap", place.sync == "on"
-        how: dict[str, Any] = {"map_size": map_size, "writemap": maps, "sync": syncs, "max_readers": READERS}
-        self.environment: Any = lmdb.open(str(self.path), readonly=not create, create=create, mode=0o600, **how)
+        how: dict[str, Any] = {"map_size": map_size, "max_readers": READERS, "sync": place.sync == "on", "mode": 0o600}
+        how |= {"readonly": not create, "create": create, "writemap": create and place.map == "writemap"}
+        self.environment: Any = lmdb.open(str(self.path), **how)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Put `data` in one transaction; raises `LabError` when the map is too small for it."""
@@ -73,9 +72,5 @@ class LmdbStore(StoreEnd):
                 shutil.rmtree(self.path, ignore_errors=True)
 
 
-def missing() -> str | None:
-    """Return why LMDB cannot be used."""
-    return None if importlib.util.find_spec("lmdb") else "the package lmdb is not installed; make setup"
-
-
-backend = Backend("lmdb", store=LmdbStore, missing=missing, look=("#009E73", "v"))
+ABSENT = "the package lmdb is not installed; make setup"
+backend = Backend("lmdb", store=LmdbStore, missing=lambda: None if find_spec("lmdb") else ABSENT, look=("#009E73", "v"))

@@ -10,15 +10,14 @@ import multiprocessing
 import os
 import secrets
 import select
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import process, resource_tracker, shared_memory
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from multiprocessing.queues import Queue
-from typing import Any, Self, cast
+from typing import Any, cast
 
-from ipclab.backends.ends import ChannelEnd, closed, too_long
-from ipclab.backends.interface import Backend, Data, Place
+from ipclab.backends.interface import Backend, Channel, Data, Place, Segment, closed, too_long
 from ipclab.backends.seqlock import SegmentStore
 from ipclab.backends.sockets import UnixSocket, set_limit
 from ipclab.backends.stream import Pipes
@@ -27,7 +26,7 @@ from ipclab.backends.waiting import BLOCK, Peer, wait
 KEY_BYTES = 16
 
 
-class _PipeChannel(ChannelEnd):
+class _PipeChannel(Channel):
     """A `Connection`, authenticated with a key of the launch as `Listener` and `Client` do it."""
 
     link: Connection | None = None
@@ -97,7 +96,7 @@ def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[byt
     return cast("Queue[bytes]", made)
 
 
-class _QueueChannel(ChannelEnd):
+class _QueueChannel(Channel):
     """A queue each way."""
 
     incoming: "Queue[bytes] | None" = None
@@ -144,45 +143,31 @@ class _QueueChannel(ChannelEnd):
         self.incoming = None
 
 
-def _ignore(name: Sized, rtype: str) -> None:
-    """Stand in for the resource tracker's calls."""
-
-
 @contextmanager
 def _untracked() -> Iterator[None]:
     """Keep the resource tracker out: it unlinks segments that others still use (cpython#82300); our ledger tracks."""
     kept = resource_tracker.register, resource_tracker.unregister
-    resource_tracker.register = resource_tracker.unregister = _ignore
+    resource_tracker.register = resource_tracker.unregister = lambda name, rtype: None
     try:
         yield
     finally:
         resource_tracker.register, resource_tracker.unregister = kept
 
 
-class _SharedMemorySegment:
+class _SharedMemorySegment(Segment):
     """A `SharedMemory` object; its buffer is as many bytes of it as were asked for."""
 
-    def __init__(self, memory: shared_memory.SharedMemory, size: int) -> None:
-        self.memory = memory
-        self.buffer = memory.buf[:size]  # type: ignore[index]
-
-    @classmethod
-    def create(cls, name: str, size: int) -> Self:
+    def __init__(self, name: str, size: int, create: bool) -> None:
         with _untracked():
-            made = cls(shared_memory.SharedMemory(name, create=True, size=size), size)
+            self.memory = shared_memory.SharedMemory(name, create, size if create else 0)
+        self.buffer = self.memory.buf[:size]  # type: ignore[index]
         try:
-            # A full /dev/shm is an error here, not a SIGBUS later.
-            os.posix_fallocate(made.memory._fd, 0, size)  # type: ignore[attr-defined]
+            if create:
+                os.posix_fallocate(self.memory._fd, 0, size)  # type: ignore[attr-defined]
         except OSError:
-            made.close()
-            made.unlink()
+            self.close()
+            self.unlink()
             raise
-        return made
-
-    @classmethod
-    def attach(cls, name: str, size: int) -> Self:
-        with _untracked():
-            return cls(shared_memory.SharedMemory(name), size)
 
     def close(self) -> None:
         self.buffer.release()

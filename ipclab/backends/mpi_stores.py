@@ -1,20 +1,19 @@
 """MPI itself: a broadcast to all readers, and a window of memory that all ranks of a node share."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
-from ipclab.backends.ends import StoreEnd
-from ipclab.backends.interface import Address, Backend, Data, StorePlace
+from ipclab.backends.interface import Address, Backend, Data, Store, StorePlace
 from ipclab.backends.seqlock import START, SeqlockBuffer
 from ipclab.spawn.mpi import missing
 
 
-class MpiBcastStore(StoreEnd):
+class _MpiBcastStore(Store):
     """`MPI_Bcast` of the length, then of the bytes; every reader takes part in every write."""
 
     keeps = False
 
     def __init__(self, place: StorePlace, create: bool) -> None:
-        """Use the ranks' communicator."""
         super().__init__(place, create)
         self.comm = place.comm
         self.length = bytearray(8)
@@ -35,14 +34,12 @@ class MpiBcastStore(StoreEnd):
             self.version, self.kept = self.version + 1, bytes(buffer)
         return self.version, self.kept
 
-    def close(self) -> None:
-        """Give nothing back: the communicator is the launch's."""
 
-
-class MpiWindowStore(StoreEnd):
+class _MpiWindowStore(Store):
     """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as other shared memory."""
 
     window: Any = None
+    read: Callable[[int, int], tuple[int, bytes]]
 
     def _open(self, size: int) -> None:
         from mpi4py import MPI
@@ -50,6 +47,7 @@ class MpiWindowStore(StoreEnd):
         self.window = MPI.Win.Allocate_shared(size, 1, comm=self.place.comm)
         memory, _ = self.window.Shared_query(0)
         self.content = SeqlockBuffer(memoryview(memory))
+        self.read = self.content.read
 
     def accept(self, timeout_ns: int) -> None:
         """Make the window together with the readers; its memory is zero before anyone may look."""
@@ -66,20 +64,14 @@ class MpiWindowStore(StoreEnd):
         return store
 
     def write(self, data: Data, timeout_ns: int) -> None:
-        """Replace the content."""
         self.content.write(data)
 
-    def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        """Return a whole content above `after`."""
-        return self.content.read(after, timeout_ns)
-
     def close(self) -> None:
-        """Free the window together with all ranks."""
         if self.window is not None:
             self.content.close()
             window, self.window = self.window, None
             window.Free()
 
 
-bcast = Backend("mpi-bcast", store=MpiBcastStore, missing=missing, look=("#CC79A7", "P"))
-window = Backend("mpi-window", store=MpiWindowStore, missing=missing, look=("#000000", "P"))
+bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, look=("#CC79A7", "P"))
+window = Backend("mpi-window", store=_MpiWindowStore, missing=missing, look=("#000000", "P"))

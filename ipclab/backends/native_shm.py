@@ -6,20 +6,14 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from ipclab.backends.ends import ChannelEnd
-from ipclab.backends.interface import INTO, Backend, Data, Place
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place
 from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
 
-
-def missing() -> str | None:
-    """Say why the channel cannot be had, and the fix."""
-    if find_spec("ipclab_native"):
-        return None
-    return "the native package is not built here; install cargo, then 'make setup' builds it"
+ABSENT = "the native package is not built here; install cargo, then 'make setup' builds it"
 
 
-class NativeChannel(ChannelEnd):
+class _NativeChannel(Channel):
     """A segment in /dev/shm and the native code's two slots in it; its methods are the native ones."""
 
     send: Callable[[Data, int], None]
@@ -45,7 +39,6 @@ class NativeChannel(ChannelEnd):
         self.send, self.recv, self.recv_into = native.send, native.recv, native.recv_into
 
     def close(self) -> None:
-        """Close this end, and remove the segment where it was made."""
         self.native.close()
         self._unlink()
 
@@ -56,10 +49,10 @@ class NativeChannel(ChannelEnd):
 
 futex = Backend(
     "shm-futex",
-    channel=NativeChannel,
+    channel=_NativeChannel,
     waits=(BLOCK, SPIN_THEN_BLOCK),
     receives=INTO,
-    missing=missing,
+    missing=lambda: None if find_spec("ipclab_native") else ABSENT,
     limit="echo-shm-futex",
     look=("#0072B2", "v"),
 )

@@ -5,8 +5,7 @@ from contextlib import suppress
 
 import posix_ipc
 
-from ipclab.backends.ends import ChannelEnd, too_long
-from ipclab.backends.interface import INTO, Backend, Data, Place
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long
 from ipclab.backends.seqlock import SegmentStore
 from ipclab.backends.shm_mmap import MappedSegment
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
@@ -35,29 +34,24 @@ class PosixSegment(MappedSegment):
             posix_ipc.unlink_shared_memory(f"/{self.name}")
 
 
-class Slot:
+class _Slot:
     """One direction: a segment that holds one message behind its length, and the semaphores `empty` and `full`."""
 
     def __init__(self, place: Place, tag: str, create: bool) -> None:
-        """Create or open the direction called `tag`."""
         self.semaphores: list[posix_ipc.Semaphore] = []
         self.segment = PosixSegment(place.name(tag), START + place.capacity, create)
         self.created = create
         self.map = self.segment.map
         self.length = self.segment.buffer[:LENGTH].cast("I")
-        self.empty = self._semaphore(place.name(f"{tag}-empty"), 1)
-        self.full = self._semaphore(place.name(f"{tag}-full"), 0)
+        for state, value in (("empty", 1), ("full", 0)):
+            name, flags = f"/{place.name(f'{tag}-{state}')}", posix_ipc.O_CREX if create else 0
+            self.semaphores.append(posix_ipc.Semaphore(name, flags, mode=0o600, initial_value=value))
+        self.empty, self.full = self.semaphores
         # Looked up once: these four are what a message costs.
         self.take_empty, self.give_empty = self.empty.acquire, self.empty.release
         self.take_full, self.give_full = self.full.acquire, self.full.release
 
-    def _semaphore(self, name: str, value: int) -> posix_ipc.Semaphore:
-        flags = posix_ipc.O_CREX if self.created else 0
-        self.semaphores.append(posix_ipc.Semaphore(f"/{name}", flags, mode=0o600, initial_value=value))
-        return self.semaphores[-1]
-
     def close(self) -> None:
-        """Give both semaphores and the segment back, and remove the names that were created here."""
         self.length.release()
         self.segment.close()
         for semaphore in self.semaphores:
@@ -69,15 +63,14 @@ class Slot:
             self.segment.unlink()
 
 
-class PosixChannel(ChannelEnd):
+class _PosixChannel(Channel):
     """Two segments and four named semaphores: one slot each way, each message copied in and out once."""
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Create both slots, or open them."""
         super().__init__(place, create)
         self.blocks = place.wait == BLOCK
         self.closed = False
-        slots = [Slot(place, tag, create) for tag in ("request", "answer")]
+        slots = [_Slot(place, tag, create) for tag in ("request", "answer")]
         self.inbox, self.outbox = slots if create else slots[::-1]
 
     def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
@@ -92,7 +85,6 @@ class PosixChannel(ChannelEnd):
         wait(self.strategy, lambda: semaphore.value and block(0), block, timeout_ns, self.peer)
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        """Copy `data` into the free slot and say that it is full."""
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
@@ -106,7 +98,6 @@ class PosixChannel(ChannelEnd):
         slot.give_full()
 
     def recv(self, timeout_ns: int) -> bytes:
-        """Copy the message out of the full slot and say that it is free."""
         slot = self.inbox
         self._take_full(slot, timeout_ns)
         data = slot.map[START : START + slot.length[0]]
@@ -114,7 +105,6 @@ class PosixChannel(ChannelEnd):
         return data
 
     def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Copy the message out of the full slot into `buffer`."""
         slot = self.inbox
         self._take_full(slot, timeout_ns)
         size = slot.length[0]
@@ -122,7 +112,7 @@ class PosixChannel(ChannelEnd):
         slot.give_empty()
         return size
 
-    def _take_full(self, slot: Slot, timeout_ns: int) -> None:
+    def _take_full(self, slot: _Slot, timeout_ns: int) -> None:
         if not self.blocks or timeout_ns < SLICE_NS:
             self._take(slot.full, timeout_ns)
             return
@@ -135,14 +125,13 @@ class PosixChannel(ChannelEnd):
             self._take(slot.full, timeout_ns - SLICE_NS)
 
     def close(self) -> None:
-        """Close both slots; the end that listened removes their names."""
         if not self.closed:
             self.closed = True
             self.inbox.close()
             self.outbox.close()
 
 
-class PosixStore(SegmentStore):
+class _PosixStore(SegmentStore):
     """A POSIX shared-memory object with a versioned header."""
 
     kind = PosixSegment
@@ -151,8 +140,8 @@ class PosixStore(SegmentStore):
 backend = Backend(
     "posix-shm",
     segment=PosixSegment,
-    channel=PosixChannel,
-    store=PosixStore,
+    channel=_PosixChannel,
+    store=_PosixStore,
     waits=WAITS,
     receives=INTO,
     limit="echo-shm-futex",

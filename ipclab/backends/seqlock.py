@@ -1,20 +1,19 @@
 """A store in any shared-memory segment: a versioned header in front of the content, so that no reader sees half of it.
 
-The layout is a sequence lock, as in the Linux kernel: the writer makes the sequence odd, copies, and makes it even
-again; a reader copies between two equal even values, or tries again. Python has no memory barrier. x86 keeps the order
-of stores and of loads, so the sequence alone decides there; elsewhere a checksum of the content stands in the header
-too, and a content that does not fit it is read again.
+It is a sequence lock, as in the Linux kernel: the writer makes the sequence odd, copies, and makes it even again; a
+reader copies between two equal even values, or tries again. Python has no memory barrier: where a processor reorders
+stores or loads (x86 does not), the header has a checksum of the content too, and what does not fit it is read again.
 """
 
 import os
 import platform
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic_ns as clock
 from typing import ClassVar
 
-from ipclab.backends.ends import StoreEnd, too_long
-from ipclab.backends.interface import Data, Segment, StorePlace
+from ipclab.backends.interface import Data, Segment, Store, StorePlace, too_long
 
 SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
 START = 128  # where the content begins, as in `posix_shm`
@@ -71,10 +70,11 @@ class SeqlockBuffer:
         self.buffer.release()
 
 
-class SegmentStore(StoreEnd):
+class SegmentStore(Store):
     """A store in a segment of the class's own kind; the end that created it removes it."""
 
     kind: ClassVar[type[Segment]]
+    read: Callable[[int, int], tuple[int, bytes]]
 
     def __init__(self, place: StorePlace, create: bool) -> None:
         """Make the segment, or map it."""

@@ -3,14 +3,13 @@
 import mmap
 import os
 from pathlib import Path
-from typing import Self
 
-from ipclab.backends.interface import Backend
+from ipclab.backends.interface import Backend, Segment
 
 FOLDER = Path("/dev/shm")
 
 
-class MappedSegment:
+class MappedSegment(Segment):
     """A segment that is an object of the kernel's, opened by name and mapped."""
 
     def __init__(self, name: str, size: int, create: bool) -> None:
@@ -19,7 +18,7 @@ class MappedSegment:
         descriptor = self.open(create)
         try:
             if create:
-                os.posix_fallocate(descriptor, 0, size)  # a full /dev/shm is an error here, not a SIGBUS later
+                os.posix_fallocate(descriptor, 0, size)
             self.map = mmap.mmap(descriptor, size)
         except OSError:
             if create:
@@ -33,24 +32,10 @@ class MappedSegment:
         """Return the descriptor of the object, which is made with mode 0600."""
         raise NotImplementedError
 
-    @classmethod
-    def create(cls, name: str, size: int) -> Self:
-        """Make the object with `size` bytes."""
-        return cls(name, size, True)
-
-    @classmethod
-    def attach(cls, name: str, size: int) -> Self:
-        """Map the existing object."""
-        return cls(name, size, False)
-
     def close(self) -> None:
         """Unmap."""
         self.buffer.release()
         self.map.close()
-
-    def unlink(self) -> None:
-        """Remove the name."""
-        raise NotImplementedError
 
 
 class MmapSegment(MappedSegment):

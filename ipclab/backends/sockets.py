@@ -3,6 +3,7 @@
 import hmac
 import os
 import secrets
+import select
 import socket
 import struct
 import time
@@ -97,16 +98,13 @@ class _SocketChannel(StreamChannel):
         self._limit(timeout_ns)
         super().send(data, timeout_ns)
 
-    def _await_readable(self, timeout_ns: int) -> None:
-        if self.strategy == BLOCK:
-            self._limit(timeout_ns)
-        else:
-            super()._await_readable(timeout_ns)
-
-    def _await_writable(self, timeout_ns: int) -> None:
-        if self.strategy == BLOCK:
+    def _await(self, poller: select.poll, strategy: str, timeout_ns: int) -> None:
+        if self.strategy != BLOCK:
+            super()._await(poller, strategy, timeout_ns)
+        elif poller is self.writable:
             raise TimeoutError("there was no room in time")
-        super()._await_writable(timeout_ns)
+        else:
+            self._limit(timeout_ns)
 
     def _limit(self, timeout_ns: int) -> None:
         if timeout_ns != self.limit_ns:

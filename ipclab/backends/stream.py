@@ -6,8 +6,7 @@ import struct
 import time
 from pathlib import Path
 
-from ipclab.backends.ends import ChannelEnd, closed, too_long
-from ipclab.backends.interface import INTO, Backend, Data, Place
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
 
 HEADER = struct.Struct("=I")
@@ -15,7 +14,7 @@ AHEAD = 1 << 16  # bytes read at most before the length is known, so that a long
 POLL_SECONDS = 0.0005
 
 
-class StreamChannel(ChannelEnd):
+class StreamChannel(Channel):
     """A channel over two descriptors, one to read from and one to write to (they may be the same)."""
 
     def __init__(self, place: Place, create: bool) -> None:
@@ -34,17 +33,13 @@ class StreamChannel(ChannelEnd):
         self.readable.register(reading, select.POLLIN)
         self.writable.register(writing, select.POLLOUT)
 
-    def _await_readable(self, timeout_ns: int) -> None:
-        poll = self.readable.poll
-        wait(self.strategy, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
-
-    def _await_writable(self, timeout_ns: int) -> None:
-        poll = self.writable.poll
-        wait(BLOCK, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
+    def _await(self, poller: select.poll, strategy: str, timeout_ns: int) -> None:
+        poll = poller.poll
+        wait(strategy, lambda: poll(0), lambda left_ns: poll(left_ns / 1e6), timeout_ns)
 
     def _read(self, target: memoryview, timeout_ns: int) -> int:
         """Wait until there is something, read what fits into `target` and return how much that was."""
-        self._await_readable(timeout_ns)
+        self._await(self.readable, self.strategy, timeout_ns)
         try:
             got = os.readv(self.reading, [target])
         except BlockingIOError as error:
@@ -61,7 +56,7 @@ class StreamChannel(ChannelEnd):
             try:
                 return os.writev(self.writing, parts)
             except BlockingIOError:
-                self._await_writable(timeout_ns)
+                self._await(self.writable, BLOCK, timeout_ns)
             except ConnectionResetError as error:
                 raise closed() from error
 
@@ -83,7 +78,6 @@ class StreamChannel(ChannelEnd):
             self.filled += self._read(self.view[self.filled : room], timeout_ns)
 
     def _size(self, timeout_ns: int) -> int:
-        """Return the next message's length in bytes."""
         self._fill(HEADER.size, AHEAD, timeout_ns)
         size: int = HEADER.unpack_from(self.view)[0]
         if size > self.capacity:
@@ -109,8 +103,7 @@ class StreamChannel(ChannelEnd):
             have += self._read(target[have:], timeout_ns)
         return size
 
-    def _drop(self, end: int) -> None:
-        """Forget the first `end` bytes of the buffer, and keep what came after them."""
+    def _drop(self, end: int) -> None:  # forgets the buffer's beginning, and keeps what came after it
         left = self.filled - end
         if left:
             self.view[:left] = bytes(self.view[end : self.filled])

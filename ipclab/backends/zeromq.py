@@ -11,7 +11,6 @@ handshakes, PUB counts subscriptions, and no queue has a limit at which PUB woul
 import hmac
 import secrets
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import monotonic_ns as clock
 from typing import Any, ClassVar, Self
@@ -19,8 +18,7 @@ from typing import Any, ClassVar, Self
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from ipclab.backends.ends import ChannelEnd, StoreEnd, too_long
-from ipclab.backends.interface import VIEW, Address, Backend, Data, Place, StorePlace
+from ipclab.backends.interface import VIEW, Address, Backend, Channel, Data, Place, Store, StorePlace, too_long
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
 
@@ -88,7 +86,7 @@ class _ZmqEnd:
             self.bound.unlink(missing_ok=True)
 
 
-class _ZmqIpcChannel(_ZmqEnd, ChannelEnd):
+class _ZmqIpcChannel(_ZmqEnd, Channel):
     """A REP socket at the serving end, a REQ socket at the other, over a Unix socket."""
 
     def __init__(self, place: Place, create: bool) -> None:
@@ -107,12 +105,11 @@ class _ZmqIpcChannel(_ZmqEnd, ChannelEnd):
             wait(BLOCK, lambda: False, lambda left_ns: admits(-(-left_ns // MS)), timeout_ns, peer)
 
     def _await(self, event: int, timeout_ns: int) -> None:
-        sock = self.socket
-        block = partial(self._block, event)
-        wait(self.strategy, lambda: int(sock.getsockopt(zmq.EVENTS)) & event, block, timeout_ns, self.peer)
+        def block(left_ns: int) -> int:
+            return sock.poll(-(-left_ns // MS), event)
 
-    def _block(self, event: int, left_ns: int) -> int:
-        return self.socket.poll(-(-left_ns // MS), event)
+        sock = self.socket
+        wait(self.strategy, lambda: int(sock.getsockopt(zmq.EVENTS)) & event, block, timeout_ns, self.peer)
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
@@ -141,7 +138,7 @@ class ZmqTcpChannel(_ZmqIpcChannel):
     tcp = True
 
 
-class _ZmqStore(_ZmqEnd, StoreEnd):
+class _ZmqStore(_ZmqEnd, Store):
     """One socket at the writer, one at each reader, of the two `kinds`."""
 
     keeps = False
@@ -185,7 +182,6 @@ class _ZmqStore(_ZmqEnd, StoreEnd):
             count += self._seen(left)
 
     def write(self, data: Data, timeout_ns: int) -> None:
-        """Give `data` to the socket, which copies and queues it."""
         self.socket.send(data)
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:

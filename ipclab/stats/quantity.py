@@ -127,5 +127,5 @@ def _made(value: float, unit: str, low: float, high: float, one: Quantity, other
     exact = one.low is None and other.low is None and isfinite(low)
     named = min((each.n for each in (one, other) if each.n), key=lambda n: int(n.split()[0]), default="")
     sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
-    ends, kind = ((None, None), "computed") if exact else ((low, high), "measured")
-    return Quantity(value, unit, *ends, named, kind, sources)
+    found = Quantity(value, unit, low, high, named, "measured", sources)
+    return replace(found, low=None, high=None, kind="computed") if exact else found
