@@ -54,9 +54,8 @@ class _IceoryxChannel(Channel):
         return list(FOLDER.glob(f"{self.place.name('')}*.global_mgmt"))
 
     def _data(self, tag: str) -> Any:
-        found = self.node.service_builder(iceoryx2.ServiceName.new(tag)).publish_subscribe(
-            iceoryx2.Slice[ctypes.c_uint8]
-        )
+        found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
+        found = found.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
         found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(1)
         return found.enable_safe_overflow(False).open_or_create()
 
@@ -82,7 +81,7 @@ class _IceoryxChannel(Channel):
         self.notify()
 
     def recv(self, timeout_ns: int) -> bytes:
-        self._take(timeout_ns)
+        wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
         data = ctypes.string_at(self.sample.payload_ptr, self.sample.payload().len())
         self._give_back()
         return data
@@ -90,12 +89,9 @@ class _IceoryxChannel(Channel):
     def recv_view(self, timeout_ns: int) -> memoryview:
         """Return the next sample where it lies; it is given back at the next receive."""
         self._give_back()
-        self._take(timeout_ns)
+        wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
         view: memoryview = self.sample.payload().as_memory_view()
         return view.cast("B")
-
-    def _take(self, timeout_ns: int) -> None:
-        wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
 
     def _ready(self) -> bool:
         self.sample = self.ports["subscriber"].receive()

@@ -6,14 +6,11 @@ from contextlib import suppress
 import posix_ipc
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long
-from ipclab.backends.seqlock import SegmentStore
+from ipclab.backends.seqlock import START, SegmentStore
 from ipclab.backends.shm_mmap import MappedSegment
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
 
 LENGTH = 4  # bytes of a message's length
-# Where the message begins. Not the next cache line: a large bytes object starts 48 bytes into its page, and copies
-# whose ends lie 4 to 28 bytes apart within a page are many times slower on some processors (seen on Zen 4 with 64).
-START = 128
 SLICE_SECONDS = SLICE_NS / 1e9
 
 
@@ -138,12 +135,5 @@ class _PosixStore(SegmentStore):
 
 
 backend = Backend(
-    "posix-shm",
-    segment=PosixSegment,
-    channel=_PosixChannel,
-    store=_PosixStore,
-    waits=WAITS,
-    receives=INTO,
-    limit="echo-shm-futex",
-    look=("#56B4E9", "s"),
+    "posix-shm", PosixSegment, _PosixChannel, _PosixStore, WAITS, INTO, limit="echo-shm-futex", look=("#56B4E9", "s")
 )

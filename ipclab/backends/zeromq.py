@@ -29,31 +29,11 @@ MS = 1_000_000
 KNOCK_MS = 5  # knocks and subscriptions are awaited in turn
 
 
-class _Door:
-    """The door of a bound socket, which must be made before that is bound; `secret` is for those who may come in."""
-
-    def __init__(self, context: "zmq.Context[Any]", sock: "zmq.Socket[bytes]") -> None:
-        self.secret = secrets.token_hex(SECRET_BYTES)
-        self.asked = context.socket(zmq.REP)
-        self.asked.linger = 0
-        self.asked.bind(ZAP)
-        sock.plain_server, sock.zap_domain = True, NAME
-
-    def admits(self, left_ms: int) -> bool:
-        """Answer whoever knocks within `left_ms`; tell whether one was let in."""
-        if not self.asked.poll(left_ms):
-            return False
-        version, request, *_, mechanism, name, shown = self.asked.recv_multipart()
-        known = mechanism == b"PLAIN" and name == NAME and hmac.compare_digest(shown, self.secret.encode())
-        self.asked.send_multipart([version, request, b"200" if known else b"400", b"", b"", b""])
-        return known
-
-
 class _ZmqEnd:
     """What channels and stores over ZeroMQ share; each has one I/O thread, as the published programs had."""
 
     tcp: ClassVar[bool] = False
-    door: _Door | None = None
+    door: "zmq.Socket[bytes] | None" = None
     bound: Path | None = None
 
     def open_socket(self, kind: int) -> None:
@@ -64,12 +44,24 @@ class _ZmqEnd:
     def bind(self, place: Place, host: str) -> Address:
         """Bind to the launch's path, which only its owner may use, or to a free port of `host`; return where."""
         if self.tcp:
-            self.door = _Door(self.context, self.socket)
-            return {"host": host, "port": self.socket.bind_to_random_port(f"tcp://{host}"), "secret": self.door.secret}
+            self.secret, self.door = secrets.token_hex(SECRET_BYTES), self.context.socket(zmq.REP)
+            self.door.linger = 0
+            self.door.bind(ZAP)  # before the socket is bound, which then asks here
+            self.socket.plain_server, self.socket.zap_domain = True, NAME
+            return {"host": host, "port": self.socket.bind_to_random_port(f"tcp://{host}"), "secret": self.secret}
         self.bound = socket_path(place)
         self.socket.bind(f"ipc://{self.bound}")
         self.bound.chmod(0o600)
         return {}
+
+    def admits(self, left_ms: int) -> bool:
+        """Answer whoever knocks at the door within `left_ms`; tell whether one was let in."""
+        if not self.door or not self.door.poll(left_ms):
+            return False
+        version, request, *_, mechanism, name, shown = self.door.recv_multipart()
+        known = mechanism == b"PLAIN" and name == NAME and hmac.compare_digest(shown, self.secret.encode())
+        self.door.send_multipart([version, request, b"200" if known else b"400", b"", b"", b""])
+        return known
 
     def reach(self, place: Place, address: Address) -> None:
         """Connect to what was bound, showing the secret where there is a door."""
@@ -101,8 +93,7 @@ class _ZmqIpcChannel(_ZmqEnd, Channel):
         if not self.create:
             self.reach(self.place, self.address)
         elif self.door:
-            admits = self.door.admits
-            wait(BLOCK, lambda: False, lambda left_ns: admits(-(-left_ns // MS)), timeout_ns, peer)
+            wait(BLOCK, lambda: False, lambda left_ns: self.admits(-(-left_ns // MS)), timeout_ns, peer)
 
     def _await(self, event: int, timeout_ns: int) -> None:
         def block(left_ns: int) -> int:
@@ -178,7 +169,7 @@ class _ZmqStore(_ZmqEnd, Store):
                 raise TimeoutError(f"{count} of {self.place.readers} readers connected in time")
             if self.door:
                 left = min(left, KNOCK_MS)
-                self.door.admits(left)
+                self.admits(left)
             count += self._seen(left)
 
     def write(self, data: Data, timeout_ns: int) -> None:

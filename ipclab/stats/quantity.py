@@ -5,7 +5,7 @@ the method of variance estimates recovery (Zou and Donner, Statist. Med. 27, 200
 respects their asymmetry, and takes the operands for independent.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from math import exp, hypot, inf, isfinite, log
 from operator import mul, truediv
@@ -13,6 +13,12 @@ from typing import Any, Union
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
+
+
+def _operator(
+    combine: Callable[["Quantity", "Quantity"], "Quantity"],
+) -> Callable[["Quantity", Number], "Quantity"]:
+    return lambda one, other: combine(one, of(other))
 
 
 @dataclass(frozen=True)
@@ -43,32 +49,12 @@ class Quantity:
         value = float(self.value)
         return value if self.low is None else self.low, value if self.high is None else self.high
 
-    def __add__(self, other: Number) -> "Quantity":
-        """Return the sum."""
-        return _linear(self, of(other), 1)
-
-    def __sub__(self, other: Number) -> "Quantity":
-        """Return the difference."""
-        return _linear(self, of(other), -1)
-
-    def __mul__(self, other: Number) -> "Quantity":
-        """Return the product."""
-        return _product(self, of(other), 1)
-
-    def __truediv__(self, other: Number) -> "Quantity":
-        """Return the ratio; over an interval that contains zero nothing is known of it."""
-        return _product(self, of(other), -1)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __rsub__(self, other: Number) -> "Quantity":
-        """Return the difference."""
-        return of(other) - self
-
-    def __rtruediv__(self, other: Number) -> "Quantity":
-        """Return the ratio."""
-        return of(other) / self
+    __add__ = __radd__ = _operator(lambda one, other: _linear(one, other, 1))
+    __sub__ = _operator(lambda one, other: _linear(one, other, -1))
+    __rsub__ = _operator(lambda one, other: _linear(other, one, -1))
+    __mul__ = __rmul__ = _operator(lambda one, other: _product(one, other, 1))
+    __truediv__ = _operator(lambda one, other: _product(one, other, -1))
+    __rtruediv__ = _operator(lambda one, other: _product(other, one, -1))
 
     def as_unit(self, unit: str) -> "Quantity":
         """Return the same numbers in another unit, such as a ratio as a share."""
