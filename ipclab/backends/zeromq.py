@@ -1,8 +1,7 @@
 """ZeroMQ: request and answer, and a store of messages, over a Unix socket in the session's private folder or over TCP.
 
-Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC 24) shows the secret
-in the handshake, and ZAP (RFC 27) asks us; messages are the same with it as without. Whoever knocks when nobody asks
-any more waits in vain.
+Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC 24) shows it in the
+handshake, and ZAP (RFC 27) asks us; messages are the same as without. Who knocks later waits in vain.
 
 The published program slept for a while instead of waiting for its readers, and lost messages. Here PUSH counts finished
 handshakes, PUB counts subscriptions, and no queue has a limit at which PUB would drop or PUSH would favour a reader.

@@ -1,8 +1,7 @@
 """Every point of two runs: the ratio of its times, its verdict, and what is left of it over the machines' own limits.
 
-Two runs were measured apart: `compare_runs` compares their launches. A point without its equal is set
-beside the nearest of the same study, mechanism and op that has none either; the levels that differ are then the reason
-why the two are not comparable.
+Two runs were measured apart: `compare_runs` compares their launches. A point without its equal is set beside the
+nearest of the same study, mechanism and op that has none either; the levels that differ are then the reason.
 """
 
 from collections.abc import Iterator, Sequence
