@@ -14,14 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.errors import LabError
 from ipclab.spawn import mpi, supervisor
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
 from ipclab.spawn.mpi_launcher import NOT_ALONE, RankBench
-from ipclab.spawn.mpi_mail import reachable, unpack
+from ipclab.spawn.mpi_mail import reachable
 from ipclab.spawn.supervisor import leave_network, may_leave_network
-from ipclab.spawn.wire import pack
-from ipclab.spawn.worker import zeros
 from ipclab.store.point import Point
 from tests.commands import environment, eventually, names_of, processes_of
 
@@ -246,8 +245,8 @@ def test_without_mpiexec_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_launcher_around_us_is_recognised() -> None:
     assert mpi.outer({}) is None
     assert mpi.outer({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}) is None
-    assert mpi.outer({"OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_RANK": "3"}) == mpi.Outer(3, 8)
-    assert mpi.outer({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}) == mpi.Outer(0, 4)
+    assert mpi.outer({"OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_RANK": "3"}) == 8
+    assert mpi.outer({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}) == 4
     assert mpi.outer({"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}) is None  # a batch script, not a step
 
 
@@ -259,15 +258,7 @@ def test_our_ranks_do_not_see_a_launcher_around_us(tmp_path: Path) -> None:
     assert given["TMPDIR"] == str(tmp_path)
 
 
-def test_messages_between_ranks_are_bytes() -> None:
-    values = zeros(3)
-    values[1] = -7
-    assert unpack(pack({"done": {"a": 1}}, {"x": values, "y": zeros(0)})) == (
-        {"done": {"a": 1}},
-        {"x": values, "y": zeros(0)},
-    )
-
-
 def test_the_address_is_in_the_network_of_the_other_node() -> None:
-    mask, away, near = 0xFFFFFF00, 0xC0A80005, 0x0A630001
-    assert reachable([[away, mask], [near, mask]], [[0x0A630002, mask]]) == "10.99.0.1"
+    assert reachable(["192.168.0.5/24", "10.99.0.1/24"], ["10.99.0.2/24"]) == "10.99.0.1"
+    with pytest.raises(LabError, match="the nodes share no IPv4 network"):
+        reachable(["192.168.0.5/255.255.255.0"], ["10.99.0.2/24"])

@@ -19,8 +19,8 @@ import pytest
 from ipclab.spawn.launcher import Launcher, LaunchError, Role, SessionError
 from ipclab.spawn.ledger import clean, start_ticks
 from ipclab.spawn.loops import count_faults, record, repeats
-from ipclab.spawn.wire import Wire
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.wire import LENGTH, Wire
+from ipclab.spawn.worker import Meeting, Outcome, Said, Worker, zeros
 from tests.commands import ROOT, eventually, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
@@ -208,35 +208,28 @@ def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) 
     assert list(temporary.iterdir()) == []
 
 
-def pair() -> tuple[Wire, Wire]:
-    left, right = socket.socketpair()
-    return Wire(left), Wire(right)
-
-
 def test_the_wire_puts_torn_messages_together() -> None:
-    left, right = pair()
-    sent = {"ops": array("q", [1, -2, 3]), "none": array("q")}
     middle, end = socket.socketpair()
-    Wire(middle).send({"done": {"text": "빛"}}, sent)
-    Wire(middle).send({"meet": {}})
+    sent = Outcome({"ops": array("q", [1, -2, 3]), "none": array("q")}, facts={"text": "빛", "mean": np.float64(1.5)})
+    for message in (sent, Meeting({})):
+        Wire(middle).send(message)
     middle.close()
-    stream = end.recv(1 << 16)
-    for place in range(len(stream)):  # the worst case: one byte a packet
-        left.sock.sendall(stream[place : place + 1])
-    assert right.receive() == ({"done": {"text": "빛"}}, sent)
-    assert right.receive() == ({"meet": {}}, {})
+    left, right = socket.socketpair()
+    for byte in end.recv(1 << 16):  # the worst case: one byte a packet
+        left.sendall(bytes([byte]))
+    assert Wire(right).receive(Said) == sent
+    assert Wire(right).receive(Said) == Meeting({})
     left.close()
     with pytest.raises(EOFError):
-        right.receive()
+        Wire(right).receive(Said)
 
 
 def test_the_wire_keeps_its_deadline_in_the_midst_of_a_message() -> None:
-    left, right = pair()
-    left.sock.sendall(b'{"done": {}, "arrays": {"op": 800}}\n' + bytes(80))
-    with pytest.raises(TimeoutError):
-        right.receive(time.monotonic() + 0.05)
-    with pytest.raises(TimeoutError):
-        right.receive(time.monotonic() - 1)
+    left, right = socket.socketpair()
+    left.sendall(LENGTH.pack(800) + bytes(80))
+    for late in (0.05, -1):
+        with pytest.raises(TimeoutError):
+            Wire(right).receive(Said, time.monotonic() + late)
 
 
 @pytest.fixture

@@ -1,30 +1,30 @@
 """The launching side: starts the workers of one launch, brings them together, and ends them at the deadline."""
 
-import json
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from array import array
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY, Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
-from ipclab.spawn.wire import Wire
-from ipclab.spawn.worker import Outcome
+from ipclab.spawn.wire import LateError, Wire, hear
+from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 
 START_SECONDS = 60.0
 END_SECONDS = 10.0
 STDERR_TAIL = 400
+SILENCE = "nothing on its stderr"
 SERVERS_LOST = 3  # one after the other, without a launch between them
 
 
@@ -56,6 +56,27 @@ class Role:
     env: Mapping[str, str | None] = field(default_factory=dict)
 
 
+class Start(msgspec.Struct, tag=True):
+    """Asks the fork server for a worker; its control socket and its stderr come with it."""
+
+    role: Role
+    prefix: str
+    folder: str
+
+
+class Kill(msgspec.Struct, tag=True):
+    """Asks the fork server to kill a worker that still runs."""
+
+    pid: int
+
+
+class Child(msgspec.Struct):
+    """The fork server's answer: a worker was started, or has ended with exit code `code`."""
+
+    pid: int
+    code: int | None = None
+
+
 @dataclass
 class _Started:
     role: Role
@@ -63,15 +84,10 @@ class _Started:
     stderr: IO[bytes]
     pid: int = 0
     outcome: Outcome | None = None
-    published: dict[str, Any] | None = None
 
     def said(self) -> str:
         self.stderr.seek(0)
         return self.stderr.read().decode(errors="replace")
-
-    def tail(self) -> str:
-        lines = self.said().strip().splitlines()
-        return lines[-1][-STDERR_TAIL:] if lines else ""
 
 
 @dataclass
@@ -118,59 +134,56 @@ class Launcher:
         """Have the ledger remove what `kind` calls `name` when this session ends, however it does."""
         own(file_of(self.ledger, self.session.id), kind, name)
 
+    @contextmanager
+    def naming(self) -> Iterator[str]:
+        """Give one more launch the prefix of its names, and remove what it leaves under them."""
+        self.started += 1
+        prefix = self.session.prefix(self.started)
+        try:
+            yield prefix
+        finally:
+            remove_launch(prefix, self.session.folder)
+
     def launch(self, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
         """Run one launch of `roles` and return each role's outcome.
 
         Raises `LaunchError` with the end of its stderr when a worker dies or `seconds` have passed, and `SessionError`
         when one fork server after the other is lost; no worker and no shared name of the launch is left.
         """
-        self.started += 1
         deadline = time.monotonic() + seconds
-        workers: list[_Started] = []
+        workers: dict[str, _Started] = {}
         if self.zygote.poll() is not None:
             self._serve()
-        try:
-            for role in roles:
-                self._start(role, workers)
-            while any(worker.outcome is None for worker in workers):
-                self._step(workers, deadline, seconds)
-            self._lost = 0
-            return {worker.role.name: worker.outcome for worker in workers if worker.outcome}
-        finally:
-            self._end(workers)
-            remove_launch(self.session.prefix(self.started), self.session.folder)
+        with self.naming() as prefix:
+            try:
+                for role in roles:
+                    self._start(Start(role, prefix, self.session.folder), workers)
+                self._attend(workers, deadline)
+            except LateError as late:
+                raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
+            finally:
+                self._end(workers.values())
+        self._lost = 0
+        return {name: worker.outcome for name, worker in workers.items() if worker.outcome}
 
-    def _start(self, role: Role, workers: list[_Started]) -> None:
+    def _start(self, start: Start, workers: dict[str, _Started]) -> None:
         ours, theirs = socket.socketpair()
-        stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by _end
-        workers.append(_Started(role, Wire(ours), stderr))
-        request = {
-            "role": role.name,
-            "target": role.target,
-            "arguments": role.arguments,
-            "cpus": sorted(role.cpus),
-            "fresh": role.fresh,
-            "command": role.command,
-            "env": dict(role.env),
-            "prefix": self.session.prefix(self.started),
-            "folder": self.session.folder,
-        }
+        worker = _Started(start.role, Wire(ours), tempfile.TemporaryFile())  # noqa: SIM115  closed by _end
+        workers[start.role.name] = worker
         with theirs, suppress(OSError):  # a dead fork server is noticed when its answer does not come
-            socket.send_fds(self.sock, [json.dumps(request).encode()], [theirs.fileno(), stderr.fileno()])
-        while "pid" not in (message := self._hear()):
-            self._codes[message["exited"]] = message["code"]
-        workers[-1].pid = message["pid"]
+            socket.send_fds(self.sock, [msgspec.json.encode(start)], [theirs.fileno(), worker.stderr.fileno()])
+        while (child := self._hear()).code is not None:
+            self._codes[child.pid] = child.code
+        worker.pid = child.pid
 
-    def _hear(self) -> dict[str, int]:
+    def _hear(self) -> Child:
         self.sock.settimeout(START_SECONDS)
-        try:
+        data = b""
+        with suppress(TimeoutError, ConnectionError):
             data = self.sock.recv(4096)
-        except (TimeoutError, ConnectionError):
-            data = b""
         if not data:
             self._lose()
-        message: dict[str, int] = json.loads(data)
-        return message
+        return msgspec.json.decode(data, type=Child)
 
     def _lose(self) -> None:
         """Give the fork server up; its workers die with it."""
@@ -184,70 +197,65 @@ class Launcher:
             raise SessionError(*told, "the same command continues the run")
         raise LaunchError(*told, "the launch is made again")
 
-    def _code(self, worker: _Started) -> int:
-        while worker.pid not in self._codes:
-            message = self._hear()
-            self._codes[message["exited"]] = message["code"]
-        return self._codes[worker.pid]
+    def _code(self, pid: int) -> int:
+        while pid not in self._codes:
+            child = self._hear()
+            self._codes[child.pid] = child.code or 0
+        return self._codes[pid]
 
-    def _step(self, workers: list[_Started], deadline: float, seconds: float) -> None:
-        """Take a message of each worker that has one; let all go on when all have come to the meeting."""
-        owing = [worker for worker in workers if worker.outcome is None and worker.published is None]
-        left = max(0.0, deadline - time.monotonic())
-        ready, _, _ = select.select([worker.wire.sock for worker in owing], [], [], left)
-        if not ready:
-            raise _failure(workers, owing[0], f"did not finish within {seconds:g} s")
-        for worker in owing:
-            if worker.wire.sock not in ready:
-                continue
-            try:
-                _take(worker, *worker.wire.receive(deadline))
-            except TimeoutError:
-                raise _failure(workers, worker, f"did not finish within {seconds:g} s") from None
-            except (EOFError, ConnectionError):
-                code = self._code(worker)
-                if not worker.role.command or code:
-                    raise _failure(workers, worker, ending(code)) from None
-                worker.outcome = Outcome(facts={"said": worker.said()})
-        meeting = [worker for worker in workers if worker.outcome is None]
-        if meeting and all(worker.published is not None for worker in meeting):
-            met = {worker.role.name: worker.published for worker in meeting}
-            for worker in meeting:
-                worker.published = None
-                with suppress(OSError):  # a dead worker is noticed at its next message
-                    worker.wire.send({"met": met})
+    def _attend(self, workers: Mapping[str, _Started], deadline: float) -> None:
+        """Take what the workers say until each has an outcome; let all go on when all have come to a meeting."""
+        owing = {name: worker.wire for name, worker in workers.items()}
+        met: dict[str, dict[str, Any]] = {}
+        for name, said in hear(owing, Said, deadline):
+            match said:
+                case Meeting():
+                    met[name] = said.published
+                case Failed():
+                    raise LaunchError(f"worker {name!r} failed", said.why)
+                case _:
+                    workers[name].outcome = said or self._ended(workers, name)
+            del owing[name]
+            if not owing and met:
+                owing |= {name: worker.wire for name, worker in workers.items() if name in met}
+                all_told, met = Meeting({name: met[name] for name in owing}), {}
+                for wire in owing.values():
+                    with suppress(OSError):  # a dead worker is noticed at its next message
+                        wire.send(all_told)
 
-    def _end(self, workers: list[_Started]) -> None:
-        alive = self.zygote.poll() is None
+    def _ended(self, workers: Mapping[str, _Started], name: str) -> Outcome:
+        """Return the outcome of a program that has ended well; raises `LaunchError` for all else that has ended."""
+        code = self._code(workers[name].pid)
+        if code or not workers[name].role.command:
+            raise _failure(workers, name, ending(code))
+        return Outcome(facts={"said": workers[name].said()})
+
+    def _end(self, workers: Iterable[_Started]) -> None:
         for worker in workers:
-            if worker.outcome is None and worker.pid and alive:
+            if worker.outcome is None and worker.pid and self.zygote.poll() is None:
                 with suppress(OSError):
-                    self.sock.send(json.dumps({"kill": worker.pid}).encode())
+                    self.sock.send(msgspec.json.encode(Kill(worker.pid)))
         for worker in workers:
-            if alive and worker.pid:
+            if worker.pid and self.zygote.poll() is None:
                 with suppress(LabError):
-                    self._code(worker)
+                    self._code(worker.pid)
                     del self._codes[worker.pid]
-                alive = self.zygote.poll() is None
             else:
                 worker.wire.await_end(END_SECONDS)
             worker.wire.close()
             worker.stderr.close()
 
 
-def _take(worker: _Started, message: dict[str, Any], arrays: dict[str, "array[int]"]) -> None:
-    if "failed" in message:
-        raise LaunchError(f"worker {worker.role.name!r} failed", message["failed"])
-    if "meet" in message:
-        worker.published = message["meet"]
-    else:
-        worker.outcome = Outcome.of(message, arrays)
+def last_line(text: str) -> str:
+    """Return the end of the last line of `text` that says anything."""
+    lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
+    return lines[-1][-STDERR_TAIL:] if lines else ""
 
 
-def _failure(workers: list[_Started], worker: _Started, why: str) -> LaunchError:
-    last = next((text for each in [worker, *workers] if (text := each.tail())), "nothing on its stderr")
-    error = LaunchError(f"worker {worker.role.name!r} {why}", last)
-    error.said = worker.said()
+def _failure(workers: Mapping[str, _Started], name: str, why: str) -> LaunchError:
+    said = [each.said() for each in (workers[name], *workers.values())]
+    error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
+    error.said = said[0]
     return error
 
 

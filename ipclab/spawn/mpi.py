@@ -3,8 +3,7 @@
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
@@ -16,19 +15,18 @@ SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
-def _candidates() -> Iterator[Path]:
-    """Yield where the pinned package, a conda environment or the system may have put it, in this order."""
-    yield Path(sys.executable).parent / "mpiexec"  # not resolved: an environment's python is often a link
-    yield Path(sys.prefix) / "bin" / "mpiexec"
-    if prefix := os.environ.get("CONDA_PREFIX"):
-        yield Path(prefix) / "bin" / "mpiexec"
-    if found := which("mpiexec"):
-        yield Path(found)
-
-
 def mpiexec() -> Path | None:
-    """Return the launcher of the environment, or else the system's; None when there is none."""
-    return next((path for path in _candidates() if path.is_file() and os.access(path, os.X_OK)), None)
+    """Return the launcher of the pinned package, of a conda environment, or else the system's; None without any."""
+    here = Path(sys.executable).parent  # not resolved: an environment's python is often a link
+    conda = os.environ.get("CONDA_PREFIX")
+    folders = [
+        here,
+        Path(sys.prefix) / "bin",
+        *([Path(conda) / "bin"] if conda else []),
+        os.environ.get("PATH", os.defpath),
+    ]
+    found = which("mpiexec", path=os.pathsep.join(map(str, folders)))
+    return Path(found) if found else None
 
 
 def missing() -> str | None:
@@ -75,17 +73,8 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     }
 
 
-@dataclass(frozen=True)
-class Outer:
-    """What somebody else's launcher says of itself: this process's rank among `size`."""
-
-    rank: int
-    size: int
-
-
-def outer(env: Mapping[str, str] | None = None) -> Outer | None:
-    """Return our place under somebody else's `mpiexec` or `srun`; None without one, or alone under it."""
+def outer(env: Mapping[str, str] | None = None) -> int | None:
+    """Return how many ranks somebody else's `mpiexec` or `srun` has started around us; None without one, or alone."""
     env = os.environ if env is None else env
     size = next((int(env[name]) for name in SIZES if env.get(name, "").isdigit()), 1)
-    rank = next((int(env[name]) for name in RANKS if env.get(name, "").isdigit()), None)
-    return None if rank is None or size <= 1 else Outer(rank, size)
+    return size if size > 1 and any(env.get(name, "").isdigit() for name in RANKS) else None

@@ -15,16 +15,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi, supervisor
-from ipclab.spawn.launcher import END_SECONDS, START_SECONDS, STDERR_TAIL, Launcher, LaunchError, Role, ending, full
-from ipclab.spawn.ledger import SHARED_MEMORY, remove_launch, remove_names
-from ipclab.spawn.wire import Wire
-from ipclab.spawn.worker import Outcome
+from ipclab.spawn.launcher import (
+    END_SECONDS,
+    SILENCE,
+    START_SECONDS,
+    Launcher,
+    LaunchError,
+    Role,
+    ending,
+    full,
+    last_line,
+)
+from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
+from ipclab.spawn.mpi_worker import Command
+from ipclab.spawn.wire import LateError, Wire, hear
+from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 from ipclab.store.point import Point
 
 SIGNAL_TOLD = re.compile(r"process rank (\d+)\D.*?signal\s+(\d+)", re.DOTALL)
@@ -38,12 +48,11 @@ class RankSet:
     def __init__(self, launcher: Launcher, count: int, preload: Sequence[str] = ()) -> None:
         """Start `count` ranks that import `preload` first; raises `LaunchError` when they do not come up."""
         launcher.started += 1
-        self.launcher, self.session, self.number = launcher, launcher.session, launcher.started
-        self.count = count
+        self.launcher, self.count = launcher, count
+        self.prefix = launcher.session.prefix(launcher.started)
+        self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
         self.wires: dict[int, Wire] = {}
         self.pidfds: dict[int, int] = {}
-        self.folder = Path(self.session.folder) / f"ranks-{self.number}"
-        self.memory = SHARED_MEMORY / f"{self.session.prefix(self.number)}-mpi"
         self.alone = True  # in a network of their own
         self.told = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
         self.supervisor: subprocess.Popen[bytes] | None = None
@@ -57,9 +66,9 @@ class RankSet:
         launcher = mpi.mpiexec()
         if launcher is None:
             raise LaunchError("ranks cannot be started", mpi.missing() or "", "")
-        deadline = time.monotonic() + START_SECONDS
+        memory = SHARED_MEMORY / f"{self.prefix}-mpi"
         self.folder.mkdir(mode=0o700)
-        self.memory.mkdir(mode=0o700)
+        memory.mkdir(mode=0o700)
         program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *preload]
         with socket.socket(socket.AF_UNIX) as listening:
             folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -68,70 +77,67 @@ class RankSet:
             listening.listen(self.count)
             self.supervisor = supervisor.supervised(
                 self.launcher.ledger,
-                self.session,
+                self.launcher.session,
                 mpi.command(launcher, self.count, program),
                 alone=True,
                 stdout=self.told,
                 stderr=self.told,
-                env=mpi.environment(os.environ, self.folder, self.memory),
+                env=mpi.environment(os.environ, self.folder, memory),
             )
-            while len(self.wires) < self.count:
-                self._await([listening], deadline)
-                self._adopt(listening.accept()[0], deadline)
-        for rank, wire in sorted(self.wires.items()):
-            self._await([wire.sock], deadline)
             try:
-                message, _ = wire.receive(deadline)
-            except (EOFError, OSError):
-                raise self._died([rank], {}) from None
-            if message.get("ready") != self.count:
-                why = message.get("failed", f"MPI counts {message.get('ready')} ranks instead of {self.count}")
+                self._adopt(listening, self.supervisor.pid, time.monotonic() + START_SECONDS)
+            except (LateError, TimeoutError):
+                raise LaunchError(f"the ranks did not come up within {START_SECONDS:g} s", self._words()) from None
+
+    def _adopt(self, listening: socket.socket, mpiexec: int, deadline: float) -> None:
+        """Take the ranks in until all are up; raises `LaunchError` when one or `mpiexec` ends first."""
+        with ExitStack() as stack:
+            ended = os.pidfd_open(mpiexec)
+            stack.callback(os.close, ended)
+            while len(self.wires) < self.count:
+                left = max(0.0, deadline - time.monotonic())
+                ready, _, _ = select.select([listening.fileno(), ended], [], [], left)
+                if not ready:
+                    raise LateError
+                if ended in ready:
+                    why = full(self.count * mpi.SEGMENT_BYTES)
+                    raise LaunchError(f"mpiexec ended before its ranks were up{why}", self._words())
+                wire = Wire(listening.accept()[0])
+                with suppress(EOFError, ConnectionError):  # then `mpiexec` ends too
+                    hello = wire.receive(Meeting, deadline).published
+                    self.alone &= hello["network"] != supervisor.network()
+                    self.wires[hello["rank"]] = wire
+                    self.pidfds[hello["rank"]] = os.pidfd_open(hello["pid"])
+        coming = dict(sorted(self.wires.items()))
+        for rank, said in hear(coming, Said, deadline):
+            del coming[rank]
+            if said is None:
+                raise self._died(rank, {})
+            if said != Meeting({"ranks": self.count}):
+                why = said.why if isinstance(said, Failed) else f"MPI counts other than {self.count} ranks"
                 raise LaunchError(f"rank {rank} could not start", why)
 
-    def _adopt(self, sock: socket.socket, deadline: float) -> None:
-        wire = Wire(sock)
-        message, _ = wire.receive(deadline)
-        self.alone &= message["network"] != supervisor.network()
-        self.wires[message["rank"]] = wire
-        self.pidfds[message["rank"]] = os.pidfd_open(message["pid"])
-
-    def _await(self, socks: list[socket.socket], deadline: float) -> None:
-        """Wait for one of `socks`; raises `LaunchError` when `mpiexec` ends first or the deadline passes."""
-        while not select.select(socks, [], [], 0.05)[0]:
-            if self.supervisor is None or self.supervisor.poll() is not None:
-                raise LaunchError(
-                    f"mpiexec ended before its ranks were up{full(self.count * mpi.SEGMENT_BYTES)}", self._words()
-                )
-            if time.monotonic() > deadline:
-                raise LaunchError(f"the ranks did not come up within {START_SECONDS:g} s", self._words())
-
-    def launch(self, command: dict[str, Any], seconds: float) -> dict[str, Outcome]:
+    def launch(self, command: Command) -> dict[str, Outcome]:
         """Run `command` and return each role's outcome; raises `LaunchError` that says which rank failed and why."""
-        owing = {role["rank"]: role["role"] for role in command["roles"]}
-        names, outcomes = dict(owing), dict[str, Outcome]()
-        deadline = time.monotonic() + seconds
-        for rank in owing:
+        names = {rank: role.name for rank, role in command.roles.items()}
+        owing = {rank: self.wires[rank] for rank in names}
+        outcomes = dict.fromkeys(names.values(), Outcome())
+        for wire in owing.values():
             with suppress(OSError):  # a dead rank is noticed at its next message
-                self.wires[rank].send({"command": command})
-        while owing:
-            ready, _, _ = select.select(
-                [self.wires[rank].sock for rank in owing], [], [], max(0.0, deadline - time.monotonic())
-            )
-            if not ready:
-                raise self._failure(min(owing), names, f"did not finish within {seconds:g} s")
-            for rank in [rank for rank in owing if self.wires[rank].sock in ready]:
-                try:
-                    message, arrays = self.wires[rank].receive(deadline)
-                except TimeoutError:
-                    raise self._failure(rank, names, f"did not finish within {seconds:g} s") from None
-                except (EOFError, OSError):
-                    raise self._died([rank], names) from None
-                if "failed" in message:
-                    raise LaunchError(f"rank {rank} ({names[rank]}) failed", message["failed"])
-                outcomes[owing.pop(rank)] = Outcome.of(message, arrays)
-        return {role["role"]: outcomes[role["role"]] for role in command["roles"]}
+                wire.send(command)
+        try:
+            for rank, said in hear(owing, Said, time.monotonic() + command.seconds):
+                del owing[rank]
+                if said is None:
+                    raise self._died(rank, names)
+                if isinstance(said, Failed):
+                    raise LaunchError(f"rank {rank} ({names[rank]}) failed", said.why)
+                outcomes[names[rank]] = said
+        except LateError as late:
+            raise self._failure(late.args[0], names, f"did not finish within {command.seconds:g} s") from None
+        return outcomes
 
-    def _died(self, ranks: list[int], names: dict[int, str]) -> LaunchError:
+    def _died(self, rank: int, names: dict[int, str]) -> LaunchError:
         """Return which rank died of what; `mpiexec`, its parent, knows and then ends the others."""
         with suppress(subprocess.TimeoutExpired):
             if self.supervisor is not None:
@@ -140,9 +146,8 @@ class RankSet:
         if found := SIGNAL_TOLD.search(told):
             return self._failure(int(found[1]), names, ending(-int(found[2])))
         code = CODE_TOLD.search(told)
-        return self._failure(
-            ranks[0], names, (ending(int(code[1])) if code else "ended") + full(self.count * mpi.SEGMENT_BYTES)
-        )
+        why = (ending(int(code[1])) if code else "ended") + full(self.count * mpi.SEGMENT_BYTES)
+        return self._failure(rank, names, why)
 
     def _failure(self, rank: int, names: dict[int, str], why: str) -> LaunchError:
         name = f" ({names[rank]})" if rank in names else ""
@@ -155,11 +160,8 @@ class RankSet:
     def _words(self, rank: int = 0) -> str:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
-        for text in [*(file.read_text(errors="replace") for file in files), self._read_told()]:
-            lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
-            if lines:
-                return lines[-1][-STDERR_TAIL:]
-        return "nothing on its stderr"
+        texts = [*(file.read_text(errors="replace") for file in files), self._read_told()]
+        return next(filter(None, map(last_line, texts)), SILENCE)
 
     def end(self, orderly: bool = False) -> None:
         """End all ranks and remove what they had: let them finish if `orderly`, else kill them."""
@@ -176,33 +178,7 @@ class RankSet:
             os.close(pidfd)
         self.told.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        remove_names(self.session.prefix(self.number))
-        self.wires, self.pidfds, self.supervisor = {}, {}, None
-
-
-def command_of(
-    roles: Sequence[Role], prefix: str, folder: str, seconds: float, ranks: Sequence[int], fresh: int = 1
-) -> dict[str, Any]:
-    """Return what `ranks` are told to run: role i on the i-th of them."""
-    cpus = frozenset[int]().union(*(role.cpus for role in roles))
-    return {
-        "prefix": prefix,
-        "folder": folder,
-        "seconds": seconds,
-        "crowd": len(roles) / max(1, len(cpus)),
-        "fresh": fresh,
-        "roles": [
-            {
-                "rank": rank,
-                "index": index,
-                "role": role.name,
-                "target": role.target,
-                "arguments": role.arguments,
-                "cpus": sorted(role.cpus),
-            }
-            for index, (rank, role) in enumerate(zip(ranks, roles, strict=True))
-        ],
-    }
+        remove_names(self.prefix)
 
 
 class RankBench:
@@ -231,6 +207,17 @@ class RankBench:
 
     def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
         """Run one launch of `point`; raises `LabError` when it failed."""
+        if len(roles) > self.count:
+            raise LabError(f"{len(roles)} roles need as many ranks", f"there are {self.count}", "")
+        ranks = self._ranks_for(point)
+        with self.launcher.naming() as prefix:
+            try:
+                return ranks.launch(Command(dict(enumerate(roles)), prefix, self.launcher.session.folder, seconds))
+            except BaseException:
+                self._end(orderly=False)
+                raise
+
+    def _ranks_for(self, point: Point) -> RankSet:
         if self.ranks is None or point.id in self.done:
             self._end(orderly=True)
             self.ranks = RankSet(self.launcher, self.count, self.preload)
@@ -238,19 +225,7 @@ class RankBench:
                 self.told = True
                 self.say(NOT_ALONE)
         self.done.add(point.id)
-        if len(roles) > self.count:
-            raise LabError(f"{len(roles)} roles need as many ranks", f"there are {self.count}", "")
-        self.launcher.started += 1
-        number, session = self.launcher.started, self.launcher.session
-        command = command_of(roles, session.prefix(number), session.folder, seconds, range(len(roles)))
-        try:
-            outcomes = self.ranks.launch(command, seconds)
-        except BaseException:
-            self._end(orderly=False)
-            raise
-        finally:
-            remove_launch(session.prefix(number), session.folder)
-        return outcomes
+        return self.ranks
 
     def _end(self, orderly: bool) -> None:
         self.done.clear()

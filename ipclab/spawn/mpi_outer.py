@@ -7,45 +7,41 @@ import os
 import shutil
 import tempfile
 import time
-from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, zip_longest
 from typing import Any
+
+import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import remove_launch
-from ipclab.spawn.mpi_launcher import command_of
-from ipclab.spawn.mpi_mail import (
-    CANCEL,
-    COMMAND,
-    HELLO,
-    RESULT,
-    SLEEP_SECONDS,
-    Mail,
-    MailLink,
-    addresses,
-    reachable,
-)
+from ipclab.spawn.mpi_mail import CANCEL, SLEEP_SECONDS, Mail, addresses, reachable
 from ipclab.spawn.mpi_worker import Command, run
-from ipclab.spawn.worker import Outcome
+from ipclab.spawn.worker import Failed, Outcome, Said
 from ipclab.store.point import Point
 
 HELLO_SECONDS = 120.0
 GRACE_SECONDS = 15.0
 
 
-@dataclass
-class Node:
-    """The ranks of one host, its private folder, its CPUs, its addresses and its machine facts."""
+class Node(msgspec.Struct):
+    """The ranks of one host, of which `leader` is the first; its CPUs, private folder, addresses and machine facts."""
 
+    leader: int
     ranks: list[int]
-    folder: str
-    cpus: set[int] = field(default_factory=set)
-    addresses: list[list[int]] = field(default_factory=list)
-    machine: dict[str, Any] = field(default_factory=dict)
+    cpus: set[int]
+    folder: str = ""
+    addresses: list[str] = []
+    machine: dict[str, Any] = {}
+
+
+class End(msgspec.Struct, tag=True):
+    """There is nothing more to do; as a cancellation, a launch is given up."""
 
 
 @dataclass
@@ -56,16 +52,14 @@ class World:
     nodes: list[Node]
     broken: str = ""
 
-    @property
-    def size(self) -> int:
-        """Return how many ranks there are."""
-        return sum(len(node.ranks) for node in self.nodes)
+    def node_of(self, rank: int) -> Node:
+        """Return the node of `rank`."""
+        return next(node for node in self.nodes if rank in node.ranks)
 
     def away(self) -> list[int]:
         """Return the ranks on other nodes than rank 0's, in turn over the nodes."""
-        ranks = [node.ranks for node in self.nodes[1:]]
-        most = max(map(len, ranks), default=0)
-        return [of_node[i] for i in range(most) for of_node in ranks if i < len(of_node)]
+        turns = zip_longest(*(node.ranks for node in self.nodes[1:]))
+        return [rank for rank in chain.from_iterable(turns) if rank is not None]
 
 
 _here: list[World] = []
@@ -83,8 +77,8 @@ def around() -> Iterator[bool]:
     Rank 0 gets False, as does a process without a launcher, and the other ranks serve it until it is done. Raises
     `LabError` when MPI does not work under that launcher.
     """
-    told = mpi.outer()
-    if told is None:
+    size = mpi.outer()
+    if size is None:
         yield False
         return
     if why := mpi.missing():
@@ -92,16 +86,16 @@ def around() -> Iterator[bool]:
     os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     from mpi4py import MPI
 
-    if MPI.COMM_WORLD.size != told.size:
-        why = f"it says {told.size} ranks and MPI counts {MPI.COMM_WORLD.size}"
+    everyone = MPI.COMM_WORLD
+    if everyone.size != size:
+        why = f"it says {size} ranks and MPI counts {everyone.size}"
         raise LabError("the launcher and MPI do not fit", why, "use the launcher of the environment's MPI: mpiexec")
-    mail = Mail(MPI.COMM_WORLD.Dup())
-    node = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
-    leader = node.bcast(MPI.COMM_WORLD.rank)
-    folder = tempfile.mkdtemp(prefix="ipclab-node-") if node.rank == 0 and MPI.COMM_WORLD.rank else ""
+    mail = Mail(everyone.Dup())
+    leader = everyone.Split_type(MPI.COMM_TYPE_SHARED).bcast(everyone.rank)
+    folder = tempfile.mkdtemp(prefix="ipclab-node-") if everyone.rank and everyone.rank == leader else ""
     try:
-        mail.send(0, HELLO, _hello(leader, node.rank == 0, folder))
-        if MPI.COMM_WORLD.rank:
+        mail.send(0, _hello(leader, everyone.rank, folder))
+        if everyone.rank:
             _serve(mail, leader == 0)
             yield True
         else:
@@ -111,15 +105,15 @@ def around() -> Iterator[bool]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _hello(leader: int, leads: bool, folder: str) -> dict[str, Any]:
-    hello: dict[str, Any] = {"leader": leader, "cpus": sorted(os.sched_getaffinity(0)), "folder": folder}
-    if leads:
+def _hello(leader: int, rank: int, folder: str) -> Node:
+    node = Node(leader, [rank], os.sched_getaffinity(0), folder)
+    if rank == leader:
         from ipclab.machine import Source, collect
 
         machine = collect(Source())
-        hello |= {"addresses": addresses()}
-        hello |= {"machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons}}
-    return hello
+        node.addresses = addresses()
+        node.machine = {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons}
+    return node
 
 
 def _measuring(mail: Mail) -> Iterator[bool]:
@@ -130,7 +124,7 @@ def _measuring(mail: Mail) -> Iterator[bool]:
     finally:
         _here.clear()
         for rank in range(1, mail.comm.size):
-            mail.send(rank, COMMAND, {"end": True})
+            mail.send(rank, End())
         mail.flush(GRACE_SECONDS)
         if here.broken:
             mail.comm.Abort(1)
@@ -141,27 +135,22 @@ def _nodes(mail: Mail) -> list[Node]:
     nodes: dict[int, Node] = {}
     deadline = time.monotonic() + HELLO_SECONDS
     for rank in range(mail.comm.size):
-        while (message := mail.take(rank, HELLO)) is None:
-            if time.monotonic() > deadline:
-                raise LabError(f"rank {rank} did not answer within {HELLO_SECONDS:g} s", "", "look at its node")
-            time.sleep(SLEEP_SECONDS)
-        hello = message[0]
-        node = nodes.setdefault(hello["leader"], Node([], ""))
-        node.ranks.append(rank)
-        node.cpus |= set(hello["cpus"])
-        node.folder = node.folder or hello["folder"]
-        node.addresses = node.addresses or hello.get("addresses", [])
-        node.machine = node.machine or hello.get("machine", {})
-    return [nodes[leader] for leader in sorted(nodes)]
+        hello = mail.wait(rank, Node, deadline)
+        node = nodes.setdefault(hello.leader, hello)  # the leader is the first of its node
+        if node is not hello:
+            node.ranks.append(rank)
+            node.cpus |= hello.cpus
+    return list(nodes.values())
 
 
 def _serve(mail: Mail, at_home: bool) -> None:
     """Run what rank 0 commands until it ends; where its ledger does not reach, remove what a launch left."""
-    link = MailLink(mail)
-    while (command := link.next()) is not None:
-        run(mail.comm, command, link)
+    while isinstance(command := mail.wait(0, Command | End), Command):
+        while mail.take(0, End, CANCEL):  # what was said of an earlier launch
+            pass
+        run(mail.comm, command, partial(mail.send, 0), partial(mail.comm.Iprobe, 0, CANCEL))
         if not at_home:
-            remove_launch(command["prefix"], command["folder"])
+            remove_launch(command.prefix, command.folder)
     mail.flush(GRACE_SECONDS)
 
 
@@ -172,105 +161,79 @@ class OuterBench:
         """Use the session of `launcher` for names."""
         self.launcher, self.world, self.mail = launcher, here, here.mail
         self.launches: dict[str, int] = {}
+        self.owing: set[int] = set()
         self.outcomes: dict[int, Outcome] = {}
         self.failed: dict[int, str] = {}
-        self.owing: set[int] = set()
 
     def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
         """Run one launch of `point`; raises `LabError` when it failed."""
         if self.world.broken:
             raise LabError("the ranks no longer answer", self.world.broken, "measure again")
-        self.launcher.started += 1
-        number, session = self.launcher.started, self.launcher.session
-        node, ranks = self._where(point, len(roles))
-        folder = self.world.nodes[node].folder or session.folder
-        command = command_of(roles, session.prefix(number), folder, seconds, ranks, fresh=0)
-        if point.placement == "free":
-            for role in command["roles"]:
-                role["cpus"] = []  # as the launcher has bound them
-            command["crowd"] = len(ranks) / max(1, sum(len(self.world.nodes[i].cpus) for i in self._nodes_of(ranks)))
-        if int(point.levels["nodes"]) > 1:
-            theirs = [address for rank in ranks[1:] for address in self.world.nodes[self._node(rank)].addresses]
-            command["address"] = reachable(self.world.nodes[node].addresses, theirs)
-        try:
-            outcomes = self._launch(command, seconds)
-        finally:
-            remove_launch(session.prefix(number), session.folder)
-        outcomes[roles[0].name].facts["node"] = node
+        home, ranks = self._where(point, len(roles))
+        folder = home.folder or self.launcher.session.folder
+        with self.launcher.naming() as prefix:
+            command = Command(dict(zip(ranks, roles, strict=True)), prefix, folder, seconds, fresh=0)
+            if point.placement == "free":  # as the launcher has bound them
+                command.roles = {rank: replace(role, cpus=frozenset()) for rank, role in command.roles.items()}
+                command.cpus = sum(len(node.cpus) for node in self.world.nodes if not {*ranks}.isdisjoint(node.ranks))
+            if int(point.levels["nodes"]) > 1:
+                theirs = [each for rank in ranks[1:] for each in self.world.node_of(rank).addresses]
+                command.address = reachable(home.addresses, theirs)
+            outcomes = self._launch(command)
+        outcomes[roles[0].name].facts["node"] = self.world.nodes.index(home)
         return outcomes
 
-    def _node(self, rank: int) -> int:
-        return next(i for i, node in enumerate(self.world.nodes) if rank in node.ranks)
-
-    def _nodes_of(self, ranks: Sequence[int]) -> set[int]:
-        return {self._node(rank) for rank in ranks}
-
-    def _where(self, point: Point, count: int) -> tuple[int, list[int]]:
+    def _where(self, point: Point, count: int) -> tuple[Node, list[int]]:
         """Return the writer's node and the ranks of this launch."""
         if int(point.levels["nodes"]) > 1:
-            return 0, [0, *self.world.away()[: count - 1]]
-        fit = [i for i, node in enumerate(self.world.nodes) if len(node.ranks) >= count]
+            return self.world.nodes[0], [0, *self.world.away()[: count - 1]]
+        fit = [node for node in self.world.nodes if len(node.ranks) >= count]
         if not fit:
             raise LabError(f"{count} ranks on one node are needed", "no node has so many", "start more of them")
         done = self.launches[point.id] = self.launches.get(point.id, -1) + 1
         node = fit[done % len(fit)]
-        return node, self.world.nodes[node].ranks[:count]
+        return node, node.ranks[:count]
 
-    def _launch(self, command: Command, seconds: float) -> dict[str, Outcome]:
-        names = {role["rank"]: role["role"] for role in command["roles"]}
+    def _launch(self, command: Command) -> dict[str, Outcome]:
+        names = {rank: role.name for rank, role in command.roles.items()}
         self.outcomes, self.failed, self.owing = {}, {}, set(names)
+        end = time.monotonic() + command.seconds
         for rank in self.owing - {0}:
-            self.mail.send(rank, COMMAND, {"command": command})
-        end = time.monotonic() + seconds
+            self.mail.send(rank, command)
         if 0 in names:
             allowed = os.sched_getaffinity(0)
-            run(self.mail.comm, command, self)
+            run(self.mail.comm, command, partial(self._note, 0), self._take)
             os.sched_setaffinity(0, allowed)
-        self._hear(lambda: bool(self.failed) or time.monotonic() > end)
+        while not self._take() and self.owing and time.monotonic() < end:
+            time.sleep(SLEEP_SECONDS)
         if self.owing:
-            late = min(self.owing)
-            self.failed = self.failed or {late: f"did not finish within {seconds:g} s"}
-            for rank in self.owing - {0}:
-                self.mail.send(rank, CANCEL, {})
-            grace = time.monotonic() + GRACE_SECONDS
-            self._hear(lambda: time.monotonic() > grace)
-            if self.owing:
-                self.world.broken = f"rank {min(self.owing)} did not end a launch that failed"
-        if self.failed:
-            rank, reason = next(iter(self.failed.items()))
-            raise LaunchError(f"rank {rank} ({names[rank]}) failed", reason)
+            self.failed = self.failed or {min(self.owing): f"did not finish within {command.seconds:g} s"}
+            self._give_up()
+        for rank, why in self.failed.items():
+            raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
         return {name: self.outcomes[rank] for rank, name in names.items()}
 
-    def _hear(self, enough: Callable[[], bool]) -> None:
-        """Take what the ranks say until all have spoken, or it is `enough`."""
-        while self.owing:
-            self._take()
-            if not self.owing or enough():
-                return
+    def _give_up(self) -> None:
+        """Have the ranks end a launch that failed."""
+        for rank in self.owing - {0}:
+            self.mail.send(rank, End(), CANCEL)
+        end = time.monotonic() + GRACE_SECONDS
+        while self.owing and time.monotonic() < end:
             time.sleep(SLEEP_SECONDS)
+            self._take()
+        if self.owing:
+            self.world.broken = f"rank {min(self.owing)} did not end a launch that failed"
 
-    def _take(self) -> None:
+    def _take(self) -> bool:
+        """Note what the other ranks have said, and tell whether any has failed."""
         for rank in sorted(self.owing - {0}):
-            if told := self.mail.take(rank, RESULT):
-                self._note(rank, *told)
-
-    def _note(self, rank: int, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
-        self.owing.discard(rank)
-        if "failed" in message:
-            self.failed.setdefault(rank, message["failed"])
-        else:
-            self.outcomes[rank] = Outcome.of(message, samples)
-
-    # Rank 0 takes part too: these are its own link.
-    def next(self) -> Command | None:
-        """Return None: rank 0 commands itself."""
-        return None
-
-    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
-        """Take what rank 0 itself has to say."""
-        self._note(0, message, samples)
-
-    def cancelled(self) -> bool:
-        """Tell whether another rank has failed."""
-        self._take()
+            if said := self.mail.take(rank, Said):
+                self._note(rank, said)
         return bool(self.failed)
+
+    def _note(self, rank: int, said: Said) -> None:
+        self.owing.discard(rank)
+        if isinstance(said, Failed):
+            self.failed[rank] = said.why
+        elif isinstance(said, Outcome):
+            self.outcomes[rank] = said

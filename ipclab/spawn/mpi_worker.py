@@ -2,86 +2,79 @@
 
 import gc
 import importlib
-import json
 import os
 import socket
 import sys
 import time
-import traceback
-from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
+import msgspec
+
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.mpi_mail import Mail
 from ipclab.spawn.wire import Wire
-from ipclab.spawn.worker import QUEUED, Outcome, Worker, failure
+from ipclab.spawn.worker import QUEUED, Meeting, Outcome, Said, Worker, confessing, perform
 
 MEET, SIGNAL, MAKE = 1, 2, 3  # tags
 ASKS = 200  # asks before the first sleep of a wait that nobody times
 SLEEP_SECONDS = (0.000_05, 0.001)  # the shortest and the longest sleep between two asks
-LOOPBACK = "127.0.0.1"
 LOOK = 1024  # asks between two looks at the clock in a wait that is timed
-Command = dict[str, Any]
+Some = TypeVar("Some")
 
 
-class Link(Protocol):
-    """How a rank hears of the measuring process."""
+class Command(msgspec.Struct, tag=True):
+    """One launch: its `roles` by the ranks that take them, the writer's first.
 
-    def next(self) -> Command | None:
-        """Return the next command, sleeping until there is one; None when all is over."""
-        ...
+    `cpus` is how many CPUs they may use where they do not name any, `fresh` whether these processes run this point for
+    the first time (1 or 0), `address` what a writer listens on for readers that come over the network.
+    """
 
-    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
-        """Hand an outcome over, or say why this rank cannot go on."""
-        ...
-
-    def cancelled(self) -> bool:
-        """Tell whether another rank has failed, so that waiting is in vain."""
-        ...
+    roles: dict[int, Role]
+    prefix: str
+    folder: str
+    seconds: float
+    cpus: int = 0
+    fresh: int = 1
+    address: str = "127.0.0.1"
 
 
 class RankWorker(Worker):
     """One rank of a launch: a worker that meets its peers through MPI and has their communicator.
 
     `roles` are the names of all, by their rank in `comm`; the first one is the writer's. `crowd` is how many of them
-    there are for each CPU they may use, `fresh` whether these processes run this point for the first time (1 or 0),
-    `address` what a writer listens on for readers that come over the network.
+    there are for each CPU they may use; `fresh` and `address` are the command's.
     """
 
-    def __init__(self, comm: Any, roles: Sequence[str], place: tuple[str, str], seconds: float, link: Link) -> None:
-        """Be a rank of `comm`; `place` is the prefix of shared names and the private folder."""
-        from mpi4py import MPI
-
-        self.mpi, self.comm, self.link = MPI, comm, link
-        self.roles, self.index = list(roles), comm.rank
-        self.role, (self.prefix, self.folder) = self.roles[self.index], place
+    def __init__(self, comm: Any, command: Command, cancelled: Callable[[], object]) -> None:
+        """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting is in vain."""
+        self.comm, self.mail, self.cancelled = comm, Mail(comm), cancelled
+        self.roles, self.index = [role.name for role in command.roles.values()], comm.rank
+        self.role, self.prefix, self.folder = self.roles[self.index], command.prefix, command.folder
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
-        self.deadline = time.monotonic() + seconds
+        self.deadline = time.monotonic() + command.seconds
         self.outcome = Outcome()
-        self.crowd, self.fresh, self.address = 1.0, 1, LOOPBACK
+        cpus = command.cpus or len(frozenset[int]().union(*(role.cpus for role in command.roles.values())))
+        self.crowd, self.fresh, self.address = comm.size / max(1, cpus), command.fresh, command.address
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
         """Wait, mostly asleep, until every peer has come to its meeting; return what each role published.
 
         Raises `TimeoutError` at the launch's deadline and `BrokenPipeError` when another rank has failed.
         """
-        text = json.dumps(published).encode()
-        sent = [self.comm.Isend([text, self.mpi.BYTE], dest=peer, tag=MEET) for peer in self.peers]
-        met = {self.role: published}
         for peer in self.peers:
-            status = self.mpi.Status()
-            self._sleep_until(partial(self.comm.Iprobe, peer, MEET, status))
-            told = bytearray(status.Get_count(self.mpi.BYTE))
-            self.comm.Recv([told, self.mpi.BYTE], source=peer, tag=MEET)
-            met[self.roles[peer]] = json.loads(told)
-        for request in sent:
-            self._sleep_until(request.Test)
-        return {role: met[role] for role in self.roles}
+            self.mail.send(peer, Meeting(published), MEET)
+        met = {self.index: published}
+        for peer in self.peers:
+            met[peer] = self._sleep_until(partial(self.mail.take, peer, Meeting, MEET)).published
+        self._sleep_until(self.mail.has_left)
+        return {role: met[rank] for rank, role in enumerate(self.roles)}
 
     def signal(self, peer: int) -> None:
         """Send rank `peer` a message of no bytes."""
-        self.comm.Send([b"", self.mpi.BYTE], dest=peer, tag=SIGNAL)
+        self.comm.Send(b"", dest=peer, tag=SIGNAL)
 
     def await_signals(self, peers: Sequence[int]) -> None:
         """Wait, without sleep, for one signal of each of `peers`."""
@@ -92,7 +85,7 @@ class RankWorker(Worker):
                 asks += 1
                 if asks % LOOK == 0:
                     self._look()
-            self.comm.Recv([bytearray(), self.mpi.BYTE], source=peer, tag=SIGNAL)
+            self.comm.Recv(bytearray(), source=peer, tag=SIGNAL)
 
     def signalled(self, peer: int) -> bool:
         """Tell, without waiting, whether rank `peer` has sent a signal that was not awaited yet."""
@@ -106,76 +99,41 @@ class RankWorker(Worker):
         if self.crowd > 1:
             self.outcome.counters[op].pop(QUEUED)
 
-    def _sleep_until(self, ready: Callable[[], object]) -> None:
-        shortest, longest = SLEEP_SECONDS
-        for _ in range(ASKS):
-            if ready():
-                return
-            os.sched_yield()
-        pause = shortest
-        while not ready():
+    def _sleep_until(self, ready: Callable[[], Some]) -> Some:
+        pause, longest = SLEEP_SECONDS
+        asks = 0
+        while not (found := ready()):
+            asks += 1
+            if asks <= ASKS:
+                os.sched_yield()
+                continue
             self._look()
             time.sleep(pause)
             pause = min(2 * pause, longest)
+        return found
 
     def _look(self) -> None:
         if time.monotonic() > self.deadline:
             raise TimeoutError("the other ranks did not come in time")
-        if self.link.cancelled():
+        if self.cancelled():
             raise BrokenPipeError("another rank has failed")
 
 
-def run(world: Any, command: Command, link: Link) -> bool:
-    """Run this rank's role of `command`, if it has one, and tell whether that went well."""
-    roles = sorted(command["roles"], key=lambda role: role["index"])
-    mine = next((role for role in roles if role["rank"] == world.rank), None)
-    if mine is None:
-        return True
-    try:
+def run(
+    world: Any, command: Command, tell: Callable[[Said], None], cancelled: Callable[[], object] = lambda: False
+) -> None:
+    """Run this rank's role of `command`, if it has one, and tell how that went."""
+    role = command.roles.get(world.rank)
+    if role is None:
+        return
+    with confessing(tell):
         gc.collect()
-        os.sched_setaffinity(0, mine["cpus"] or os.sched_getaffinity(0))
-        group = world.group.Incl([role["rank"] for role in roles])
+        os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
+        group = world.group.Incl([*command.roles])
         comm = world.Create_group(group, MAKE)
-        place = command["prefix"], command["folder"]
-        worker = RankWorker(comm, [role["role"] for role in roles], place, command["seconds"], link)
-        worker.crowd, worker.fresh = command["crowd"], command["fresh"]
-        worker.address = command.get("address", LOOPBACK)
-        module, _, function = mine["target"].partition(":")
-        outcome = getattr(importlib.import_module(module), function)(worker, **mine["arguments"])
-        done = outcome or worker.outcome
-        link.tell(done.message(), done.samples)
+        perform(RankWorker(comm, command, cancelled), role.target, role.arguments, tell)
         comm.Free()
         group.Free()
-    except Exception as error:
-        traceback.print_exc()
-        sys.stderr.flush()
-        link.tell(failure(error), {})
-        return False
-    return True
-
-
-class SocketLink:
-    """Over a socket to the measuring process on this host."""
-
-    def __init__(self, wire: Wire) -> None:
-        """Use the connected `wire`."""
-        self.wire = wire
-
-    def next(self) -> Command | None:
-        """Return the next command."""
-        try:
-            message, _ = self.wire.receive()
-        except (EOFError, OSError):
-            return None
-        return message.get("command")
-
-    def tell(self, message: dict[str, Any], samples: "dict[str, array[int]]") -> None:
-        """Tell it."""
-        self.wire.send(message, samples)
-
-    def cancelled(self) -> bool:
-        """Return False: the measuring process ends all ranks when one fails."""
-        return False
 
 
 def main() -> None:
@@ -191,24 +149,21 @@ def main() -> None:
     os.dup2(stderr, 2)
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(f"/proc/self/fd/{folder}/socket")  # short, however long the folder's own path is
-    link = SocketLink(Wire(sock))
-    link.wire.send({"rank": rank, "pid": os.getpid(), "network": network()})
-    try:
+    wire = Wire(sock)
+    wire.send(Meeting({"rank": rank, "pid": os.getpid(), "network": network()}))
+    with confessing(wire.send):
         import numpy  # noqa: F401
         from mpi4py import MPI
 
         for module in sys.argv[2:]:
             importlib.import_module(module)
-    except Exception as error:
-        traceback.print_exc()
-        link.tell(failure(error), {})
-        os._exit(1)
-    gc.disable()
-    gc.collect()
-    gc.freeze()
-    link.wire.send({"ready": MPI.COMM_WORLD.size})
-    while (command := link.next()) is not None:
-        run(MPI.COMM_WORLD, command, link)
+        gc.disable()
+        gc.collect()
+        gc.freeze()
+        wire.send(Meeting({"ranks": MPI.COMM_WORLD.size}))
+    with suppress(EOFError, OSError):  # the measuring process ends all ranks when one fails
+        while True:
+            run(MPI.COMM_WORLD, wire.receive(Command), wire.send)
 
 
 if __name__ == "__main__":

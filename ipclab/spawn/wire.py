@@ -1,22 +1,33 @@
-"""Messages between the measuring process and its workers: one JSON line, then raw arrays of int64."""
+"""Messages between the measuring process and its workers: MessagePack, int64 arrays as their bytes."""
 
-import json
+import select
 import socket
+import struct
 import time
 from array import array
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
-Message = dict[str, Any]
-LONGEST_HEADER = 1 << 24
+import msgspec
+
+LENGTH = struct.Struct("!Q")
+CHUNK = 1 << 20
+Who = TypeVar("Who")
 
 
-def pack(message: Message, arrays: "dict[str, array[int]] | None" = None) -> bytes:
-    """Return `message` and int64 `arrays` as bytes: a JSON line, then the arrays."""
-    arrays = arrays or {}
-    sizes = {name: len(values) * 8 for name, values in arrays.items()}
-    head = json.dumps({**message, "arrays": sizes}).encode()
-    return b"".join([head, b"\n", *(values.tobytes() for values in arrays.values())])
+class LateError(Exception):
+    """The first argument names one whose message had not come at the deadline."""
+
+
+def encode(message: msgspec.Struct) -> bytes:
+    """Return `message`, whose arrays are of int64 and whose numbers may be NumPy's, as bytes."""
+    return msgspec.msgpack.encode(message, enc_hook=lambda each: each.tobytes() if type(each) is array else each.item())
+
+
+def decode(data: bytes | bytearray, kind: Any) -> Any:
+    """Return the message of type `kind` that `encode` made."""
+    return msgspec.msgpack.decode(data, type=kind, dec_hook=lambda _, content: array("q", content))
 
 
 class Wire:
@@ -25,54 +36,56 @@ class Wire:
     def __init__(self, sock: socket.socket) -> None:
         """Take over the connected stream socket `sock`."""
         self.sock = sock
-        self._pending = bytearray()
+        self.fileno, self.close = sock.fileno, sock.close
 
-    def send(self, message: Message, arrays: dict[str, "array[int]"] | None = None) -> None:
-        """Send `message` and the int64 `arrays` that belong to it."""
-        self.sock.sendall(pack(message, arrays))
+    def send(self, message: msgspec.Struct) -> None:
+        """Send `message`."""
+        data = encode(message)
+        self.sock.sendall(LENGTH.pack(len(data)) + data)
 
-    def receive(self, deadline: float | None = None) -> tuple[Message, dict[str, "array[int]"]]:
-        """Return the next message and its arrays.
+    def receive(self, kind: Any, deadline: float | None = None) -> Any:
+        """Return the next message, of type `kind`.
 
         Raises `EOFError` when the other end is gone and `TimeoutError` at `deadline` (of `time.monotonic`).
         """
-        while (end := self._pending.find(b"\n")) < 0:
-            if len(self._pending) > LONGEST_HEADER:
-                raise EOFError("no message but a flood")
-            self._fill(deadline)
-        header = json.loads(self._pending[:end])
-        del self._pending[: end + 1]
-        arrays = {name: self._array(size, deadline) for name, size in header.pop("arrays").items()}
-        return header, arrays
+        (size,) = LENGTH.unpack(self._take(LENGTH.size, deadline))
+        return decode(self._take(size, deadline), kind)
 
-    def _array(self, size: int, deadline: float | None) -> "array[int]":
-        while len(self._pending) < size:
-            self._fill(deadline)
-        values = array("q", bytes(self._pending[:size]))
-        del self._pending[:size]
-        return values
-
-    def _fill(self, deadline: float | None) -> None:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:
+    def _take(self, size: int, deadline: float | None) -> bytearray:
+        data = bytearray()
+        while len(data) < size:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
                 raise TimeoutError
             self.sock.settimeout(left)
-        else:
-            self.sock.settimeout(None)
-        chunk = self.sock.recv(1 << 20)
-        if not chunk:
-            raise EOFError("the other end closed")
-        self._pending += chunk
+            chunk = self.sock.recv(min(CHUNK, size - len(data)))
+            if not chunk:
+                raise EOFError("the other end closed")
+            data += chunk
+        return data
 
     def await_end(self, seconds: float) -> None:
         """Wait until the other end is gone, at most `seconds`; what it still says is not kept."""
+        deadline = time.monotonic() + seconds
         with suppress(OSError, EOFError):
-            deadline = time.monotonic() + seconds
-            while True:
-                self._fill(deadline)
-                self._pending.clear()
+            while self._take(1, deadline):
+                pass
 
-    def close(self) -> None:
-        """Close the socket; the other end then sees the end of file."""
-        self.sock.close()
+
+def hear(wires: dict[Who, Wire], kind: Any, deadline: float) -> Iterator[tuple[Who, Any]]:
+    """Yield who of `wires` says what, None at its end, for as long as the caller leaves any in `wires`.
+
+    Raises `LateError` at `deadline` (of `time.monotonic`).
+    """
+    while wires:
+        ready, _, _ = select.select([*wires.values()], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise LateError(next(iter(wires)))
+        for who, wire in [each for each in wires.items() if each[1] in ready]:
+            try:
+                said = wire.receive(kind, deadline)
+            except TimeoutError:
+                raise LateError(who) from None
+            except (EOFError, OSError):
+                said = None
+            yield who, said

@@ -1,51 +1,65 @@
 """The worker's side of a launch: meeting its peers, counters, and handing over the samples."""
 
+import importlib
 import resource
 import socket
+import sys
 import time
+import traceback
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn.wire import Wire
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
 QUEUED = "queued_share"
+if TYPE_CHECKING:
+    Stamps = array[int]
+else:  # Python 3.11 has no parameter for it
+    Stamps = array
 
 
-@dataclass
-class Outcome:
+class Outcome(msgspec.Struct, tag=True):
     """What one worker hands back.
 
     `samples`: op -> int64 nanoseconds in the order taken. `counters`: op -> counter -> number per operation.
     `proof`: digests of what the far end saw, in order. `facts`: anything else worth keeping with the launch.
     """
 
-    samples: dict[str, "array[int]"] = field(default_factory=dict)
-    counters: dict[str, dict[str, float]] = field(default_factory=dict)
-    proof: list[str] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    samples: dict[str, Stamps] = {}
+    counters: dict[str, dict[str, float]] = {}
+    proof: list[str] = []
+    facts: dict[str, Any] = {}
 
-    def message(self) -> dict[str, Any]:
-        """Return what is told of it beside the samples."""
-        return {"done": {"counters": self.counters, "proof": self.proof, "facts": self.facts}}
+
+class Failed(msgspec.Struct, tag=True):
+    """Why a worker cannot go on."""
+
+    why: str
 
     @classmethod
-    def of(cls, message: dict[str, Any], samples: "dict[str, array[int]]") -> "Outcome":
-        """Return what `message` told."""
-        return cls(samples=samples, **message["done"])
+    def by(cls, error: Exception) -> "Failed":
+        """Return what is told of `error`."""
+        why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
+        return cls(why.encode(errors="replace").decode())
 
 
-def failure(error: Exception) -> dict[str, str]:
-    """Return what is told of a worker that cannot go on."""
-    return {"failed": str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"}
+class Meeting(msgspec.Struct, tag=True):
+    """What a worker publishes at a meeting; as the answer, what each role did."""
+
+    published: dict[str, Any]
 
 
-def zeros(count: int) -> "array[int]":
+Said = Outcome | Failed | Meeting
+
+
+def zeros(count: int) -> Stamps:
     """Return a preallocated array of `count` int64 whose pages are already touched."""
     return array("q", bytes(8 * count))
 
@@ -82,9 +96,8 @@ class Worker:
 
         The launching process holds the deadline: it kills the launch when a peer does not come.
         """
-        self.wire.send({"meet": published})
-        message, _ = self.wire.receive()
-        roles: dict[str, dict[str, Any]] = message["met"]
+        self.wire.send(Meeting(published))
+        roles: dict[str, dict[str, Any]] = self.wire.receive(Meeting).published
         return roles
 
     @contextmanager
@@ -101,23 +114,21 @@ class Worker:
         counted = {name: (late - early) / operations for name, early, late in rows}
         self.outcome.counters[op] = {**counted, QUEUED: queued / max(1, elapsed)}
 
-    def finish(self, outcome: Outcome | None) -> None:
-        """Hand over `outcome` (or the one collected in the worker) as the launch's last message."""
-        done = outcome or self.outcome
-        self.wire.send(done.message(), done.samples)
-        self.wire.close()
 
-    def fail(self, error: Exception) -> None:
-        """Say why this worker cannot go on, as its last message."""
+def perform(worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]) -> None:
+    """Run `target` (`module:function`) and tell the outcome that it returns or has collected in `worker`."""
+    module, _, function = target.partition(":")
+    outcome = getattr(importlib.import_module(module), function)(worker, **arguments)
+    tell(outcome or worker.outcome)
+
+
+@contextmanager
+def confessing(tell: Callable[[Said], None]) -> Iterator[None]:
+    """End the block at an error, which is told and stands on stderr."""
+    try:
+        yield
+    except Exception as error:
+        traceback.print_exc()
+        sys.stderr.flush()
         with suppress(OSError):
-            self.wire.send(failure(error))
-
-
-def clock_cost(reads: int = 201) -> int:
-    """Return the median cost in ns of one clock read beside a store, as in the timed loops."""
-    clock = time.perf_counter_ns
-    stamps = zeros(reads)
-    for i in range(reads):
-        stamps[i] = clock()
-    steps = sorted(stamps[i + 1] - stamps[i] for i in range(reads - 1))
-    return steps[len(steps) // 2]
+            tell(Failed.by(error))

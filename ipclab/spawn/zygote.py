@@ -7,7 +7,6 @@ measuring process killed with SIGKILL leaves nothing behind.
 import ctypes
 import gc
 import importlib
-import json
 import os
 import selectors
 import signal
@@ -16,7 +15,12 @@ import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+import msgspec
+
+from ipclab.spawn.launcher import Child, Kill, Start
+from ipclab.spawn.ledger import close_session, file_of, read_session
+from ipclab.spawn.life import live
 
 PR_SET_PDEATHSIG = 1
 REQUEST_BYTES = 1 << 16
@@ -30,29 +34,28 @@ def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
         os.kill(os.getpid(), sign)
 
 
-def run_worker(request: dict[str, Any], control: int, stderr: int, parent: int) -> None:
-    """Become the worker that `request` describes, forked as we are or in a fresh interpreter; never returns."""
-    code = 1
+def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
+    """Become the worker that `start` describes, forked as we are or in a fresh interpreter; never returns."""
+    role, code = start.role, 1
     try:
         die_with_parent(parent)
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
-        os.sched_setaffinity(0, request["cpus"])
+        os.sched_setaffinity(0, role.cpus)
         os.set_inheritable(control, True)  # its other end sees the end of what is executed
-        if request["command"]:
+        if role.command:
             os.setsid()
-            env = ENVIRONMENT | request["env"]
-            env = {name: value for name, value in env.items() if value is not None}
-            os.execve(request["command"][0], request["command"], env)
-        if request["fresh"]:
-            command = [sys.executable, "-m", "ipclab.spawn.life", str(control), json.dumps(request)]
+            env = {name: value for name, value in {**ENVIRONMENT, **role.env}.items() if value is not None}
+            os.execve(role.command[0], role.command, env)
+        if role.fresh:
+            request = msgspec.json.encode(start).decode()
+            command = [sys.executable, "-m", "ipclab.spawn.life", str(control), request]
             os.execve(sys.executable, command, ENVIRONMENT)
-        from ipclab.spawn.life import live
-
         gc.disable()
-        code = live(request, control)
+        live(start, control)
+        code = 0
     except BaseException as error:  # the worker's last words belong into its stderr
-        if request["command"]:
+        if role.command:
             print(error, file=sys.stderr)
         else:
             traceback.print_exc()
@@ -63,10 +66,9 @@ def run_worker(request: dict[str, Any], control: int, stderr: int, parent: int) 
 
 def end(pid: int) -> None:
     """Kill the child `pid`, which was not waited for yet, with its process group if it has one of its own."""
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
+    for kill in (os.kill, os.killpg):
+        with suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
 
 
 class Zygote:
@@ -87,7 +89,7 @@ class Zygote:
                 if key.fileobj is self.sock:
                     serving = self._request()
                 else:
-                    self._reap(int(key.fd))
+                    self._reap(key.fd)
         for pid in self.children.values():
             end(pid)
             os.waitpid(pid, 0)
@@ -99,27 +101,26 @@ class Zygote:
             return False
         if not data:
             return False
-        request = json.loads(data)
-        if "kill" in request:
-            if request["kill"] in self.children.values():
-                end(request["kill"])
-        else:
+        request: Start | Kill = msgspec.json.decode(data, type=Start | Kill)
+        if isinstance(request, Start):
             self._fork(request, fds)
+        elif request.pid in self.children.values():
+            end(request.pid)
         return True
 
-    def _fork(self, request: dict[str, Any], fds: list[int]) -> None:
+    def _fork(self, start: Start, fds: list[int]) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             self.sock.close()
             self.selector.close()
-            run_worker(request, fds[0], fds[1], parent)
+            run_worker(start, fds[0], fds[1], parent)
         for fd in fds:
             os.close(fd)
         pidfd = os.pidfd_open(pid)
         self.children[pidfd] = pid
         self.selector.register(pidfd, selectors.EVENT_READ)
-        self._tell({"pid": pid})
+        self._tell(Child(pid))
 
     def _reap(self, pidfd: int) -> None:
         pid = self.children.pop(pidfd)
@@ -127,11 +128,11 @@ class Zygote:
         _, status = os.waitpid(pid, 0)
         self.selector.unregister(pidfd)
         os.close(pidfd)
-        self._tell({"exited": pid, "code": os.waitstatus_to_exitcode(status)})
+        self._tell(Child(pid, os.waitstatus_to_exitcode(status)))
 
-    def _tell(self, message: dict[str, int]) -> None:
+    def _tell(self, child: Child) -> None:
         with suppress(OSError):  # the other end is gone: the loop sees its end of file next
-            self.sock.send(json.dumps(message).encode())
+            self.sock.send(msgspec.json.encode(child))
 
 
 def main() -> None:
@@ -141,8 +142,6 @@ def main() -> None:
     # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
-    from ipclab.spawn.ledger import close_session, file_of, read_session
-
     getattr(importlib.import_module(module), preload)()
     gc.collect()
     gc.freeze()  # collected once here: a collection in each child would copy every page it touches
