@@ -46,9 +46,9 @@ import sys
 from pathlib import Path
 from ipclab.paths import checkout
 from ipclab.render.report import report
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.store.run import read
-print(len(report(checkout(), read(Path(sys.argv[1])), ["en"], ["html"], Path(sys.argv[2]), Silent())))
+print(len(report(checkout(), read(Path(sys.argv[1])), ["en"], ["html"], Path(sys.argv[2]), Progress())))
 """
 
 

@@ -18,10 +18,10 @@ from ipclab.errors import LabError
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import checkout
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.studies.interface import Sweep
 
-class Lines(Silent):
+class Lines(Progress):
     def say(self, line):
         print(line, file=sys.stderr)
 

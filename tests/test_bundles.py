@@ -542,11 +542,11 @@ from ipclab.store.bundle.unpack import unpack
 from ipclab.compare.reporting import report, summary
 from ipclab.lab import Lab
 from ipclab.paths import checkout
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
-compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Silent())
+compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Progress())
 print(summary(compared)[0])
 print(stale(checkout(), Path(sys.argv[3])))
 next((runs[1].path / "points").rglob("*.parquet")).unlink()

@@ -28,7 +28,7 @@ from ipclab.measure.calibration.result import (
     trials,
 )
 from ipclab.measure.calibration.run import launching, measure
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.bundle.opened import opened
@@ -52,7 +52,7 @@ class Machine:
 
 def made(deviation: float, seconds: float = 30) -> Tally:
     machine = Machine(deviation)
-    return Tally(**measure(machine.launch, seconds, 1, Silent(), machine.clock)["tally"])
+    return Tally(**measure(machine.launch, seconds, 1, Progress(), machine.clock)["tally"])
 
 
 def test_a_quiet_machine_finds_the_smallest() -> None:
@@ -101,7 +101,7 @@ def test_a_machine_that_slows_down_ends_in_time() -> None:
         machine.now += 0.04 if machine.now > 1 else 0
         return machine.launch(spin_ns)
 
-    found = measure(launch, 20, 1, Silent(), machine.clock)
+    found = measure(launch, 20, 1, Progress(), machine.clock)
     assert machine.now < 26
     assert found["tally"]["trials"] == len(found["orders"]) // ROUNDS > 0
 
@@ -109,7 +109,7 @@ def test_a_machine_that_slows_down_ends_in_time() -> None:
 def test_too_short_a_time_is_wrong_use() -> None:
     machine = Machine(0.02)
     with pytest.raises(UsageError, match="needs at least 1 s"):
-        measure(machine.launch, 0.5, 1, Silent(), machine.clock)
+        measure(machine.launch, 0.5, 1, Progress(), machine.clock)
 
 
 def test_the_rows_say_what_the_file_holds() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
@@ -132,7 +132,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: None, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     request = Request(("file_io",), "smoke", seed=3, scratch=scratch)
-    run = measure(paths, request, Silent())
+    run = measure(paths, request, Progress())
     noted = run.about["notes"]["file_io"]["sets"]["size-4096"]
     assert (noted["bytes"], noted["count"], len(noted["digest"])) == (64 * 4096, 64, 32)
     assert not scratch.exists()
@@ -142,14 +142,14 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: 
         cold = found.point.levels["cache"] == "cold"
         shares = [float(str(launch.facts["resident_share_before"])) for launch in found.launches]
         assert all(share <= 0.01 if cold else share >= 0.99 for share in shares)
-    again = measure(paths, Request(("file_io",), "smoke", seed=4, scratch=scratch, keep_scratch=True), Silent())
+    again = measure(paths, Request(("file_io",), "smoke", seed=4, scratch=scratch, keep_scratch=True), Progress())
     assert again.about["notes"]["file_io"]["sets"] == run.about["notes"]["file_io"]["sets"]
     assert (scratch / "ipclab-scratch-file-io" / "size-4096" / "0000" / "0000063").stat().st_size == 4096
 
 
 def test_in_memory_nothing_is_cold(paths: Paths, small: None, tmp_path: Path) -> None:
     shm = Path("/dev/shm") / f"ipclab-test-{tmp_path.name}"
-    run = measure(paths, Request(("file_io",), "smoke", scratch=shm), Silent())
+    run = measure(paths, Request(("file_io",), "smoke", scratch=shm), Progress())
     words = set(run.about["points"].values())
     assert words == {
         "not testable here: files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
@@ -248,14 +248,14 @@ def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(Launcher, "launch", fail_files)
-        run = measure(paths, request, Silent())
+        run = measure(paths, request, Progress())
     assert (run.finished, run.complete, list(run.about["failures"].values())) == (True, False, ["no such luck"])
     before = {file.name: file.stat().st_mtime_ns for file in run.point_files()}
-    again = measure(paths, request, Silent())
+    again = measure(paths, request, Progress())
     assert (again.path, again.complete) == (run.path, True)
     after = {file.name: file.stat().st_mtime_ns for file in again.point_files()}
     assert before.items() <= after.items() and len(after) == len(before) + 1
-    assert measure(paths, request, Silent()).path != run.path  # a complete run is not begun again
+    assert measure(paths, request, Progress()).path != run.path  # a complete run is not begun again
 
 
 def cli(*arguments: str) -> list[str]:

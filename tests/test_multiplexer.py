@@ -11,7 +11,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
@@ -174,7 +174,7 @@ def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
 ) -> None:
     monkeypatch.setattr(toolchain, "candidates", lambda: ())
     monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
-    run = measure(paths, Request(("multiplexer",), "smoke"), Silent())
+    run = measure(paths, Request(("multiplexer",), "smoke"), Progress())
     assert run.finished
     reasons = set(run.about["points"].values())
     assert reasons == {
@@ -190,7 +190,7 @@ def test_go_that_cannot_compile_costs_its_study_only(
     monkeypatch.setattr(toolchain, "find", lambda *_: bad)
     monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
     monkeypatch.setattr(PayloadStudy, "points", lambda self, profile, sweep: PAYLOAD)
-    run = measure(paths, Request(("multiplexer", "payload"), "smoke"), Silent())
+    run = measure(paths, Request(("multiplexer", "payload"), "smoke"), Progress())
     (reason,) = set(run.about["points"].values())
     assert reason.startswith(
         "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go vet'"

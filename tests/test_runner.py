@@ -7,6 +7,7 @@ from itertools import count, pairwise
 import pytest
 
 from ipclab.errors import LabError, UsageError
+from ipclab.measure.progress import Progress
 from ipclab.measure.rounds import blocks, measure, shuffled
 from ipclab.measure.stopping import Precision
 from ipclab.spawn.launcher import SessionError
@@ -20,7 +21,7 @@ THREE = Profile("three", 3, 3, 0.0, 1, 1, 1, ("same",))
 ADAPTIVE = Profile("adaptive", 3, 20, 0.1, 1, 1, 1, ("same",))
 
 
-class Told:
+class Told(Progress):
     """A progress that keeps what it was told."""
 
     def __init__(self) -> None:

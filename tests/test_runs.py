@@ -151,16 +151,17 @@ def test_write_whole_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeypatc
 
 
 def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
-    lock = run.lock()
-    with pytest.raises(LabError, match="is being measured by another process"):
-        folder.read(run.path).lock()
-    code = "import sys; from pathlib import Path; from ipclab.store.run import read; read(Path(sys.argv[1])).lock()"
+    code = "import sys; from pathlib import Path; from ipclab.store.run import read; *_, path = sys.argv"
+    code += "; held = read(Path(path)).held(); held.__enter__()"
     command = [sys.executable, "-c", code, str(run.path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
-    os.close(lock)
+    with run.held():
+        with pytest.raises(LabError, match="is being measured by another process"), folder.read(run.path).held():
+            pass
+        assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
     assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
-    os.close(run.lock())  # it ended with the process
+    with run.held():  # it ended with the process
+        pass
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.measure.progress import Silent
+from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request, levels
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
@@ -18,7 +18,7 @@ from ipclab.studies.interface import Sweep
 def refused(paths: Paths, told: str, **request: object) -> None:
     """Check that measuring is refused in one line, with exit code 2, and that nothing was begun."""
     with pytest.raises(UsageError) as caught:
-        measure(paths, Request(**request), Silent())  # type: ignore[arg-type]
+        measure(paths, Request(**request), Progress())  # type: ignore[arg-type]
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
@@ -57,7 +57,7 @@ def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
 def test_a_data_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("in the way")
     with pytest.raises(LabError, match=r"cannot write .*; free some room"):
-        measure(paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Silent())
+        measure(paths, Request(("payload",), "smoke", sweep=Sweep((84,), ("file",))), Progress())
 
 
 WRONG_LEVELS = (
@@ -123,7 +123,7 @@ def test_a_scratch_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_p
     (tmp_path / "file").touch()
     for scratch in (Path("/proc"), tmp_path / "file" / "below"):
         with pytest.raises(LabError, match=f"cannot make files in {scratch}: .*; name another: --scratch DIR"):
-            measure(paths, Request(("file_io",), "smoke", scratch=scratch), Silent())
+            measure(paths, Request(("file_io",), "smoke", scratch=scratch), Progress())
     assert not paths.data.exists()
 
 
@@ -132,5 +132,5 @@ def test_without_shared_memory_nothing_is_measured(
 ) -> None:
     monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path / "absent")
     with pytest.raises(LabError, match="no /dev/shm: No such file or directory; mount one"):
-        measure(paths, Request(("payload",), "smoke"), Silent())
+        measure(paths, Request(("payload",), "smoke"), Progress())
     assert not paths.data.exists()

@@ -2,53 +2,31 @@
 
 import os
 import sys
-from typing import Any, Protocol
+from typing import Any
 
 TEXT = "IPCLAB_PROGRESS"  # set where a kernel's progress goes to a terminal: the seconds between two lines
 
 
-class Progress(Protocol):
-    """Something that is told how the work goes."""
+class Progress:
+    """Is told how the work goes, and shows nothing of it."""
 
     def start(self, what: str, total: int) -> None:
         """Begin `what`, of `total` steps."""
-        ...
 
     def step(self, count: int = 1) -> None:
         """Say that `count` more steps are done (or no longer needed)."""
-        ...
 
     def say(self, line: str) -> None:
         """Show a line beside the progress."""
-        ...
 
     def end(self) -> None:
         """End the present work."""
-        ...
 
 
-class Silent:
-    """Shows nothing."""
-
-    def start(self, what: str, total: int) -> None:
-        """Ignore."""
-
-    def step(self, count: int = 1) -> None:
-        """Ignore."""
-
-    def say(self, line: str) -> None:
-        """Ignore."""
-
-    def end(self) -> None:
-        """Ignore."""
-
-
-class Bar:
+class Bar(Progress):
     """A tqdm bar: a widget in a notebook, a line in a terminal, a line every ten seconds in a log."""
 
-    def __init__(self) -> None:
-        """Start without a bar."""
-        self.bar: Any = None
+    bar: Any = None
 
     def start(self, what: str, total: int) -> None:
         """Show a new bar."""

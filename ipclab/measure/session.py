@@ -5,11 +5,12 @@ import hashlib
 import os
 import secrets
 import time
+from itertools import count
 from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
-from ipclab.machine.placement import Placement, missing, placements
+from ipclab.machine.placement import missing, placements
 from ipclab.measure.progress import Progress
 from ipclab.measure.request import SEED_BITS, Request
 from ipclab.measure.rounds import measure as measure_points
@@ -23,7 +24,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
-from ipclab.studies.interface import NotTestableError, Site, Study
+from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile
 
@@ -48,48 +49,94 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     _room_in_shared_memory(max(each.shared_memory(point) for each, points in wanted for point in points))
     machine = collect(Source(), root=paths.root)
     run = _find(paths, request, machine.digest) or _create(paths, request, machine)
-    lock = run.lock()
-    try:
+    with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_raw(run, machine)
-        placed, reasons = _placements()
-        todo = [(each, _todo(run, each, points, placed, reasons, files, progress)) for each, points in wanted]
+        measuring = _Measuring(run, request, files, progress)
+        todo = [(each, measuring.left(each, points)) for each, points in wanted]
         todo = [(each, points) for each, points in todo if points]
         if todo or not run.finished:
-            _measure_all(run, todo, paths, request, files, placed, progress)
-    finally:
-        os.close(lock)
+            measuring.measure(todo, paths.ledger)
     return run
 
 
-def _measure_all(
-    run: RunFolder,
-    todo: list[tuple[Study, list[Point]]],
-    paths: Paths,
-    request: Request,
-    files: Path,
-    placed: dict[str, Placement],
-    progress: Progress,
-) -> None:
-    """Measure what is to do in one session, which the run then tells of, and finish the run."""
-    run.about["finished"] = None
-    run.about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
-    run.save()
-    if todo:
-        with Launcher(paths.ledger) as launcher:
-            site = Site(launcher, files, run.keep, run.note, progress.say, request.keep_scratch)
-            for each, points in todo:
-                _measure_study(each, points, request.effort(each), run, site, placed, progress)
-    run.about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
-    run.about["finished"] = _now()
-    run.save()
+class _Measuring:
+    """One session of measuring into a run."""
 
+    def __init__(self, run: RunFolder, request: Request, files: Path, progress: Progress) -> None:
+        self.run, self.request, self.files, self.progress = run, request, files, progress
+        topology = Topology.read(Source())
+        self.placed, self.unplaced = placements(topology), missing(topology)
 
-def _placements() -> tuple[dict[str, Placement], dict[str, str]]:
-    """Return the placements of this machine by name, and why it has no others."""
-    topology = Topology.read(Source())
-    return placements(topology), missing(topology)
+    def left(self, each: Study, points: list[Point]) -> list[Point]:
+        """Return the points to measure; those that this machine cannot place or measure are noted with the reason."""
+        left, noted = [], self.run.about["points"]
+        for point in points:
+            if self.run.has(point, self.progress.say):
+                continue
+            name = point.placement
+            why = each.missing(point, self.files) if name in self.placed else self.unplaced.get(name, name)
+            if why:
+                noted[point.id] = NOT_HERE + why
+            else:
+                noted.pop(point.id, None)
+                left.append(point)
+        return left
+
+    def measure(self, todo: list[tuple[Study, list[Point]]], ledger: Path) -> None:
+        """Measure what is to do, of which the run then tells, and finish the run."""
+        run, about = self.run, self.run.about
+        about["finished"] = None
+        about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
+        run.save()
+        if todo:
+            with Launcher(ledger) as launcher:
+                site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
+                for each, points in todo:
+                    self._study(each, points, site)
+        about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
+        about["finished"] = _now()
+        run.save()
+
+    def _study(self, each: Study, points: list[Point], site: Site) -> None:
+        effort, seed, run = self.request.effort(each), self.run.about["seed"], self.run
+        began, numbers = time.monotonic_ns(), count(1)
+
+        def launch(point: Point) -> Launch:
+            number = next(numbers)
+            done = self._launch(each, point, effort, bench)
+            done.order, done.started_ns = number, done.started_ns - began
+            return done
+
+        def store(point: Point, result: Measured | str) -> None:
+            if isinstance(result, str):
+                run.fail(point, result)
+            else:
+                run.add(point, encode(result))
+
+        try:
+            with each.open(site, points, effort, seed) as bench:
+                measure_points(points, effort, seed, launch, store, self.progress)
+        except NotTestableError as error:
+            self.progress.say(f"{each.name}: {NOT_HERE}{error}")
+            run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
+            run.save()
+
+    def _launch(self, each: Study, point: Point, effort: Profile, bench: Bench) -> Launch:
+        placement, seed, source = self.placed[point.placement], self.run.about["seed"], Source()
+        roles = each.roles(point, effort, placement, seed)
+        before, start = conditions(source), time.monotonic_ns()
+        outcomes = bench(point, roles, effort.launch_seconds)
+        elapsed = time.monotonic_ns() - start
+        done = each.collect(point, outcomes, seed)
+        done.started_ns, done.elapsed_ns = start, elapsed
+        # Two of ours on one CPU wait for each other, which is no disturbance.
+        queued = None if placement.relation == "same" and len(roles) > 1 else _queued(outcomes)
+        done.flags += disturbance(before, conditions(source), elapsed, queued_share=queued)
+        done.cpus = {role.name: sorted(role.cpus) for role in roles}
+        done.facts["relation"] = placement.relation
+        return done
 
 
 def _room_in_shared_memory(largest: int) -> None:
@@ -109,21 +156,17 @@ def _room_in_shared_memory(largest: int) -> None:
 
 
 def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
-    wanted = request.parameters()
-    if request.run is not None:
-        run = folder.read(request.run)
-        other_seed = request.seed not in (None, run.about["seed"])
-        if run.about["parameters"] != wanted or run.about["machine"]["digest"] != machine or other_seed:
-            why = "it was begun with other parameters or on another machine"
-            raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
-        return run
+    def fits(run: RunFolder) -> bool:
+        same = run.about["parameters"], run.about["machine"]["digest"]
+        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
 
-    def incomplete(run: RunFolder) -> bool:
-        same_seed = request.seed in (None, run.about["seed"])
-        mine = run.about["parameters"] == wanted and run.about["machine"]["digest"] == machine
-        return not run.complete and same_seed and mine
-
-    return folder.newest(paths.runs, incomplete)
+    if request.run is None:
+        return folder.newest(paths.runs, lambda run: not run.complete and fits(run))
+    run = folder.read(request.run)
+    if not fits(run):
+        why = "it was begun with other parameters or on another machine"
+        raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
+    return run
 
 
 def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
@@ -148,77 +191,6 @@ def _keep_raw(run: RunFolder, machine: Machine) -> None:
 
 def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-
-
-def _todo(
-    run: RunFolder,
-    each: Study,
-    points: list[Point],
-    placed: dict[str, Placement],
-    reasons: dict[str, str],
-    scratch: Path,
-    progress: Progress,
-) -> list[Point]:
-    """Return the points to measure; those that this machine cannot place or measure are noted with the reason."""
-    todo = []
-    for point in points:
-        if run.has(point, progress.say):
-            continue
-        if point.placement not in placed:
-            why: str | None = reasons.get(point.placement, point.placement)
-        else:
-            why = each.missing(point, scratch)
-        if why:
-            run.about["points"][point.id] = NOT_HERE + why
-        else:
-            run.about["points"].pop(point.id, None)
-            todo.append(point)
-    return todo
-
-
-def _measure_study(
-    each: Study,
-    points: list[Point],
-    chosen: Profile,
-    run: RunFolder,
-    site: Site,
-    placed: dict[str, Placement],
-    progress: Progress,
-) -> None:
-    seed, source = run.about["seed"], Source()
-    began = time.monotonic_ns()
-    launched = 0
-
-    def launch(point: Point) -> Launch:
-        nonlocal launched
-        launched += 1
-        placement = placed[point.placement]
-        roles = each.roles(point, chosen, placement, seed)
-        before, start = conditions(source), time.monotonic_ns()
-        outcomes = bench(point, roles, chosen.launch_seconds)
-        elapsed = time.monotonic_ns() - start
-        done = each.collect(point, outcomes, seed)
-        done.order, done.started_ns, done.elapsed_ns = launched, start - began, elapsed
-        # Two of ours on one CPU wait for each other, which is no disturbance.
-        queued = None if placement.relation == "same" and len(roles) > 1 else _queued(outcomes)
-        done.flags += disturbance(before, conditions(source), elapsed, queued_share=queued)
-        done.cpus = {role.name: sorted(role.cpus) for role in roles}
-        done.facts["relation"] = placement.relation
-        return done
-
-    def store(point: Point, result: Measured | str) -> None:
-        if isinstance(result, str):
-            run.fail(point, result)
-        else:
-            run.add(point, encode(result))
-
-    try:
-        with each.open(site, points, chosen, seed) as bench:
-            measure_points(points, chosen, seed, launch, store, progress)
-    except NotTestableError as error:
-        progress.say(f"{each.name}: {NOT_HERE}{error}")
-        run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
-        run.save()
 
 
 def _queued(outcomes: dict[str, Outcome]) -> float:

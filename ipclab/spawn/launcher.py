@@ -106,7 +106,11 @@ class Launcher:
     def __enter__(self) -> "Launcher":
         """Open the session and start the fork server."""
         self.session: Session = open_session(self.ledger)
-        self._serve()
+        try:
+            self._serve()
+        except BaseException:
+            close_session(self.ledger, self.session)
+            raise
         return self
 
     def _serve(self) -> None:

@@ -7,24 +7,24 @@ holds a lock (flock) on its ledger file for as long as it lives, which every PID
 A ledger file is the session as one line of JSON, and below it a line for each thing of another kind (`owned`).
 """
 
-import fcntl
 import os
 import secrets
 import shutil
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn import owned
+from ipclab.store.files import locked
 
 SHARED_MEMORY = Path("/dev/shm")
 NAME_KINDS = ("", "sem.")  # how glibc names shared memory and named semaphores below /dev/shm
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
-_locks: dict[str, int] = {}  # of this process's own sessions, by id
+_locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -83,16 +83,18 @@ def open_session(ledger: Path) -> Session:
     name = f"ipclab-{pid}-{ticks}-{secrets.token_hex(4)}"
     folder = Path(tempfile.gettempdir()) / name
     session = Session(name, pid, ticks, boot_id(), str(folder), pid_namespace())
-    place = ledger
+    place, lock = ledger, ExitStack()
+    _locks[name] = lock
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _locks[name] = os.open(file_of(ledger, name), os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        fcntl.flock(_locks[name], fcntl.LOCK_EX)
-        os.write(_locks[name], msgspec.json.encode(session) + b"\n")
+        made = locked(file_of(ledger, name), BlockingIOError(), os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        os.write(lock.enter_context(made), msgspec.json.encode(session) + b"\n")
         place = folder
         folder.mkdir(mode=0o700)
-    except OSError as error:
+    except BaseException as error:
         close_session(ledger, session)
+        if not isinstance(error, OSError):
+            raise
         fix = "make the folder writable or set IPCLAB_DATA (data) or TMPDIR (temporary files) to one that is"
         raise LabError(f"cannot write in {place}", error.strerror or "", fix) from error
     return session
@@ -149,8 +151,7 @@ def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_M
     with suppress(OSError):
         removed += owned.remove(file.read_bytes().partition(b"\n")[2])
         file.unlink(missing_ok=True)
-    if (lock := _locks.pop(session.id, None)) is not None:
-        os.close(lock)
+    _locks.pop(session.id, ExitStack()).close()
     return removed
 
 
@@ -163,14 +164,11 @@ def is_alive(ledger: Path, session: Session) -> bool:
 
 
 def _is_locked(file: Path) -> bool:
-    with suppress(FileNotFoundError):
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
+    try:
+        with suppress(FileNotFoundError), locked(file, BlockingIOError()):
+            pass
+    except BlockingIOError:
+        return True
     return False
 
 

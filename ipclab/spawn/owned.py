@@ -68,10 +68,8 @@ def own(file: Path, kind: str, name: str) -> None:
     if KINDS[kind].exists(name):
         raise FileExistsError(f"{kind} {name} is there already")
     descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(descriptor, json.dumps([kind, name]).encode() + b"\n")
-    finally:
-        os.close(descriptor)
+    with os.fdopen(descriptor, "wb") as lines:
+        lines.write(json.dumps([kind, name]).encode() + b"\n")
 
 
 def owned(text: bytes) -> list[tuple[str, str]]:

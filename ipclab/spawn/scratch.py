@@ -1,14 +1,14 @@
 """The scratch folder: files that a study makes on disk, marked as ours and held while they are used."""
 
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
+from ipclab.store.files import locked
 
 MARK = "ipclab-scratch"
 FIX = "name another: --scratch DIR"
@@ -37,22 +37,15 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
     """
     path = path_of(folder, tag)
     own(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.mkdir(mode=0o700, exist_ok=True)
-        mark = os.open(path / MARK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
-    try:
-        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(mark)
-        fix = f"wait for it, or {FIX}"
-        raise LabError(f"{path} is in use", "another process reads files there", fix) from error
-    try:
+    taken = LabError(f"{path} is in use", "another process reads files there", f"wait for it, or {FIX}")
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, exist_ok=True)
+            stack.enter_context(locked(path / MARK, taken, os.O_CREAT | os.O_RDWR))
+        except OSError as error:
+            raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
         yield path
-    finally:
-        os.close(mark)
 
 
 def remove(path: Path) -> bool:
@@ -63,16 +56,10 @@ def remove(path: Path) -> bool:
     if path.is_symlink() or not path.name.startswith(f"{MARK}-"):
         return False
     try:
-        mark = os.open(path / MARK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with locked(path / MARK, BlockingIOError(), os.O_RDWR | os.O_NOFOLLOW):
+            shutil.rmtree(path, ignore_errors=True)
     except OSError:
         return False
-    try:
-        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(path, ignore_errors=True)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(mark)
     with suppress(OSError):
         path.parent.rmdir()
     return True

@@ -49,21 +49,28 @@ def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None
             before_rename(part)
 
 
-def lock(folder: Path, busy: str, patience: float = 0) -> int:
-    """Hold `folder` until the returned descriptor is closed or this process ends; it must be there.
+@contextmanager
+def locked(path: Path, taken: Exception, flags: int = os.O_RDONLY, patience: float = 0) -> Iterator[int]:
+    """Hold `path` (flock) for this process and give its descriptor.
 
-    Raises `LabError`, which says `busy`, when another process holds it for longer than `patience` seconds.
+    Raises `taken` when another process holds it for longer than `patience` seconds, `OSError` when it cannot be opened.
     """
-    descriptor, deadline = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-        except BlockingIOError as error:
+    descriptor, deadline = os.open(path, flags | os.O_CLOEXEC, 0o600), time.monotonic() + patience
+    try:
+        while not _lock(descriptor):
             if time.monotonic() >= deadline:
-                os.close(descriptor)
-                raise LabError(busy, "", "wait for it or end it") from error
+                raise taken
             time.sleep(POLL)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def dump_json(value: Any) -> bytes:

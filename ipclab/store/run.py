@@ -4,13 +4,13 @@ import datetime as dt
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store.files import PART, lock, sealed, sha256, write_whole
+from ipclab.store.files import PART, locked, sealed, sha256, write_whole
 from ipclab.store.point import Point
 from ipclab.store.schema import SCHEMA, About, checked
 
@@ -108,9 +108,11 @@ class RunFolder:
         """Yield the files of the points in a fixed order; raises as `checked` does."""
         yield from self.checked("points/").values()
 
-    def lock(self) -> int:
-        """Hold the run as `files.lock` does; raises `LabError` when another process is measuring into it."""
-        return lock(self.path, f"{self.id} is being measured by another process")
+    def held(self) -> AbstractContextManager[int]:
+        """Hold the run for this process; raises `LabError` when another process is measuring into it."""
+        return locked(
+            self.path, LabError(f"{self.id} is being measured by another process", "", "wait for it or end it")
+        )
 
     def remove_parts(self) -> None:
         """Remove half-written files that a killed process left."""

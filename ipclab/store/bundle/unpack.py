@@ -1,11 +1,10 @@
 """Reading a bundle: all of it is verified before a byte is placed, and it appears whole or not at all."""
 
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
@@ -14,7 +13,7 @@ from ipclab.store import run as folder
 from ipclab.store.bundle.archive import HostileError, read
 from ipclab.store.bundle.contents import BESIDE, CALIBRATION, INDEX_OF_BUNDLE, RUN_NAME, Contents, check_run, parse
 from ipclab.store.bundle.pack import run_index
-from ipclab.store.files import PART, lock, write_whole
+from ipclab.store.files import PART, locked, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import decode
 
@@ -120,18 +119,17 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
 
     Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot be written.
     """
-    try:
-        top.mkdir(parents=True, exist_ok=True)
-        descriptor = lock(top, f"{top} is held by another process", patience)
-    except OSError as error:
-        raise _unwritable(top, error) from error
-    try:
+    taken = LabError(f"{top} is held by another process", "", "wait for it or end it")
+    with ExitStack() as stack:
+        try:
+            top.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(top, taken, patience=patience))
+        except OSError as error:
+            raise _unwritable(top, error) from error
         left = [path for path in (*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}")) if OURS.fullmatch(path.name)]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
         yield left
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
