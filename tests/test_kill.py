@@ -242,7 +242,7 @@ def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch
     launch = Launcher.launch
 
     def fail_files(self: Launcher, roles: list[Role], seconds: float) -> dict[str, Outcome]:
-        if ".file:" in roles[0].target:
+        if roles[0].arguments.get("mapping") == "file":
             raise LaunchError("no such luck")
         return launch(self, roles, seconds)
 
