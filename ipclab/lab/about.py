@@ -23,7 +23,7 @@ LIMITS = labels.SAID["limits"]
 
 def run(lab: "Lab") -> pd.DataFrame:
     """Return how much was measured in how many sessions, how it ended, and what disturbed it (item, value)."""
-    about = lab.run.about
+    about, comma = lab.run.about, lab.translate(N_(", "))
     held = derived.measured(lab.run)
     medians = _together([lab.points(study, metric="p50") for study in held], ["point", "op", "samples", "flags"])
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
@@ -45,13 +45,13 @@ def run(lab: "Lab") -> pd.DataFrame:
         N_("Points measured"): _count(len(points)),
         N_("Launches"): _count(len(launches)),
         N_("Timed operations"): _count(medians.samples.sum()),
-        N_("Why points ended"): ", ".join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
+        N_("Why points ended"): comma.join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
         N_("Launches that were disturbed (flagged, repeated, kept)"): Quantity(disturbed, "share"),
         N_("Points whose launches drift"): _flagged(medians, "drift:"),
         N_("Points with more than one mode"): _flagged(medians, "modes:"),
         N_("Points that cannot be measured here"): _count(len(about["points"])),
         N_("Points that failed"): _count(len(about["failures"])),
-        N_("Load at the start, at the end"): ", ".join(lab.numbers.number(load, 2) for load in loads),
+        N_("Load at the start, at the end"): comma.join(lab.numbers.number(load, 2) for load in loads),
         N_("CPU time that the host took away"): Quantity(sum(stolen), "ns"),
     }
     return pd.DataFrame({"item": [lab.translate(item) for item in items], "value": list(items.values())})
@@ -123,7 +123,7 @@ def told(lab: "Lab", value: Any, unit: str, reason: str = "") -> str:
     if reason or isinstance(value, bool):
         return lab.level("", reason or ("yes" if value else "no"))
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return lab.translate(N_(", ")).join(map(str, value))
     if not isinstance(value, int | float):
         return str(value) or "–"
     if unit == "ns":

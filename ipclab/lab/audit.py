@@ -79,7 +79,7 @@ class Audit(Data):
         heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
         notes = [self.say(N_("A verdict is undecided when the interval contains the rule's bound."))]
         how = N_("The fair method of {claims}: {adds}.")
-        notes += [self.say(how, claims=", ".join(ids), adds=adds) for adds, ids in fair.items()]
+        notes += [self.say(how, claims=self.translate(N_(", ")).join(ids), adds=adds) for adds, ids in fair.items()]
         caption = self.say(N_("Your own claims, judged") if study == OWN else N_("The text's claims, judged"))
         if study != OWN:
             text = self._title(texts(self.paths)[study])

@@ -20,6 +20,7 @@ _SCALES = {
     **{"share": {"pct": 0.01}, "1": {"x": 1.0, "pct": 0.01}},
 }
 _SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
+_TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
 _FLAGS = {"interval", "marked", "int", "scaled", "bare", "n"}
 _MARKS = {
     "published": N_("{text} (published)"),
@@ -87,7 +88,7 @@ class Formatter:
         places = 0 if "int" in words or _is_exact(found, unit) else _decimals(value / scale)
         text = self.number(value / scale if scale != 1.0 else value, places)
         if "bare" not in words:
-            text += _symbol(unit)
+            text += _TIMES.get(self.lang, _symbol(unit)) if unit == "x" else _symbol(unit)
         if "interval" in words and found.low is not None and found.high is not None:
             ends = (self.number(end / scale, places) for end in (found.low, found.high))
             text += f" [{'–'.join(ends)}]"

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from markdown_it.token import Token
 
 from ipclab.errors import LabError
-from ipclab.lab import canvas, markdown, table
+from ipclab.lab import canvas, markdown, quotes, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.table import Table
@@ -106,7 +106,7 @@ def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
         return _labelled(Figure(data[canvas.MIME], words["alt"], words.get("caption", ""), ""), document)
     if MARKDOWN in data:
         return _prose(data[MARKDOWN], document)
-    if any("widget" in kind for kind in data) or "text/plain" not in data:
+    if any("widget" in kind for kind in data) or quotes.MIME in data or "text/plain" not in data:
         return None
     return str(data["text/plain"])
 
