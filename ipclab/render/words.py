@@ -5,12 +5,18 @@ that of the notebook `claims`. `python -m ipclab.render.words update` rewrites t
 notebook, `... gate` prints what is wrong with them.
 """
 
+import io
+import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from babel.messages.extract import extract, extract_python
+from babel.messages.pofile import normalize
 
 from ipclab.errors import LabError
 from ipclab.lab import prose
@@ -36,6 +42,8 @@ _PARTICLE = re.compile(
 )
 _HALF_WIDTH = re.compile(r"[\u3400-\u9fff}](?:[,;:?!(]|\.(?=\s|$))")
 _LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
+Message = tuple[int, None, str, list[str]]  # cell number, no function, msgid, no comments: as Babel wants it
+OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 
 @dataclass(frozen=True)
@@ -59,50 +67,38 @@ class Sources:
         return [*sorted(self.package.rglob("*.py")), *labels, *sorted(self.notebooks.glob("*.ipynb")), *claims]
 
 
-def extract_notebook(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield (cell number, None, msgid, []) of each block in the `%%prose` cells and each `_()`: a Babel extractor."""
-    import io
-    import json
-
-    from babel.messages.extract import extract_python
-
-    for number, cell in enumerate(json.load(file)["cells"]):
-        code = "".join(cell["source"])
-        if cell["cell_type"] == "code" and not code.startswith(MAGIC):
+def extract_notebook(file: IO[bytes], keywords: Any, comment_tags: Any, options: Any) -> Iterator[Message]:
+    """Yield a message for each block in the `%%prose` cells and each `_()`: a Babel extractor."""
+    cells = _cells(file)
+    for number, code in cells:
+        if not code.startswith(MAGIC):
             found = extract_python(io.BytesIO(code.encode()), keywords, comment_tags, options)
             yield from ((number, None, str(message), []) for _, _, message, _ in found)
-    file.seek(0)
-    for number, text in blocks(file):
-        if needs_words(text):
-            yield number, None, text, []
+    yield from ((number, None, text, []) for number, text in _blocks(cells) if needs_words(text))
 
 
-def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield (0, None, msgid, []) of a file of labels, or of what a file of claims tells a reader.
+def _cells(file: IO[bytes]) -> list[tuple[int, str]]:
+    cells = enumerate(json.load(file)["cells"])
+    return [(number, "".join(cell["source"])) for number, cell in cells if cell["cell_type"] == "code"]
 
-    `own` of a claim is an expression.
-    """
-    import tomllib
 
+def _blocks(cells: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield (cell number, block) of all `%%prose` cells."""
+    for number, code in cells:
+        magic, _, text = code.partition("\n")
+        if magic.strip() == MAGIC:
+            yield from ((number, block) for block in prose.split(text))
+
+
+def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
+    """Yield a message for each word of a file of labels, or of what a file of claims tells a reader."""
     told = tomllib.load(file)
     if "claim" not in told:
         yield from ((0, None, word, []) for name, words in told.items() if name != "plain" for word in words.values())
         return
-    claims = [{**claim, "own": ""} for claim in told["claim"]]
+    claims = [{**claim, "own": ""} for claim in told["claim"]]  # there it is an expression
     tables = [told, *claims, *told.get("derived", []), *told.get("correction", [])]
     yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
-
-
-def blocks(file: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Yield (cell number, block) of all `%%prose` cells of a notebook."""
-    import json
-
-    for number, cell in enumerate(json.load(file)["cells"]):
-        magic, _, text = "".join(cell["source"]).partition("\n")
-        if cell["cell_type"] == "code" and magic.strip() == MAGIC:
-            yield from ((number, block) for block in prose.split(text))
 
 
 def needs_words(text: str) -> bool:
@@ -115,8 +111,6 @@ METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml":
 
 def msgids(sources: Sources) -> dict[str, str]:
     """Return every msgid with the file name of its first occurrence, in the order of occurrence."""
-    from babel.messages.extract import extract
-
     found: dict[str, str] = {}
     for path in sources.files():
         method: Any = METHODS[path.suffix]
@@ -150,17 +144,16 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
         domain = PACKAGE if name == LABELS else {"ipynb": stem, "toml": CLAIMS}.get(kind, PACKAGE)
         domains.setdefault(domain, {})[msgid] = name
     missing: dict[str, int] = {}
-    for lang in (lang for lang in LANGUAGES if lang != SOURCE):
-        there = any(catalogue_path(lang, sources.locale).parent.glob("*.po"))
-        old = Catalogue.load(lang, sources.locale).words if there else {}
-        for domain, wanted in domains.items():
-            if only in ("", domain):
-                write_whole(catalogue_path(lang, sources.locale, domain), _po(lang, wanted, old).encode())
-                missing[lang] = missing.get(lang, 0) + len(wanted.keys() - old.keys())
-        if not only:
-            for file in catalogue_path(lang, sources.locale).parent.glob("*.po"):
-                if file.stem not in domains:
-                    file.unlink()
+    for lang in OTHERS:
+        folder = catalogue_path(lang, sources.locale).parent
+        old = Catalogue.load(lang, sources.locale).words if any(folder.glob("*.po")) else {}
+        written = {domain: wanted for domain, wanted in domains.items() if only in ("", domain)}
+        for domain, wanted in written.items():
+            write_whole(folder / f"{domain}.po", _po(lang, wanted, old).encode())
+        missing[lang] = sum(len(wanted.keys() - old.keys()) for wanted in written.values())
+        for file in folder.glob("*.po"):
+            if not only and file.stem not in domains:
+                file.unlink()
     return missing
 
 
@@ -171,12 +164,10 @@ def gate(sources: Sources | None = None) -> list[str]:
     problems = []
     for path in sorted(sources.notebooks.glob("*.ipynb")):
         with path.open("rb") as file:
-            wordless = [text for _, text in blocks(file) if not needs_words(text)]
+            wordless = [text for _, text in _blocks(_cells(file)) if not needs_words(text)]
         problems += [f"{path.name}: {p}" for text in wordless for p in digits(text)]
     problems += [f"{name}: {p}" for msgid, name in wanted.items() for p in digits(msgid)]
-    for lang in LANGUAGES:
-        if lang == SOURCE:
-            continue
+    for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
         problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
         problems += [f"{lang}: obsolete: {msgid[:60]!r}" for msgid in words if msgid not in wanted]
@@ -204,8 +195,6 @@ def digits(text: str) -> list[str]:
 
 
 def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
-    from babel.messages.pofile import normalize
-
     header = f"Language: {lang}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
     entries = [f"msgid {normalize('')}\nmsgstr {normalize(header)}\n"]
     for msgid, name in wanted.items():
@@ -214,22 +203,20 @@ def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
     return "\n".join(entries)
 
 
-def main() -> int:
+def main(verb: str = "", *only: str) -> int:
     """Run `update` or `gate`; 0 when nothing is missing or wrong."""
-    if sys.argv[1:2] == ["update"]:
-        lines = [f"{lang}: {count} untranslated" for lang, count in update(None, *sys.argv[2:3]).items()]
-        failed = False
-    elif sys.argv[1:] == ["gate"]:
+    if verb == "update":
+        lines = [f"{lang}: {count} untranslated" for lang, count in update(None, *only[:1]).items()]
+    elif verb == "gate":
         lines = gate()
-        failed = bool(lines)
     else:
-        lines, failed = ["usage: python -m ipclab.render.words update [notebook] | gate"], True
+        lines = ["usage: python -m ipclab.render.words update [notebook] | gate"]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
-    return int(failed)
+    return int(verb != "update" and bool(lines))
 
 
 if __name__ == "__main__":
     try:
-        raise SystemExit(main())
+        raise SystemExit(main(*sys.argv[1:]))
     except LabError as error:
         raise SystemExit(str(error)) from error
