@@ -1,6 +1,8 @@
 """The explorer's widgets: choose runs, study, factors, metric and language; pictures and tables follow."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -19,16 +21,9 @@ from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import Samples
 from ipclab.store.files import write_whole
 
-CONTROLS = {
-    "runs": N_("Runs"),
-    "lang": N_("Language"),
-    "study": N_("Study"),
-    "op": N_("Operation"),
-    "metric": N_("Metric"),
-    "across": N_("Across"),
-    "backends": N_("Mechanisms"),
-    "points": N_("Points"),
-}
+NAMES = ("runs", "lang", "study", "op", "metric", "across", "backends", "points")
+TITLES = (N_("Runs"), N_("Language"), N_("Study"), N_("Operation"), N_("Metric"), N_("Across"))
+CONTROLS = dict(zip(NAMES, (*TITLES, N_("Mechanisms"), N_("Points")), strict=True))
 TABS = (N_("distribution"), N_("over time"), N_("numbers"))
 WORDS = (N_("share of samples"), N_("sample"), N_("limit of the hardware"))
 NO_SAMPLES = N_("no samples: this is one number for each launch")
@@ -82,12 +77,20 @@ class Desk:
         """Return the labs of the chosen runs."""
         return [_lab(path, self.lang.value) for path in self.runs.value]
 
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Change controls without anything following from it yet."""
+        self.settling = True
+        try:
+            yield
+        finally:
+            self.settling = False
+
     def _choose(self, change: Any = None) -> None:
         """Offer what the run has for what is chosen so far, then show it."""
         if self.settling or not self.runs.value:
             return
-        self.settling = True
-        try:
+        with self._quiet():
             lab = self.labs[0]
             _offer(self.study, lab.studies, "round_trip")
             points = lab.points(self.study.value)
@@ -98,12 +101,10 @@ class Desk:
             _offer(self.across, [*factors(points), BACKEND], SIZE)
             offered = settle(points, self.across.value, {name: widget.value for name, widget in self.held.items()})
             self._hold(offered)
-            left = Selection(*(self.selection.__dict__[name] for name in ("study", "op", "metric", "across")))
             held = {name: levels[0] for name, levels in offered.items()}
-            _offer_many(self.backends, sorted(set(Selection(**{**left.__dict__, "held": held}).rows(points).backend)))
+            shown = replace(self.selection, backends=(), held=held).rows(points)
+            _offer_many(self.backends, sorted(set(shown.backend)))
             self._name()
-        finally:
-            self.settling = False
         self._show()
 
     def _hold(self, offered: dict[str, list[Any]]) -> None:
@@ -127,16 +128,16 @@ class Desk:
         self.drawn = {"svg": svg.encode(), "png": png}
         self.picture.value = f'<div role="img" aria-label="{escape(self._title())}">{svg[svg.index("<svg") :]}</div>'
         self.table.value = lab.table(self._listed(lab), N_("The points of this view")).to_html()
-        self.settling = True
-        try:
+        with self._quiet():
             self.points.options = [(self._point(name, row), place) for place, (name, _, row) in enumerate(self._rows())]
             self.points.value = [place for _, place in self.points.options[:2]]
-        finally:
-            self.settling = False
         self._compare()
 
+    def _every(self) -> pd.DataFrame:
+        return pd.concat([rows.assign(run=name) for name, _, rows in self.shown])
+
     def _listed(self, lab: Lab) -> pd.DataFrame:
-        every = pd.concat([rows.assign(run=name) for name, _, rows in self.shown])
+        every = self._every()
         names = dict.fromkeys(["run", BACKEND, self.across.value, "placement"])
         told = every.assign(value=pd.Series(map(quantity, every.itertuples()), every.index, dtype=object))
         return told[[*names, "value", "launches", "samples", "flags"]]
@@ -153,18 +154,14 @@ class Desk:
             return
         every, lab = self._rows(), self.shown[0][1]
         chosen = [every[place] for place in self.points.value[:MOST_POINTS] if place < len(every)]
-        named = [
-            (self._point(name, row), found) for name, of, row in chosen if (found := _samples(of, row)) is not None
-        ]
+        known = [(self._point(name, row), _samples(of, row), _metrics(of, row)) for name, of, row in chosen]
+        named = [(point, samples) for point, samples, _ in known if samples is not None]
         self.spread.value = pictures.distribution(lab, named) if named else escape(lab.say(NO_SAMPLES))
         self.time.value = pictures.over_time(lab, named) if named else ""
-        known = [(self._point(name, row), _metrics(of, row)) for name, of, row in chosen]
-        times = pd.DataFrame(dict(known)).reindex(list(TIMES)).T
-        others = pd.DataFrame({point: found.drop(list(TIMES), errors="ignore") for point, found in known})
-        tables = (
-            lab.table(times, N_("Percentiles of the chosen points"), spec=""),
-            lab.table(others, N_("Counters of the chosen points"), spec=""),
-        )
+        times = pd.DataFrame({point: found for point, _, found in known}).reindex(list(TIMES)).T
+        others = pd.DataFrame({point: found.drop(list(TIMES), errors="ignore") for point, _, found in known})
+        titles = (N_("Percentiles of the chosen points"), N_("Counters of the chosen points"))
+        tables = [lab.table(rows, title, spec="") for rows, title in zip((times, others), titles, strict=True)]
         self.numbers.value = "".join(table.to_html() for table in tables)
 
     def _title(self) -> str:
@@ -178,17 +175,13 @@ class Desk:
         held = "-".join(str(level) for level in chosen.held.values())
         name = "-".join(("explore", chosen.study, chosen.op, chosen.metric, chosen.across, held)).replace("/", "-")
         path = self.paths.figures / f"{name[:120].rstrip('-')}.{self.lang.value}.{kind}"
-        table = pd.concat([rows.assign(run=run) for run, _, rows in self.shown])
-        write_whole(
-            path, table.to_csv(index=False, lineterminator="\n").encode() if kind == "csv" else self.drawn[kind]
-        )
+        table = self._every().to_csv(index=False, lineterminator="\n").encode()
+        write_whole(path, table if kind == "csv" else self.drawn[kind])
         return path
 
     def _export(self, button: Any) -> None:
-        path = self.export(button.description.lower())
-        self.said.value = escape(
-            str(path.relative_to(self.paths.root) if path.is_relative_to(self.paths.root) else path)
-        )
+        path, root = self.export(button.description.lower()), self.paths.root
+        self.said.value = escape(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
     def _arrange(self) -> None:
         for name, widget in self.controls.items():
@@ -220,8 +213,7 @@ def _offer_many(widget: Any, options: Iterable[Any]) -> None:
     """Offer `options`, all chosen, unless some of them were chosen before."""
     every = list(options)
     kept = [value for value in widget.value if value in every] if len(widget.value) < len(widget.options) else []
-    widget.options = every
-    widget.value = kept or every
+    widget.options, widget.value = every, kept or every
 
 
 @lru_cache(maxsize=8)
@@ -245,8 +237,5 @@ def _metrics(lab: Lab, row: dict[str, Any]) -> pd.Series:
 
 
 def explore(run: str = "", lang: str = "en") -> Any:
-    """Return the explorer for a notebook's cell.
-
-    Raises `UsageError` for a folder that is no run and a language that is not there.
-    """
+    """Return the explorer for a notebook's cell. Raises `UsageError` for no run, and a language that is not there."""
     return Desk(run, lang).box
