@@ -25,10 +25,9 @@ def differences(runs: Sequence[Held]) -> pd.DataFrame:
                 continue
             reasons = [run.about["machine"].get("reasons", {}).get(name, "absent") for run in runs]
             same = all(value == values[0] for value in values)
-            told = [
-                REASONS.get(reason, REASONS["absent"]) if value is None else _plain(name, value)
-                for value, reason in zip(values if same else _apart(values), reasons, strict=True)
-            ]
+            shown = zip(values if same else _apart(values), reasons, strict=True)
+            none = REASONS["absent"]
+            told = [REASONS.get(why, none) if value is None else _plain(name, value) for value, why in shown]
             head = {"affects": topic, "fact": known[name].label, "name": name, "unit": known[name].unit, "same": same}
             rows.append({**head, **dict(zip(names(runs), told, strict=True))})
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])

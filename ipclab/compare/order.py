@@ -8,12 +8,13 @@ from typing import Any
 import pandas as pd
 
 from ipclab.compare.held import Held
-from ipclab.compare.shared import names
+from ipclab.compare.shared import names, pairs
 from ipclab.frames.contests import ALL, CONTEST, fields, races
 from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare_all
 
 ALPHA = 0.05  # of one run's tests; a change of order must be shown by both runs
-COLUMNS = ("pair", "study", *CONTEST, "quick", "slow", "ratio", "ratio_second", "turned", "shown")
+FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
+COLUMNS = ("pair", "study", *CONTEST, *FOUND)
 Field = dict[str, list[float]]  # launch medians by the name of the mechanism
 
 
@@ -25,12 +26,7 @@ def order(runs: Sequence[Held]) -> pd.DataFrame:
     are interleaved, so that pairs are compared by round, at the level that Benjamini and Hochberg would give those that
     turned among all pairs of their contest.
     """
-    called, (first, *others) = names(runs), runs
-    rows = [
-        {"pair": f"{called[0]} → {name}", **row}
-        for name, other in zip(called[1:], others, strict=True)
-        for row in _rows(first, other)
-    ]
+    rows = [{"pair": pair, **row} for pair, first, other in pairs(runs) for row in _rows(first, other)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -57,18 +53,9 @@ def _pairs(shared: Sequence[str], one: Field, two: Field) -> list[dict[str, Any]
     rows: list[dict[str, Any]] = []
     for pair in combinations(shared, 2):
         quick, slow = sorted(pair, key=lambda name: median(one[name]))
-        ratios = [median(each[slow]) / median(each[quick]) for each in (one, two)]
-        turned = ratios[1] < 1 < ratios[0]
-        rows.append(
-            {
-                "quick": quick,
-                "slow": slow,
-                "ratio": ratios[0],
-                "ratio_second": ratios[1],
-                "turned": turned,
-                "shown": turned,
-            }
-        )
+        here, there = (median(each[slow]) / median(each[quick]) for each in (one, two))
+        turned = there < 1 < here
+        rows.append(dict(zip(FOUND, (quick, slow, here, there, turned, turned), strict=True)))
     flips = [row for row in rows if row["turned"]]
     alpha = ALPHA * len(flips) / max(1, len(rows))
     for entrants, verdict in ((one, SLOWER), (two, FASTER)):

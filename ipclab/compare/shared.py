@@ -16,6 +16,7 @@ from ipclab.stats.compare import EQUIVALENCE, NOT_COMPARABLE, UNDECIDED, VERDICT
 from ipclab.stats.quantity import Quantity
 
 LIMITS = "limits"
+KEY = ["study", "point", "op"]
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
 BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"
@@ -30,6 +31,12 @@ def names(runs: Sequence[Held]) -> list[str]:
     return [chr(ord("A") + k) if k < 26 else f"R{k + 1}" for k in range(len(runs))]  # noqa: PLR2004
 
 
+def pairs(runs: Sequence[Held]) -> list[tuple[str, Held, Held]]:
+    """Return the first run with each other one, and what the two are called together."""
+    called = names(runs)
+    return [(f"{called[0]} → {name}", runs[0], run) for name, run in zip(called[1:], runs[1:], strict=True)]
+
+
 def points(runs: Sequence[Held]) -> pd.DataFrame:
     """Return one row for each op of each point of the first run and another one, with the columns `COLUMNS`.
 
@@ -37,15 +44,12 @@ def points(runs: Sequence[Held]) -> pd.DataFrame:
     with its 95 % interval, `limit` the ratio of the limits, `use` that of the times over their limits, `used` its
     verdict. A point that one run alone holds has the verdict `ONLY_FIRST` or `ONLY_SECOND` and the other run's reason.
     """
-    called, (first, *others) = names(runs), runs
-    heads = [
-        {"pair": f"{called[0]} → {name}", "first": first.id, "second": run.id}
-        for name, run in zip(called[1:], others, strict=True)
+    rows = [
+        {"pair": pair, "first": first.id, "second": other.id, **row}
+        for pair, first, other in pairs(runs)
+        for row in _rows(first, other)
     ]
-    rows = [{**head, **row} for head, other in zip(heads, others, strict=True) for row in _rows(first, other)]
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(
-        ["pair", "study", "point", "op"], kind="stable", ignore_index=True
-    )
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["pair", *KEY], kind="stable", ignore_index=True)
 
 
 def summary(found: pd.DataFrame) -> list[str]:
@@ -69,20 +73,17 @@ def geometric_mean(ratios: "pd.Series[float]") -> float:
 
 
 def _rows(first: Held, other: Held) -> Iterator[dict[Any, Any]]:
-    keys = ["study", "point", "op"]
-    both = first.points.merge(other.points, on=keys, suffixes=("", "_other")).to_dict("records")
+    both = first.points.merge(other.points, on=KEY, suffixes=("", "_other")).to_dict("records")
     found = compare_runs([(_side(row), _side(row, "_other")) for row in both])
     for row, known in zip(both, found, strict=True):
         told = {name: getattr(known, name) for name in KNOWN}
-        yield {**_head(row), **told, **_use(row, told)}
-    shared = {tuple(row[key] for key in keys) for row in both}
-    left, right = (
-        [row for row in run.points.sort_values(keys).to_dict("records") if tuple(row[k] for k in keys) not in shared]
-        for run in (first, other)
-    )
+        yield _head(row) | told | _use(row, told)
+    shared = {tuple(row[key] for key in KEY) for row in both}
+    each = (run.points.sort_values(KEY).to_dict("records") for run in (first, other))
+    left, right = ([row for row in rows if tuple(row[key] for key in KEY) not in shared] for rows in each)
     yield from _close(left, right)
     for rows, verdict, run in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
-        yield from ({**_head(row), "verdict": verdict, "reason": _why(str(row["point"]), run)} for row in rows)
+        yield from (_head(row) | {"verdict": verdict, "reason": _why(str(row["point"]), run)} for row in rows)
 
 
 def _head(row: dict[Any, Any]) -> dict[Any, Any]:
@@ -95,14 +96,12 @@ def _side(row: dict[Any, Any], which: str = "") -> Side:
 
 def _use(row: dict[Any, Any], known: dict[Any, Any]) -> dict[Any, Any]:
     """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
-    first, other = (
-        Quantity(row[f"limit{w}"], "ns", row[f"limit_low{w}"], row[f"limit_high{w}"]) for w in ("", "_other")
-    )
+    mine, theirs = ([row[f"{name}{which}"] for name in BOUNDS] for which in ("", "_other"))
     exact = known["reason"] == "no-variance"  # all launches agree to the tick of the clock
     ratio, low, high = (known["ratio"] if exact else known[name] for name in ("ratio", "low", "high"))
-    if pd.isna([row[f"{name}{w}"] for name in BOUNDS for w in ("", "_other")]).any() or None in (ratio, low, high):
+    if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
-    limit = other / first
+    limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
     use = Quantity(ratio, "1", low, high) / limit
     (least, most), bound = use.ends, 1 + EQUIVALENCE
     return dict(zip(USE, (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]), strict=True))
@@ -110,18 +109,12 @@ def _use(row: dict[Any, Any], known: dict[Any, Any]) -> dict[Any, Any]:
 
 def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[dict[Any, Any]]:
     for one in list(left):
-        rivals = [
-            (len(differ), differ, str(other["point"]), other) for other in right if (differ := _differing(one, other))
-        ]
+        rivals = [(differ, other) for other in right if (differ := _differing(one, other))]
         if rivals:
-            _, differ, _, other = min(rivals, key=lambda rival: rival[:3])
+            differ, other = min(rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"])))
             launches = len(one["medians"]), len(other["medians"])
-            yield {
-                **_head(one),
-                "verdict": NOT_COMPARABLE,
-                "reason": f"differs:{','.join(differ)}",
-                "launches": launches,
-            }
+            known = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
+            yield _head(one) | known
             left.remove(one)
             right.remove(other)
 
@@ -135,6 +128,5 @@ def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
 
 
 def _why(point: str, other: Held) -> str:
-    if point in other.about["failures"]:
-        return FAILED
-    return NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
+    known = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
+    return FAILED if point in other.about["failures"] else known

@@ -39,9 +39,9 @@ def factors(points: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the factors that vary in these rows, the usual ones first, with their levels in order; no mechanism."""
     names = [name for name in map(str, points) if name not in (*VALUES, "study", "point", BACKEND)]
     ordered = sorted(names, key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name))
-    levels = {name: sorted(points[name].dropna().unique(), key=str) for name in ordered}
-    levels |= {name: sorted(points[name].dropna().unique()) for name in ordered if points[name].dtype.kind in "iu"}
-    return {name: list(found) for name, found in levels.items() if points[name].nunique(dropna=False) > 1}
+    varied = [points[name] for name in ordered if points[name].nunique(dropna=False) > 1]
+    keys = [None if each.dtype.kind in "iu" else str for each in varied]
+    return {str(each.name): sorted(each.dropna().unique(), key=key) for each, key in zip(varied, keys, strict=True)}
 
 
 def settle(points: pd.DataFrame, across: str, wished: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -21,12 +21,9 @@ from ipclab.render.document import Block, Document
 
 STANDARDS: list[Any] = ["ua-1", "a-3a"]
 EPOCH = "1970-01-01"  # of what no report has dated
-_FAMILIES = {"zh": ("SC", "KR", "JP")}
-_REGIONS = {"ko": "kr", "zh": "cn"}
 _TEXT_WIDTH_PT = 470
-_MANY_COLUMNS, _MANY_ROWS, _WHOLE_LINES = 7, 30, 36
+_WHOLE_LINES = 36  # of a table that stays on one page
 _LINE = 100  # narrow characters in a line of a table as wide as the page
-_WHOLE_TEXT = 1_600  # characters: about half a page
 _CLOSED = ("strong", "em", "link", "code_inline")
 _WORD_JOINER = "\u2060"
 
@@ -63,9 +60,7 @@ def data(document: Document) -> dict[str, Any]:
     about = {
         "title": document.title,
         "lang": document.lang,
-        "region": _REGIONS.get(document.lang, "us"),
-        "fonts": [f"Noto Sans CJK {r}" for r in _FAMILIES.get(document.lang, ("KR", "SC", "JP"))],
-        "date": [int(part) for part in document.date[:10].split("-") if part],
+        "date": [int(part) for part in document.date[:10].split("-")] if document.date else None,
         "date-text": Formatter(document.lang).date(document.date) if document.date else "",
         "run": document.run,
         "contents": document.translate(N_("Contents")),
@@ -79,19 +74,12 @@ def _block(block: Block, lang: str) -> dict[str, Any]:
         case list():
             return {"type": "prose", "children": _nodes(SyntaxTreeNode(block), lang)}
         case Table():
-            return _table(block)
+            return {"type": "sheet", **block.to_json(), "whole": _lines(block) <= _WHOLE_LINES}
         case Figure():
             whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
             return {"type": "drawing", "svg": block.svg, "alt": block.alt, "caption": block.caption, "whole": whole}
         case _:
             return {"type": "code_block", "content": block}
-
-
-def _table(table: Table) -> dict[str, Any]:
-    """Return a table with its looks: small when it is large, whole on a page when it is short."""
-    small = len(table.columns) > _MANY_COLUMNS or len(table.rows) > _MANY_ROWS
-    looks = {"widths": _widths(table), "small": small, "whole": _lines(table) <= _WHOLE_LINES}
-    return {"type": "sheet", **table.to_json(), **looks}
 
 
 def _lines(table: Table) -> int:
@@ -102,14 +90,6 @@ def _lines(table: Table) -> int:
         return 1 + width * len(table.columns) // _LINE
 
     return sum(max(map(lines, row), default=1) for row in table.rows)
-
-
-def _widths(table: Table) -> list[float]:
-    """Return the shares of the columns of a long table of sentences, by how much each has to say; none for others."""
-    lengths = [sum(map(len, column)) for column in zip(*table.rows, strict=True)]
-    if sum(lengths) <= _WHOLE_TEXT or any(column.align != "left" for column in table.columns):
-        return []
-    return [round(max(1.0, length / len(table.rows)) ** 0.5, 2) for length in lengths]
 
 
 def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
