@@ -132,15 +132,13 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
 
     Raises `LabError` with all errors once every job of a stage has ended.
     """
-    from ipclab.lab.lab import FIGURES
-
-    os.environ.update({**ENVIRONMENT, FIGURES: str(target.figures)})
+    os.environ.update(ENVIRONMENT)
     count = sum(map(len, stages))
     made: list[Path] = []
     progress.start("report", count)
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
-        begin = partial(_begin, os.getpid())
+        begin = partial(_begin, os.getpid(), target.figures)
         with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=begin) as pool:
             for stage in stages:
                 errors = []
@@ -197,15 +195,16 @@ def _job(paths: Paths, run: RunFolder, tables: Sequence[Path], claims: Path | No
     return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
 
 
-def _begin(parent: int) -> None:
+def _begin(parent: int, figures: Path) -> None:
     """Give this process a kernel, which ends with it, as it ends with process `parent`."""
     from multiprocessing.util import Finalize
 
     from ipclab.lab.execute import Kernel
+    from ipclab.lab.lab import FIGURES
     from ipclab.spawn.zygote import die_with_parent
 
     die_with_parent(parent)
-
+    os.environ[FIGURES] = str(figures)
     global _kernel  # noqa: PLW0603  one for each process of the pool
     _kernel = Kernel().__enter__()
     Finalize(_kernel, _kernel.end, exitpriority=100)

@@ -11,7 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,7 +21,7 @@ from babel.messages.pofile import normalize
 from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
-from ipclab.paths import checkout
+from ipclab.paths import Paths, checkout
 from ipclab.store.files import write_whole
 
 MAGIC = "%%prose"
@@ -50,15 +50,9 @@ OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 class Sources:
     """Where words come from: the package's Python files and the notebooks; `locale` holds the catalogues."""
 
-    package: Path
-    notebooks: Path
-    locale: Path
-
-    @classmethod
-    def of_checkout(cls) -> "Sources":
-        """Return the folders of this checkout."""
-        paths = checkout()
-        return cls(paths.package, paths.notebooks, paths.locale)
+    package: Path = Paths.package
+    notebooks: Path = field(default_factory=lambda: checkout().notebooks)
+    locale: Path = Paths.locale
 
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
@@ -117,7 +111,7 @@ def msgids(sources: Sources) -> dict[str, str]:
         with path.open("rb") as file:
             for _, message, *_rest in extract(method, file, {"_": None, "N_": None}):
                 found.setdefault(str(message), path.name)
-    if sources.package == checkout().package:
+    if sources.package == Paths.package:
         found |= {label: "machine" for label in _shown_labels() if label not in found}
     return found
 
@@ -134,10 +128,9 @@ def _shown_labels() -> list[str]:
 def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     """Rewrite the catalogues (of notebook `only`, if given) with today's msgids; return the untranslated per language.
 
-    Translations are kept. Entries stand in the order of occurrence without line numbers or dates, so that a diff shows
-    words only.
+    Translations are kept; entries have no line numbers or dates, so that a diff shows words only.
     """
-    sources = sources or Sources.of_checkout()
+    sources = sources or Sources()
     domains: dict[str, dict[str, str]] = {PACKAGE: {}}
     for msgid, name in msgids(sources).items():
         stem, _, kind = name.rpartition(".")
@@ -159,7 +152,7 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
 
 def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing when they may be published."""
-    sources = sources or Sources.of_checkout()
+    sources = sources or Sources()
     wanted = msgids(sources)
     problems = []
     for path in sorted(sources.notebooks.glob("*.ipynb")):
