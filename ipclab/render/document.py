@@ -63,8 +63,9 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     title, date, run = (facts.get(name, "") for name in ("title", "date", "run"))
     document = Document(lang, title, date, run, files, Catalogue.load(lang, locale).translate)
     for cell in notebook["cells"]:
-        if KEEP_IN_LAB not in cell["metadata"].get("tags", []):
-            document.blocks += [block for block in _blocks(cell, document) if block is not None]
+        shown = _blocks(cell, document) if KEEP_IN_LAB not in cell["metadata"].get("tags", []) else ()
+        for block in shown:  # one by one: labels count the blocks before them
+            document.blocks.append(block)
     _take_title(document)
     _settle_headings(document)
     return document
@@ -85,14 +86,15 @@ def plain(inline: Token) -> str:
     )
 
 
-def _blocks(cell: Any, document: Document) -> Iterator[Block | None]:
+def _blocks(cell: Any, document: Document) -> Iterator[Block]:
     if cell["cell_type"] == "markdown":
         yield _prose(cell["source"], document)
     for output in cell.get("outputs", []):
         if output["output_type"] == "error":
             raise LabError("a cell of the notebook failed", f"{output['ename']}: {output['evalue']}", "run it again")
-        if output["output_type"] != "stream":
-            yield _shown(output["data"], output["metadata"], document)
+        shown = None if output["output_type"] == "stream" else _shown(output["data"], output["metadata"], document)
+        if shown is not None:
+            yield shown
 
 
 def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
