@@ -54,7 +54,8 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
         "--allow-root",
         "--expose-app-in-browser",
     ]
-    settings = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "IPCLAB_DATA")
+    settings = {name: str(folder / name.lower()) for name in own}
     log = folder / "lab.log"
     with log.open("wb") as said:
         env = {**os.environ, **settings}
