@@ -1,6 +1,7 @@
 """JupyterLab in a real browser: notebooks run, their cells can be changed, sweeps fill them, the explorer reacts."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,8 +16,14 @@ SECONDS = 240
 SVG, TABLE = "image/svg+xml", "application/vnd.ipclab.table+json"
 READY = """() => window.jupyterapp?.shell.currentWidget?.content?.model &&
   window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === "idle" """
-RUN_ALL = "() => window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true)"
-CELLS = "() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.toJSON().cells"
+CELLS = "window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells"
+RUN_ALL = f"""() => window.jupyterapp.commands.execute("notebook:run-all-cells").catch(() => false).then(
+  () => {CELLS}.map(cell => cell.toJSON()))"""
+CHANGE = f"""([pattern, next]) => {{
+  const cell = {CELLS}.find(cell => cell.getSource().match(new RegExp(pattern, "m")));
+  cell?.setSource(cell.getSource().replace(new RegExp(pattern, "m"), () => next));
+  return cell !== undefined;
+}}"""
 LABEL = "document.querySelector('.widget-html [role=img]').getAttribute('aria-label')"
 
 
@@ -28,31 +35,29 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
         yield page, address
 
 
-def run_all(page: Any, address: str, name: str) -> list[dict[str, Any]]:
-    """Open notebook `name`, run all its cells and return them."""
+def run_all(page: Any, address: str, name: str, **parameters: Any) -> list[dict[str, Any]]:
+    """Open notebook `name`, give it `parameters`, run all its cells and return them."""
+    page.evaluate("window.jupyterapp?.serviceManager.sessions.shutdownAll()")
     page.goto(address.format(name=name))
     page.wait_for_function(READY)
-    assert page.evaluate(RUN_ALL)
-    cells: list[dict[str, Any]] = page.evaluate(CELLS)
+    for parameter, value in parameters.items():
+        change(page, f"^{parameter}: [^=]+ = .*$", f"{parameter} = {value!r}")
+    return again(page)
+
+
+def change(page: Any, pattern: str, new: str) -> None:
+    """Replace what matches `pattern` by `new` in the first cell that holds it."""
+    assert page.evaluate(CHANGE, [pattern, new]), f"no cell holds {pattern!r}"
+
+
+def again(page: Any) -> list[dict[str, Any]]:
+    """Run all cells of the open notebook and return them."""
+    cells: list[dict[str, Any]] = page.evaluate(RUN_ALL)
     return cells
 
 
-def changed(page: Any, old: str, new: str) -> list[dict[str, Any]]:
-    """Replace `old` by `new` in the first cell that holds it, run all cells again and return them."""
-    found = page.evaluate(
-        """([old, next]) => {
-          const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
-          const cell = cells.find(cell => cell.getSource().includes(old));
-          if (cell) cell.setSource(cell.getSource().replace(old, next));
-          return cell !== undefined;
-        }""",
-        [old, new],
-    )
-    assert found, f"no cell holds {old!r}"
-    assert page.evaluate(RUN_ALL)
-    cells: list[dict[str, Any]] = page.evaluate(CELLS)
-    assert [output for output in outputs(cells) if output["output_type"] == "error"] == []
-    return cells
+def errors(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [output for output in outputs(cells) if output["output_type"] == "error"]
 
 
 def figures(cells: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, int]]]:
@@ -74,75 +79,52 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
-    cells = run_all(*lab, name)
-    assert [output for output in outputs(cells) if output["output_type"] == "error"] == []
+    few = {"studies": ["round_trip"], "profile": "smoke", "sizes": [100], "backends": ["pipe"]}
+    cells = run_all(*lab, name, **(few if name == "measure.ipynb" else {}))
+    assert errors(cells) == []
     assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code" and cell["source"])
     assert outputs(cells)
 
 
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
-    before = figures(run_all(*lab, "01_payload.ipynb"))
     page = lab[0]
-    after = figures(changed(page, 'dots(part, y="backend", hue="placement"', 'dots(part, y="placement", hue="backend"'))
+    before = figures(run_all(*lab, "01_payload.ipynb"))
+    change(page, re.escape('dots(part, y="backend", hue="placement"'), 'dots(part, y="placement", hue="backend"')
+    after = figures(again(page))
     differing = {name for name in before if before[name][0] != after[name][0]}
     assert differing == {"payload-placement"}
     assert after["payload-placement"][1] == before["payload-placement"][1]  # the same rows, drawn otherwise
     fewer = 'medians = handed[handed.backend.isin(["shm-mmap", "posix-shm"]) & (handed.metric == "p50")]'
-    cells = changed(page, 'medians = handed[handed.metric == "p50"]', fewer)
+    change(page, re.escape('medians = handed[handed.metric == "p50"]'), fewer)
+    cells = again(page)
+    assert errors(cells) == []
     assert figures(cells)["payload-placement"][1]["payload"] < before["payload-placement"][1]["payload"]
-    frame = page.evaluate(
-        """() => {
-          const model = window.jupyterapp.shell.currentWidget.content.model.sharedModel;
-          const table = "lab.table(handed.assign(double=2 * handed.value)[['double']], 'x')";
-          const source = `handed[['backend', 'value']].shape, ${table}`;
-          model.insertCell(model.cells.length, {cell_type: "code", source: source, metadata: {}});
-          return window.jupyterapp.commands.execute('notebook:run-all-cells').then(
-            () => model.toJSON().cells.at(-1).outputs.at(-1).data["text/plain"]);
-        }"""
-    )
-    assert "Table 'x'" in "".join(frame)
+    doubled = "handed[handed.metric == 'p50'].head(3).assign(double=lambda rows: 2 * rows.value)[['backend', 'double']]"
+    change(page, re.escape('lab.table(table, _("The payloads")') + ".*$", f"lab.table({doubled}, 'Twice')")
+    assert len(tables(again(page))["Twice"]["rows"]) == 3
 
 
 @pytest.mark.parametrize(
     ("name", "levels", "factor"),
     [
-        ("04_round_trip.ipynb", {"sizes: list[int] = []": "sizes: list[int] = [64, 4096]"}, "4 KiB"),
-        ("02_shared_dict.ipynb", {"entries: list[int] = []": "entries: list[int] = [20, 300]"}, "300"),
+        ("04_round_trip.ipynb", {"sizes": [64, 4096]}, "4 KiB"),
+        ("02_shared_dict.ipynb", {"entries": [20, 300]}, "300"),
     ],
 )
 def test_a_sweep_of_ones_own_fills_its_notebook(
-    lab: tuple[Any, str], name: str, levels: dict[str, str], factor: str
+    lab: tuple[Any, str], name: str, levels: dict[str, list[int]], factor: str
 ) -> None:
-    page, address = lab
-    page.goto(address.format(name=name))
-    page.wait_for_function(READY)
-    page.evaluate(
-        """levels => {
-          const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
-          const cell = cells.find(cell => cell.getSource().startsWith("run: str"));
-          for (const [old, next] of Object.entries(levels)) cell.setSource(cell.getSource().replace(old, next));
-        }""",
-        {**levels, "measure: bool = False": "measure: bool = True", 'profile: str = "quick"': 'profile: str = "smoke"'},
-    )
-    cells = changed(page, "from ipclab.lab import", "from ipclab.lab import")
+    cells = run_all(*lab, name, measure=True, profile="smoke", **levels)
+    assert errors(cells) == []
     assert all(drawn for _, drawn in figures(cells).values())
-    empty = [name for name, each in tables(cells).items() if not each["rows"]]
-    assert [name for name in empty if "published" not in name] == []
+    assert [name for name, each in tables(cells).items() if not each["rows"] and "published" not in name] == []
     assert factor in json.dumps(tables(cells), ensure_ascii=False).replace("\u00a0", " ")
 
 
 def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) -> None:
-    page, address = lab
-    page.goto(address.format(name="explore.ipynb"))
-    page.wait_for_function(READY)
-    page.evaluate("""() => {
-      const cells = window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells;
-      cells[1].setSource(cells[1].getSource().replace('lang: str = "en"', 'lang: str = "klingon"'));
-    }""")
-    page.evaluate(RUN_ALL.replace(".then(() => true)", ".then(() => true, () => false)"))
-    errors = [output for output in outputs(page.evaluate(CELLS)) if output["output_type"] == "error"]
-    assert [error["ename"] for error in errors] == ["UsageError"]
-    assert "klingon" in errors[0]["evalue"]
+    (error,) = errors(run_all(*lab, "explore.ipynb", lang="klingon"))
+    assert error["ename"] == "UsageError"
+    assert "klingon" in error["evalue"]
 
 
 def test_the_explorer_reacts(lab: tuple[Any, str]) -> None:
