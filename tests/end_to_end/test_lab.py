@@ -79,7 +79,7 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
-    few = {"studies": ["round_trip"], "profile": "smoke", "sizes": [100], "backends": ["pipe"]}
+    few: dict[str, Any] = {"studies": ["round_trip"], "profile": "smoke", "sizes": [100], "backends": ["pipe"]}
     cells = run_all(*lab, name, **(few if name == "measure.ipynb" else {}))
     assert errors(cells) == []
     assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code" and cell["source"])
@@ -112,12 +112,13 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     ],
 )
 def test_a_sweep_of_ones_own_fills_its_notebook(
-    lab: tuple[Any, str], name: str, levels: dict[str, list[int]], factor: str
+    lab: tuple[Any, str], name: str, levels: dict[str, Any], factor: str
 ) -> None:
     cells = run_all(*lab, name, measure=True, profile="smoke", **levels)
     assert errors(cells) == []
     assert all(drawn for _, drawn in figures(cells).values())
-    assert [name for name, each in tables(cells).items() if not each["rows"] and "published" not in name] == []
+    empty = {name for name, each in tables(cells).items() if not each["rows"] and "published" not in name}
+    assert empty <= {"calibration"}  # of a whole run
     assert factor in json.dumps(tables(cells), ensure_ascii=False).replace("\u00a0", " ")
 
 
