@@ -11,6 +11,7 @@ import pytest
 from nbformat import v4
 
 from ipclab.errors import LabError
+from ipclab.lab.table import MIME, Column, Table
 from ipclab.render import document, typst
 from ipclab.render.report import EXPORTERS
 from ipclab.render.words import Sources
@@ -129,6 +130,14 @@ def test_what_a_report_cannot_show_is_refused(text: str, words: str) -> None:
 def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
     found = read("# T\n\n### a\n\n### a\n\n##### b\n\n## c")
     assert list(found.headings()) == [(1, "s-a", "a"), (2, "s-a-1", "a"), (3, "s-b", "b"), (1, "s-c", "c")]
+
+
+def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
+    notebook = markdown_notebook("# T")
+    shown = {MIME: Table("t", [Column("a")], [["1"]]).to_json()}
+    notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)]))
+    blocks = document.read(notebook, Path()).blocks
+    assert [block.caption for block in blocks if isinstance(block, Table)] == ["Table 1. t", "Table 2. t"]
 
 
 def test_prose_cannot_become_typst_markup() -> None:
