@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ipclab.errors import UsageError
 from ipclab.store.point import Point
 from ipclab.studies import arms
 from ipclab.studies.arms import Levels, table
@@ -25,42 +24,16 @@ LONG = Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000)
 LONGEST = Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000)
 DRAWS = {draw.mean: draw for draw in (USUAL, SHORT, LONG, LONGEST)}
 REFERENCE = 4  # threads of the text's comparison of serial with overlapped reading
-# What a thread does: only reads; only computes; reads a file and computes it, one after the other; makes all the read
-# calls it can before it computes; computes what is there before it reads more.
-KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
 MOST_THREADS = 1024
-PART = re.compile(r"([1-9]\d*)([A-Za-z]+)")
-WAYS = "R (reads), C (computes), SYNC (one file after the other), RnC (reads first), CnR (computes first)"
-# Roles that are no mix -> what is wrong, why, and how to mend it.
-ALONE = {
-    frozenset({"compute"}): ("nobody reads in", "", "add threads such as 1R"),
-    frozenset({"read"}): ("nobody computes in", "", "add threads such as 1C, or let them do both: RnC"),
-    frozenset({"compute", "both"}): ("the C get nothing to do in", "SYNC computes what it reads", "add R or RnC"),
-}
+# What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes it, one after the
+# other; makes all the read calls it can before it computes; computes what is there before it reads more.
+KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
 
 
 def parse(text: str) -> list[str]:
-    """Return the role of each thread of the mix `text`.
-
-    Raises `UsageError` for what is no mix: an unknown role, nobody who reads, or threads that only compute beside
-    threads that hand nothing over.
-    """
-    roles: list[str] = []
-    for part in text.replace(" ", "").split("+"):
-        found = PART.fullmatch(part)
-        if not found or found[2] not in KINDS:
-            raise UsageError(f"{part!r} in {text!r} is no role", "", f"write a number and one of {WAYS}")
-        if len(roles) + int(found[1]) > MOST_THREADS:
-            raise UsageError(f"{text!r} has too many threads", "", f"give at most {MOST_THREADS}")
-        roles += [KINDS[found[2]]] * int(found[1])
-    if wrong := ALONE.get(frozenset(roles)):
-        raise UsageError(f"{wrong[0]} {text!r}", *wrong[1:])
-    return roles
-
-
-def threads(text: str) -> int:
-    """Return how many threads the mix `text` has."""
-    return len(parse(text))
+    """Return the role of each thread of the mix `text`; the engine refuses one in which nobody reads or computes."""
+    parts = re.findall(r"(\d+)([A-Za-z]+)", text)
+    return [KINDS[kind] for count, kind in parts for _ in range(int(count))]
 
 
 @dataclass(frozen=True)
@@ -83,18 +56,14 @@ class Sweeps:
     @property
     def reference(self) -> int:
         """Return the threads of the comparison of serial with overlapped reading: the text's, where it fits."""
-        return REFERENCE if self._fits(REFERENCE) else 2
-
-    def _fits(self, count: int) -> bool:
-        """Tell whether `count` threads say anything here: up to two for each core."""
-        return count <= 2 * self.cores
+        return REFERENCE if 2 * self.cores >= REFERENCE else 2
 
     def _threads(self, factors: Sequence[int] = (), published: Sequence[int] = (), fixed: bool = False) -> list[int]:
-        """Return the thread counts of a sweep: multiples of the cores, and the published ones that fit."""
+        """Return the thread counts of a sweep: multiples of the cores, and the published ones up to two for each."""
         if self.own_threads and not fixed:
             return [min(count, MOST_THREADS) for count in self.own_threads]
         scaled = (min(factor * self.cores, MOST_THREADS) for factor in factors)
-        return sorted({*scaled, *filter(self._fits, published)})
+        return sorted({*scaled, *(count for count in published if count <= 2 * self.cores)})
 
     def _known(self) -> dict[str, Sequence[Any]]:
         """Return the levels that depend on the machine, the profile, or what was asked for."""
@@ -108,7 +77,7 @@ class Sweeps:
         sized = {name: each.size.mean for name, each in self.sets.items() if name.startswith("size-")}
         return known | {
             "reference": [self.reference],
-            "mixes": [mix for mix in table(ARMS)["mixes"] if self._fits(threads(mix))],
+            "mixes": [mix for mix in table(ARMS)["mixes"] if len(parse(mix)) <= 2 * self.cores],
             "depths": depths,
             "ends_of_depths": [depths[0], depths[-1]],
             "flight_depths": self.own_depths or (1, 16, 256),
@@ -132,7 +101,7 @@ class Sweeps:
         }
         own = {name: level for name, level in usual.items() if levels[name] == "usual"}
         size = self.sets[levels["set"]].bytes
-        return {**levels, **own, "roles": roles, "threads": threads(roles), "size": size}
+        return {**levels, **own, "roles": roles, "threads": len(parse(roles)), "size": size}
 
     def in_timeline(self, point: Point) -> bool:
         """Tell whether `point` is drawn as a timeline of spans."""

@@ -9,24 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.errors import UsageError
 from ipclab.studies.arms import table
 from ipclab.studies.file_io import ARMS
 
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
 PROFILES = ("smoke", "quick", "standard", "full")
-MOST_FILES = 1_000_000
 BLOCK = 4096  # what a file takes on disk is a multiple of this
-RATIO = 4  # between neighbours of a geometric series
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A distribution of whole numbers (bytes or ns), each clamped to `low` .. `high`.
+    """A distribution of whole numbers (bytes or ns) around `mean`, each then clamped to `low` .. `high`.
 
-    `identical` is `mean`; `normal` has `mean` and the standard deviation `sd`; `exponential` has `mean`, before it is
-    clamped; `geometric` is `high` / 4^k for the k-th value.
+    It is `identical` (all are the mean), `normal` with the standard deviation `sd`, or `exponential`.
     """
 
     distribution: str
@@ -35,27 +31,13 @@ class Draw:
     mean: int
     sd: int = 0
 
-    def __post_init__(self) -> None:
-        """Raise `UsageError` for what is no distribution."""
-        if self.distribution not in ("identical", "normal", "exponential", "geometric"):
-            raise UsageError(
-                f"no distribution {self.distribution!r}", "", "give identical, normal, exponential, geometric"
-            )
-        if not 0 < self.low <= self.mean <= self.high or self.sd < (self.distribution == "normal"):
-            why = f"{self.low} .. {self.high} around {self.mean}, standard deviation {self.sd}"
-            raise UsageError(
-                "the limits of a distribution do not fit", why, "give 0 < low <= mean <= high, normal: sd > 0"
-            )
-
     def values(self, count: int, seed: np.random.SeedSequence) -> Whole:
         """Return `count` values that follow from `seed` alone (PCG64)."""
         random = np.random.Generator(np.random.PCG64(seed))
-        powers = np.minimum(np.arange(count), 31)  # 4^31 is above every size
         draws: dict[str, Callable[[], Any]] = {
             "identical": lambda: np.full(count, self.mean),
             "normal": lambda: random.normal(self.mean, self.sd, count),
             "exponential": lambda: random.exponential(self.mean, count),
-            "geometric": lambda: self.high // RATIO**powers,
         }
         found: Whole = np.clip(np.rint(draws[self.distribution]()), self.low, self.high).astype(np.int64)
         return found
@@ -63,21 +45,13 @@ class Draw:
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files called `name`: their sizes in bytes, and for how many ns each is worked on (None: not for a drawn time).
-
-    Two sets that differ in `compute` alone are the same files.
-    """
+    """Files by their sizes in bytes, and for how many ns each is worked on; they are the same with other `compute`."""
 
     name: str
     count: int
     size: Draw
     compute: Draw | None = None
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Raise `UsageError` for no files, or more than a million."""
-        if not 0 < self.count <= MOST_FILES:
-            raise UsageError(f"{self.count} files are not possible", "", f"give 1 to {MOST_FILES:,}")
 
     def _stream(self, what: str) -> np.random.SeedSequence:
         """Return the seed of one of the set's streams: changing the compute times leaves the files as they are."""

@@ -1,5 +1,7 @@
 """Two processes: a writer hands a payload over to a reader that waits for it, through a shared segment."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -7,7 +9,6 @@ import numpy as np
 import posix_ipc
 
 from ipclab.backends.installed import backend as find
-from ipclab.backends.interface import Segment
 from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
@@ -17,59 +18,52 @@ PROOF_MESSAGES = 5
 WARM_UP = 5
 
 
-class Signals:
-    """Two named semaphores: one says that the segment is full, the other that it is empty."""
-
-    def __init__(self, worker: Worker, create: bool) -> None:
-        """Create the launch's semaphores, or open those that the peer created."""
-        flags = posix_ipc.O_CREX if create else 0
-        names = {tag: f"/{worker.name(tag)}" for tag in ("full", "empty")}
-        self.full = posix_ipc.Semaphore(names["full"], flags, mode=0o600, initial_value=0)
-        self.empty = posix_ipc.Semaphore(names["empty"], flags, mode=0o600, initial_value=1)
-
-    def close(self, unlink: bool) -> None:
-        """Close both, and remove their names when `unlink`."""
-        for semaphore in (self.full, self.empty):
-            if unlink:
-                semaphore.unlink()
-            semaphore.close()
+Ends = tuple[memoryview, posix_ipc.Semaphore, posix_ipc.Semaphore]
 
 
-def _kind(backend: str) -> type[Segment]:
+@contextmanager
+def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[Ends]:
+    """Give the segment's memory and two semaphores, of which one says that it is full, the other that it is empty."""
     kind = find(backend).segment
     if kind is None:
         raise TypeError(f"{backend} has no segment")
-    return kind
+    if not create:
+        worker.meet()  # all is there
+    segment = (kind.create if create else kind.attach)(worker.name("segment"), size)
+    flags, states = posix_ipc.O_CREX if create else 0, (("full", 0), ("empty", 1))
+    full, empty = (posix_ipc.Semaphore(f"/{worker.name(tag)}", flags, 0o600, state) for tag, state in states)
+    try:
+        if create:
+            worker.meet()
+        yield segment.buffer, full, empty
+    finally:
+        for each in (full, empty, segment):
+            if create:
+                each.unlink()
+            each.close()
 
 
 def write(worker: Worker, backend: str, size: int, seed: int, **sampling: int) -> None:
     """Be the writer: create the segment, warm up, agree on a count, hand over `count` payloads, then the proof."""
-    segment = _kind(backend).create(worker.name("segment"), size)
-    signals = Signals(worker, create=True)
-    try:
-        worker.meet()
+    with _opened(worker, backend, size, create=True) as ends:
         content = payload(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale segment cannot pass for one
-        warm = _put_all(signals, segment, content, WARM_UP)
-        signals.empty.acquire(WAIT_SECONDS)  # the reader has taken the last one
-        signals.empty.release()
+        warm = _put_all(ends, content, WARM_UP)
+        _, _, empty = ends
+        empty.acquire(WAIT_SECONDS)  # the reader has taken the last one
+        empty.release()
         count = fitting((clock() - warm[0]) // WARM_UP, **sampling)
         worker.meet(count=count)
         with worker.counting("write", count):
-            starts = _put_all(signals, segment, content, count)
+            starts = _put_all(ends, content, count)
         for sequence in range(PROOF_MESSAGES):
-            _put_all(signals, segment, payload(seed, sequence, size), 1)
+            _put_all(ends, payload(seed, sequence, size), 1)
         worker.meet()  # the reader is done: nothing is closed under it
         worker.outcome.samples["start"] = starts
-    finally:
-        signals.close(unlink=True)
-        segment.close()
-        segment.unlink()
 
 
-def _put_all(signals: Signals, segment: Segment, content: bytes, count: int) -> Any:
+def _put_all(ends: Ends, content: bytes, count: int) -> Any:
     starts = zeros(count)
-    target, size = segment.buffer, len(content)
-    empty, full = signals.empty, signals.full
+    (target, full, empty), size = ends, len(content)
     for i in range(count):
         empty.acquire(WAIT_SECONDS)
         starts[i] = clock()
@@ -80,35 +74,27 @@ def _put_all(signals: Signals, segment: Segment, content: bytes, count: int) -> 
 
 def read(worker: Worker, backend: str, size: int) -> None:
     """Be the reader: wait for each payload and copy it into memory of our own."""
-    kind = _kind(backend)
-    worker.meet()
-    segment = kind.attach(worker.name("segment"), size)
-    signals = Signals(worker, create=False)
-    try:
+    with _opened(worker, backend, size, create=False) as ends:
         local = bytearray(size)
-        _take_all(signals, segment, local, WARM_UP)
+        _take_all(ends, local, WARM_UP)
         count = worker.meet()["writer"]["count"]
         with worker.counting("read", count):
-            woken, ends = _take_all(signals, segment, local, count)
+            woken, done = _take_all(ends, local, count)
         for _ in range(PROOF_MESSAGES):
-            _take_all(signals, segment, local, 1)
+            _take_all(ends, local, 1)
             worker.outcome.proof.append(digest(local))
         worker.meet()
-        keep(worker, "read", np.frombuffer(ends, np.int64) - np.frombuffer(woken, np.int64))
-        worker.outcome.samples["end"] = ends
-    finally:
-        signals.close(unlink=False)
-        segment.close()
+        keep(worker, "read", np.frombuffer(done, np.int64) - np.frombuffer(woken, np.int64))
+        worker.outcome.samples["end"] = done
 
 
-def _take_all(signals: Signals, segment: Segment, local: bytearray, count: int) -> tuple[Any, Any]:
-    woken, ends = zeros(count), zeros(count)
-    source, size = segment.buffer, len(local)
-    empty, full = signals.empty, signals.full
+def _take_all(ends: Ends, local: bytearray, count: int) -> tuple[Any, Any]:
+    woken, done = zeros(count), zeros(count)
+    (source, full, empty), size = ends, len(local)
     for i in range(count):
         full.acquire(WAIT_SECONDS)
         woken[i] = clock()
         local[:] = source[:size]
-        ends[i] = clock()
+        done[i] = clock()
         empty.release()
-    return woken, ends
+    return woken, done
