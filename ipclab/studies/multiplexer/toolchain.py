@@ -48,8 +48,8 @@ def module() -> Path:
 
 def candidates() -> tuple[Path, ...]:
     """Return where a Go command may be: beside this interpreter (the pinned one), then on the person's PATH."""
-    pinned, theirs = Path(sys.executable).with_name("go"), shutil.which("go")
-    return tuple(dict.fromkeys([pinned, *([Path(theirs)] if theirs else [])]))
+    pinned = Path(sys.executable).with_name("go")
+    return tuple(dict.fromkeys([pinned, Path(shutil.which("go") or pinned)]))
 
 
 def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
@@ -111,14 +111,13 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
 def build(toolchain: Toolchain, source: Path, ledger: Path, session: Session, seconds: float = COMPILE_SECONDS) -> Path:
     """Compile the tests of the module in `source` into the folder of `session` and return the binary.
 
-    The compiler ends with this process, and its own files are the session's. Raises `LabError` with the compiler's
-    first complaint, or when it took longer than `seconds`.
+    The compiler ends with this process, and its own files are the session's. Raises `LabError` with its first
+    complaint, or when it took longer than `seconds`.
     """
-    folder = Path(session.folder)
-    binary = folder / "multiplexer.test"
+    folder, binary = Path(session.folder), Path(session.folder) / "multiplexer.test"
     command = [str(toolchain.command), "test", "-c", "-trimpath", "-o", str(binary), "."]
+    env = {**environment(folder), "GOTMPDIR": str(folder)}
     with tempfile.TemporaryFile() as told:
-        env = {**environment(folder), "GOTMPDIR": str(folder)}
         compiling = supervised(ledger, session, command, cwd=source, env=env, stdout=told, stderr=told)
         try:
             code = compiling.wait(seconds)
@@ -138,10 +137,9 @@ def build(toolchain: Toolchain, source: Path, ledger: Path, session: Session, se
 
 def warm() -> str | None:
     """Compile once, so that measuring finds Go's standard library compiled; return why not, or None."""
-    found = find(module(), candidates())
+    found, ledger = find(module(), candidates()), checkout().ledger
     if isinstance(found, str):
         return found
-    ledger = checkout().ledger
     session = open_session(ledger)
     try:
         build(found, module(), ledger, session)

@@ -72,7 +72,6 @@ def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connect
             starts[i] = link.transfer(data)
     for sequence in range(PROOF_MESSAGES):
         link.transfer(contents(seed, sequence, size))
-    link.close()
     worker.outcome.samples["start"] = starts
 
 
@@ -106,10 +105,6 @@ class _Sender:
             link.close()
         return start
 
-    def close(self) -> None:
-        if self.kept:
-            self.kept.close()
-
 
 def receive(worker: Worker, size: int, receive: str, codec: str, connection: str) -> None:
     """Be the receiver; `end` samples are the clock when the array is there, before the acknowledgement."""
@@ -129,7 +124,6 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
         worker.outcome.facts["strangers"] = link.strangers
     for _ in range(PROOF_MESSAGES):
         worker.outcome.proof.append(digest(memoryview(link.transfer()[1]).cast("B")))
-    link.close()
     worker.outcome.samples["end"] = ends
 
 
@@ -159,10 +153,7 @@ class _Receiver:
         raise LabError("the sender did not connect in time", f"{self.strangers} strangers did")
 
     def _length(self, link: socket.socket) -> int | None:
-        """Return the length that a header says, or None when it lacks the launch's token.
-
-        Nothing of another user's is read on, let alone unpickled.
-        """
+        """Return the length that a header says; None without the launch's token, when nothing more is to be read."""
         length, low, high = HEADER.unpack(_exactly(link, HEADER.size))
         known = hmac.compare_digest(struct.pack("<ii", low, high), struct.pack("<ii", *self.header))
         return int(length) if known else None
@@ -189,11 +180,6 @@ class _Receiver:
                 raise LabError(f"{place} of {length} bytes arrived", "the sender closed the connection")
             place += got
         return view
-
-    def close(self) -> None:
-        if self.kept:
-            self.kept.close()
-        self.listener.close()
 
 
 def _exactly(link: socket.socket, size: int) -> bytes:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -31,10 +32,7 @@ Reader = Callable[[Data], object]
 
 @contextmanager
 def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
-    """Give this end of a channel of `backend` for messages of at most `capacity` bytes, connected; close it after.
-
-    The worker in role `server` listens, the other one connects.
-    """
+    """Give this end of a channel of `backend` for messages of at most `capacity` bytes; role `server` listens."""
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
@@ -59,11 +57,9 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
 
 def taker(channel: Channel, receive: str, size: int) -> Take:
     """Return how to take a message of at most `size` bytes by `receive`, one of the backend's `receives`."""
-    if receive == "bytes":
-        return channel.recv
-    if receive == "view":
-        view: Take = channel.recv_view  # type: ignore[attr-defined]
-        return view
+    if receive != "into":
+        by: Take = getattr(channel, {"bytes": "recv", "view": "recv_view"}[receive])
+        return by
     into: Callable[[memoryview, int], int] = channel.recv_into  # type: ignore[attr-defined]
     buffer = memoryview(bytearray(size))
 
@@ -92,9 +88,9 @@ def serve(worker: Worker, backend: str, size: int, seed: int, arm: str, wait: st
     with opened(worker, backend, size, wait) as channel:
         take = taker(channel, receive, size)
         if arm == "touch":
-            echo = _answering(channel, take, READERS[touch], payload(seed, 0, size))
+            echo = partial(_answer, channel, take, READERS[touch], payload(seed, 0, size))
         else:
-            echo = _echoing(channel, take)
+            echo = partial(_echo, channel, take)
         echo(warm_up(arm, size))
         count = worker.meet()["client"]["count"]
         with worker.counting(OP, count):
@@ -103,43 +99,29 @@ def serve(worker: Worker, backend: str, size: int, seed: int, arm: str, wait: st
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def _echoing(channel: Channel, take: Take) -> Callable[[int], None]:
-    def echo(count: int) -> None:
-        send = channel.send
-        for _ in range(count):
-            send(take(WAIT_NS), WAIT_NS)
-
-    return echo
+def _echo(channel: Channel, take: Take, count: int) -> None:
+    send = channel.send
+    for _ in range(count):
+        send(take(WAIT_NS), WAIT_NS)
 
 
-def _answering(channel: Channel, take: Take, read: Reader, own: bytes) -> Callable[[int], None]:
-    def echo(count: int) -> None:
-        for _ in range(count):
-            read(take(WAIT_NS))
-            channel.send(own, WAIT_NS)
-
-    return echo
+def _answer(channel: Channel, take: Take, read: Reader, own: bytes, count: int) -> None:
+    for _ in range(count):
+        read(take(WAIT_NS))
+        channel.send(own, WAIT_NS)
 
 
 def ask(
-    worker: Worker,
-    backend: str,
-    size: int,
-    seed: int,
-    arm: str,
-    wait: str,
-    receive: str,
-    touch: str,
-    gap_ns: int,
-    **sampling: int,
+    worker: Worker, backend: str, size: int, seed: int, gap_ns: int, budget_ns: int, least: int, most: int, **how: str
 ) -> None:
     """Be the asking end: warm up, agree on a count, time that many round trips, then prove the payload."""
-    with opened(worker, backend, size, wait) as channel:
-        take, content = taker(channel, receive, size), payload(seed, 0, size)
-        read = READERS[touch] if arm == "touch" else None
+    arm = how["arm"]
+    with opened(worker, backend, size, how["wait"]) as channel:
+        take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
+        read = READERS[how["touch"]] if arm == "touch" else None
         stamps = _closed_loop(channel, take, content, warm_up(arm, size), read)
         each = int(np.median(np.diff(stamps)))
-        count = fitting(each + gap_ns, **sampling)
+        count = fitting(each + gap_ns, budget_ns, least, most)
         worker.meet(count=count)
         with worker.counting(OP, count):
             if arm == "published":
