@@ -16,7 +16,8 @@ from ipclab.machine.placement import Placement
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from ipclab.studies.file_io import KIB, MIB, engine, experiments, making, study
+from ipclab.studies.file_io import KIB, MIB, engine, experiments, study
+from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.experiments import Sweeps, parse
 from ipclab.studies.file_io.sets import PROFILES as NAMES
 from ipclab.studies.file_io.sets import Draw, FileSet, file_sets

@@ -20,7 +20,8 @@ from ipclab.spawn.launcher import Launcher, Role
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
-from ipclab.studies.file_io import KIB, making
+from ipclab.studies.file_io import KIB
+from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.experiments import Sweeps
 from ipclab.studies.file_io.sets import Draw, FileSet
 from ipclab.studies.file_io.study import FileIoStudy

@@ -59,10 +59,7 @@ def run(
 
 
 def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
-    """Make the files' pages `cold` or `warm`; return the share that is resident, which proves it.
-
-    Raises `LabError` when the state is not to be had.
-    """
+    """Make the files' pages `cold` or `warm`; return the share that is resident, which proves it, or raise `LabError`."""
     change = native.drop_files if cache == "cold" else native.warm_files
     for _ in range(TRIES):
         change(folder, sizes, os.cpu_count() or 1)
@@ -102,10 +99,7 @@ def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, floa
 
 
 def samples(found: Mapping[str, Any], most: int) -> dict[str, Whole]:
-    """Return the launch's times (one sample each) and those of its files, of which `most` are taken evenly.
-
-    A part of the work that no file has had, such as faults of a read, is left out.
-    """
+    """Return the launch's times (one sample each) and `most` of each part of the work on its files, taken evenly."""
     kept: dict[str, Whole] = {op: np.array([found[name]], np.int64) for op, name in SINGLE.items() if found.get(name)}
     for task in TASKS:
         values = np.frombuffer(found["tasks"].get(f"{task}_ns", b""), np.int64)

@@ -38,14 +38,11 @@ def parse(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Sweeps:
-    """All sweeps for a machine with `cores` CPUs under the profile called `profile`.
-
-    `own_threads` and `own_depths` are levels that replace the sweeps' own, where a sweep varies them.
-    """
+    """All sweeps for a machine with `cores` CPUs under the profile called `profile`."""
 
     profile: str
     cores: int
-    own_threads: tuple[int, ...] = ()
+    own_threads: tuple[int, ...] = ()  # levels that replace the sweeps' own
     own_depths: tuple[int, ...] = ()
 
     @cached_property

@@ -19,8 +19,7 @@ from ipclab.machine.storage import mount_of
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.point import Point
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, parse
-from ipclab.studies.file_io.making import about, made, nearest, no_room
-from ipclab.studies.file_io.sets import FileSet, Whole, file_sets
+from ipclab.studies.file_io.sets import FileSet, Whole, about, file_sets, made, nearest, no_room
 from ipclab.studies.interface import Bench, Outcome, Placement, Profile, Role, Site, Study, Sweep
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"

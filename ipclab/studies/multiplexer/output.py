@@ -26,10 +26,7 @@ class Count:
 
 
 def read(text: str, cell: str) -> Count:
-    """Return the one line of `cell` in the output `text` of a test binary.
-
-    Raises `LabError` for a line that is not known, for another cell, a failure, and another number of lines.
-    """
+    """Return the one line of `cell` in the output `text` of a test binary; raises `LabError` for anything else."""
     found, passed = [], False
     for line in text.splitlines():
         if line.startswith(PREFIX):

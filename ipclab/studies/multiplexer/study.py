@@ -70,10 +70,7 @@ class MultiplexerStudy(Study):
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
-        """Compile the benchmarks into the session's folder and give what runs one cell.
-
-        What the binary said in all launches of a point is kept in the run before the point is finished.
-        """
+        """Compile the benchmarks into the session's folder and give what runs a cell and keeps what it said."""
         found = toolchain.find(toolchain.module(), toolchain.candidates())
         if isinstance(found, str):
             raise NotTestableError(found)
@@ -88,7 +85,7 @@ class MultiplexerStudy(Study):
             said = launch(site.launcher, binary, roles[0], seconds)
             made = outcome(said, roles[0].arguments["cell"], str(point.levels["op"]))
             raw.setdefault(point.id, []).append(said)
-            if len(raw[point.id]) >= profile.least_launches:
+            if len(raw[point.id]) >= profile.least_launches:  # before the point is finished
                 site.keep(f"multiplexer/{point.id}.txt", "".join(raw[point.id]).encode())
             return {PROGRAM: made}
 

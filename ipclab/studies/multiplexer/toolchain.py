@@ -96,10 +96,7 @@ def _line(said: str) -> str:
 
 
 def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment of a Go command: the person's without their Go settings, with ours.
-
-    Where their home cannot be written, the caches go below `folder`.
-    """
+    """Return a Go command's environment: the person's with our settings; caches in `folder` if there is no home."""
     kept = {name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT}
     made = {**kept, **SETTINGS}
     home = Path(given.get("HOME") or "/nonexistent")
@@ -111,8 +108,7 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
 def build(toolchain: Toolchain, source: Path, ledger: Path, session: Session, seconds: float = COMPILE_SECONDS) -> Path:
     """Compile the tests of the module in `source` into the folder of `session` and return the binary.
 
-    The compiler ends with this process, and its own files are the session's. Raises `LabError` with its first
-    complaint, or when it took longer than `seconds`.
+    Raises `LabError` with the compiler's first complaint, or when it took longer than `seconds`.
     """
     folder, binary = Path(session.folder), Path(session.folder) / "multiplexer.test"
     command = [str(toolchain.command), "test", "-c", "-trimpath", "-o", str(binary), "."]

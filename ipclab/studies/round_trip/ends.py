@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from functools import partial
 from time import perf_counter_ns as clock
@@ -39,20 +39,14 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
     place = Place(worker.prefix, worker.folder, capacity, wait)
     me = asdict(Peer.me())
     if worker.role == "server":
-        channel: Channel = kind.listen(place)
-        try:
+        with closing(kind.listen(place)) as channel:
             met = worker.meet(peer=me, address=channel.address)
             channel.accept(Peer(**met["client"]["peer"]), WAIT_NS)
-        except BaseException:
-            channel.close()
-            raise
+            yield channel
     else:
         server = worker.meet(peer=me)["server"]
-        channel = kind.connect(place, server["address"], Peer(**server["peer"]), WAIT_NS)
-    try:
-        yield channel
-    finally:
-        channel.close()
+        with closing(kind.connect(place, server["address"], Peer(**server["peer"]), WAIT_NS)) as channel:
+            yield channel
 
 
 def taker(channel: Channel, receive: str, size: int) -> Take:

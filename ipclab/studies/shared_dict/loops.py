@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic_ns as clock
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -47,37 +47,6 @@ class Task:
     def how(self) -> Codec:
         """Return the codec itself."""
         return CODECS[self.codec]
-
-
-@dataclass
-class Checked:
-    """What a reader saw: every byte compared with what this reader expects of that version, encoded by itself."""
-
-    task: Task
-    expected: list[bytes]
-    reads: int = 0
-    torn: int = 0
-    last: tuple[int, bytes] = (0, b"")
-    decoded: object = None
-
-    def see(self, version: int, data: bytes, decoded: object) -> None:
-        """Check one read, outside of any timed region."""
-        self.reads += 1
-        self.torn += data != self.expected[version % len(self.expected)]
-        self.last, self.decoded = (version, data), decoded
-
-    def refuse(self, version: int, data: bytes, error: Exception) -> NoReturn:
-        """Raise `PayloadError` for bytes that cannot be decoded because they are torn, else `error` itself."""
-        if data == self.expected[version % len(self.expected)]:
-            raise error
-        raise PayloadError(f"a read of version {version} was torn", "its bytes are none that were written") from error
-
-    def prove(self, worker: RankWorker) -> None:
-        """Note the reads, and how many were torn; compare what was decoded last with the dictionary itself."""
-        version = self.last[0] % len(self.expected)
-        whole = self.task.how.restore(self.decoded) == dictionary(self.task.entries, version)
-        worker.outcome.proof = [digest(self.last[1])]
-        worker.outcome.facts |= {"reads": self.reads, "torn": self.torn + (not whole and not self.torn)}
 
 
 class Writing:
@@ -125,15 +94,16 @@ def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
 
 
 class Reading:
-    """A reader's loop body: read, decode, keep the times, check."""
+    """A reader's loop body: read, decode, keep the times, check every byte with what this reader encodes by itself."""
 
     def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
         """Make ready what is expected."""
-        self.worker, self.store = worker, store
+        self.worker, self.task, self.store = worker, task, store
         self.decode = task.how.decode
-        self.checked = Checked(task, _encoded(task.codec, task.entries, task.contents))
+        self.expected = _encoded(task.codec, task.entries, task.contents)
         self.stamps: list[tuple[int, int, int]] = []
-        self.version = 0
+        self.version, self.torn = 0, 0
+        self.data, self.decoded = b"", None
 
     def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:
         """Read and decode a version above `after`, then check it; return the version."""
@@ -143,18 +113,32 @@ class Reading:
         try:
             decoded = self.decode(data)
         except Exception as error:
-            self.checked.refuse(self.version, data, error)
+            if data == self._expected():
+                raise
+            why = "its bytes are none that were written"
+            raise PayloadError(f"a read of version {self.version} was torn", why) from error
         done = clock()
         if acknowledge:
             acknowledge()
         self.stamps.append((start, got, done))
-        self.checked.see(self.version, data, decoded)
+        self.see(data, decoded)
         return self.version
 
+    def _expected(self) -> bytes:
+        return self.expected[self.version % len(self.expected)]
+
+    def see(self, data: bytes, decoded: Any) -> None:
+        """Check one read, outside of any timed region."""
+        self.torn += data != self._expected()
+        self.data, self.decoded = data, decoded
+
     def keep(self) -> None:
-        """Keep the samples of all reads and the proof."""
+        """Keep the samples of all reads, and the proof: what was decoded last compared with the dictionary itself."""
         stamps = np.array(self.stamps, np.int64)
         keep(self.worker, "read", stamps[:, 2] - stamps[:, 0])
         keep(self.worker, "read.transport", stamps[:, 1] - stamps[:, 0])
         keep(self.worker, "read.decode", stamps[:, 2] - stamps[:, 1])
-        self.checked.prove(self.worker)
+        content = dictionary(self.task.entries, self.version % len(self.expected))
+        whole = self.task.how.restore(self.decoded) == content
+        self.worker.outcome.proof = [digest(self.data)]
+        self.worker.outcome.facts |= {"reads": len(stamps), "torn": self.torn + (not whole and not self.torn)}

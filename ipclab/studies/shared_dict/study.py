@@ -165,10 +165,7 @@ def _short_of_ranks(point: Point) -> str | None:
 
 
 def joined(point: Point, outcomes: dict[str, Outcome]) -> Launch:
-    """Return the launch: the writer's samples, and each read of all readers in the order of the readers.
-
-    Raises `PayloadError` when a reader has fewer reads than it was asked for, or read what was never written.
-    """
+    """Return the launch: the writer's samples, and each read of all readers in their order; see `proved`."""
     writer, *readers = outcomes.values()
     facts = proved(point, writer, readers)
     samples = {op: _ns(writer, op) for op in writer.samples if op != STAMP}
