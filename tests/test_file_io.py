@@ -157,7 +157,8 @@ def tiny(name: str, count: int = 3, seed: int = 1) -> FileSet:
 
 def make(scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None) -> dict[str, Any]:
     with making.made(scratch, sets, native, (said if said is not None else []).append) as found:
-        return {"digests": found.digests, "refused": found.refused, "about": making.about(sets, found)}
+        digests = {name: each["digest"] for name, each in found.there.items()}
+        return {"digests": digests, "refused": found.refused, "about": found.there}
 
 
 def test_sets_are_made_once_and_again_when_they_are_others(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_a_full_disk_refuses_one_set_and_the_others_go_on(tmp_path: Path) -> Non
     native = FakeNative()
     native.full = "b"
     with making.made(tmp_path, [tiny("a"), tiny("b"), tiny("c")], native, lambda line: None) as found:
-        assert sorted(found.folders) == ["a", "c"]
+        assert sorted(found.there) == ["a", "c"]
         with pytest.raises(LabError, match=r"file set 'b' is not there: .*No space left.*--scratch DIR"):
             found.folder("b")
         assert not (tmp_path / "ipclab-scratch-file-io" / "b").exists()

@@ -114,7 +114,7 @@ def test_content_follows_from_the_seed(tmp_path: Path) -> None:
     digests = []
     for name, each in (("a", SOME), ("b", SOME), ("c", replace(SOME, seed=6))):
         with making.made(tmp_path / name, [each], native, lambda line: None) as found:
-            digests.append(found.digests["some"])
+            digests.append(found.there["some"]["digest"])
     assert digests[0] == digests[1] != digests[2]
 
 

@@ -10,22 +10,17 @@ PLACEMENTS = ("same", "cross", "free")
 
 @dataclass(frozen=True)
 class Profile:
-    """The effort of one sweep.
-
-    A point gets at least `least_launches` and at most `most_launches`; it ends when the 95 % interval of each primary
-    op is narrower than `target` (full width over the median). A launch samples for about `budget_ns`, at least
-    `least_samples` and at most `most_samples` times. `launch_seconds` is the deadline of one launch.
-    """
+    """The effort of one sweep."""
 
     name: str
-    least_launches: int
+    least_launches: int  # of a point
     most_launches: int
-    target: float
-    budget_ns: int
+    target: float  # width of the 95 % interval of each primary op, over the median, below which a point ends before
+    budget_ns: int  # for how long about a launch samples
     least_samples: int
     most_samples: int
     placements: tuple[str, ...]
-    launch_seconds: float = 30.0
+    launch_seconds: float = 30.0  # the deadline of one launch
 
     @property
     def samples(self) -> dict[str, int]:

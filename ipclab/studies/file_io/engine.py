@@ -59,7 +59,7 @@ def run(
 
 
 def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
-    """Make the files' pages `cold` or `warm`; return the share that is resident, which proves it, or raise `LabError`."""
+    """Make the files' pages `cold` or `warm`; return the share that is resident as the proof, or raise `LabError`."""
     change = native.drop_files if cache == "cold" else native.warm_files
     for _ in range(TRIES):
         change(folder, sizes, os.cpu_count() or 1)

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -131,17 +131,17 @@ def file_sets(profile: str) -> dict[str, FileSet]:
 
 @dataclass
 class Made:
-    """The sets that are on disk: folder and digest by name; `refused` says why one is not."""
+    """The sets on disk below `home`: by name what is there, and why others are not."""
 
-    folders: dict[str, Path] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
+    home: Path
+    there: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     def folder(self, name: str) -> Path:
         """Return the folder of the set `name`; raises `LabError` when it could not be made."""
         if name in self.refused:
             raise LabError(f"file set {name!r} is not there", self.refused[name], ELSEWHERE)
-        return self.folders[name]
+        return self.home / name
 
 
 def free_bytes(folder: Path) -> int:
@@ -176,10 +176,11 @@ def made(
     `LabError` when the folder cannot be made or another process reads files in it.
     """
     with held(scratch, TAG, own) as home:
-        found = Made()
+        found = Made(home)
         for each in sets:
             try:
-                found.folders[each.name], found.digests[each.name] = _make(home, each, engine, say)
+                digest = _digest(home / each.name, each, engine, say)
+                found.there[each.name] = {**each.files(), "bytes": each.bytes, "digest": digest}
             except (OSError, LabError) as error:
                 shutil.rmtree(home / each.name, ignore_errors=True)  # what is not whole gives its room back
                 found.refused[each.name] = error.why if isinstance(error, LabError) else str(error)
@@ -187,15 +188,15 @@ def made(
         yield found
 
 
-def _make(home: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> tuple[Path, str]:
-    folder = home / each.name
+def _digest(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> str:
+    """Make the set, anew where somebody wrote into it since; return the digest of its contents."""
     known = (folder / DIGEST).read_text() if _same(folder, each) and (folder / DIGEST).is_file() else ""
     digest = _fill(folder, each, engine, say)
-    if known and digest != known:  # somebody wrote into it since
+    if known and digest != known:
         shutil.rmtree(folder)
         digest = _fill(folder, each, engine, say)
     write_whole(folder / DIGEST, digest.encode())
-    return folder, digest
+    return digest
 
 
 def _fill(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> str:
@@ -223,16 +224,6 @@ def _fill(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]) 
 
 def _same(folder: Path, each: FileSet) -> bool:
     """Tell whether the folder holds these very files, or the beginning of them."""
-    try:
+    with suppress(OSError):
         return (folder / ABOUT).read_bytes() == dump_json(each.files())
-    except OSError:
-        return False
-
-
-def about(sets: Iterable[FileSet], found: Made) -> dict[str, Any]:
-    """Return what the run keeps of its sets: what they are, how much they hold, the digest of their contents."""
-    return {
-        each.name: {**each.files(), "bytes": each.bytes, "digest": found.digests[each.name]}
-        for each in sets
-        if each.name in found.digests
-    }
+    return False

@@ -19,7 +19,7 @@ from ipclab.machine.storage import mount_of
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.point import Point
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, parse
-from ipclab.studies.file_io.sets import FileSet, Whole, about, file_sets, made, nearest, no_room
+from ipclab.studies.file_io.sets import FileSet, Whole, file_sets, made, nearest, no_room
 from ipclab.studies.interface import Bench, Outcome, Placement, Profile, Role, Site, Study, Sweep
 
 NO_NATIVE = "the native package is not there; install Rust, then: make setup"
@@ -91,7 +91,7 @@ class FileIoStudy(Study):
         sets = [file_sets(profile.name)[name] for name in dict.fromkeys(str(point.levels["set"]) for point in points)]
         sweeps, drawn, sums = Sweeps(profile.name, cores()), set[str](), dict[str, str]()
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as found:
-            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": about(sets, found)})
+            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": found.there})
 
             def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
                 folder, first = str(found.folder(str(point.levels["set"]))), point.id not in drawn

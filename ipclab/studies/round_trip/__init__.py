@@ -35,11 +35,6 @@ class RoundTripStudy(Study):
         sizes = sorted(set(sweep.sizes or SIZES))
         found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
         pinned = [placement for placement in profile.placements if placement != "free"]
-        placed = [
-            {"size": size, "placement": placement}
-            for size in sizes
-            for placement in (profile.placements if size == sizes[0] else pinned)
-        ]
         waits = [{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]]
         return self.of_arms(
             found,
@@ -47,7 +42,8 @@ class RoundTripStudy(Study):
             found=list(found),
             waits=waits,
             gaps=sweep.numbers("gap_ns", GAPS_NS),
-            placed_sizes=placed,
+            sizes=sizes,
+            placements=profile.placements,
             smallest=sizes[:1],
             largest=sizes[-1:],
             pinned=pinned,

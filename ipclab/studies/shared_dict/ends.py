@@ -1,10 +1,11 @@
 """The writer and the readers of a shared dictionary: they open a store together, and run a scenario on it."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from time import monotonic_ns as clock
+from typing import Any
 
 import numpy as np
 
@@ -140,11 +141,11 @@ def _read_live(worker: RankWorker, task: Task, reading: Reading) -> None:
     keep(worker, SEEN, np.array([done for _, _, done in reading.stamps], np.int64))
 
 
-SCENARIOS = {
-    "published": (_write_published, _read_published),
-    "read-many": (_write_many, _read_many),
-    "stream": (_write_stream, _read_stream),
-    "live": (_write_live, _read_live),
+SCENARIOS: dict[str, dict[type, Callable[[RankWorker, Task, Any], None]]] = {
+    "published": {Writing: _write_published, Reading: _read_published},
+    "read-many": {Writing: _write_many, Reading: _read_many},
+    "stream": {Writing: _write_stream, Reading: _read_stream},
+    "live": {Writing: _write_live, Reading: _read_live},
 }
 
 
@@ -182,23 +183,22 @@ def opened(worker: RankWorker, task: Task) -> Iterator[Store]:
 
 def write(worker: RankWorker, **levels: object) -> None:
     """Be the writer of the point with `levels`."""
-    task = Task(**levels)  # type: ignore[arg-type]
-    with opened(worker, task) as store, _frozen():
-        writing = Writing(worker, task, store)
-        worker.meet()
-        SCENARIOS[task.arm][0](worker, task, writing)
-        writing.keep()
+    _run(worker, Writing, **levels)
     worker.outcome.facts |= {"ranks_per_cpu": worker.crowd, "fresh_ranks": worker.fresh}
 
 
 def read(worker: RankWorker, **levels: object) -> None:
     """Be a reader of the point with `levels`."""
+    _run(worker, Reading, **levels)
+
+
+def _run(worker: RankWorker, kind: type[Writing] | type[Reading], **levels: object) -> None:
     task = Task(**levels)  # type: ignore[arg-type]
     with opened(worker, task) as store, _frozen():
-        reading = Reading(worker, task, store)
+        body = kind(worker, task, store)
         worker.meet()
-        SCENARIOS[task.arm][1](worker, task, reading)
-        reading.keep()
+        SCENARIOS[task.arm][kind](worker, task, body)
+        body.keep()
 
 
 @contextmanager
