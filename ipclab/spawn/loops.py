@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,11 @@ def record(worker: Worker, op: str, phases: Sequence[str], step: Step, count: in
             for stamp in step():
                 stamps[place] = stamp
                 place += 1
-    rows = np.frombuffer(stamps, dtype=np.int64).reshape(count, width)
+    keep_phases(worker, op, phases, np.frombuffer(stamps, dtype=np.int64).reshape(count, width))
+
+
+def keep_phases(worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarray[Any, np.dtype[np.int64]]") -> None:
+    """Keep the samples of `op` and of each of its phases from `rows` of int64 clocks, as `record` does."""
     keep(worker, op, rows[:, -1] - rows[:, 0])
     if len(phases) > 1:
         for phase, column in zip(phases, np.diff(rows, axis=1).T, strict=True):

@@ -1,7 +1,6 @@
 """The studies that are installed, ours and other packages'."""
 
 from functools import cache
-from typing import Any
 
 from ipclab.backends.installed import backends
 from ipclab.plugins import chosen, installed
@@ -10,19 +9,15 @@ from ipclab.studies.interface import Study
 GROUP = "ipclab.studies"
 # In the order of measuring: the limits first, for every run is read against them. Other packages' studies follow.
 ORDER = ("limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io")
-NEEDED = ("points", "roles", "collect", "open", "factors")
 
 
 @cache
 def studies() -> dict[str, Study]:
     """Return every registered study by name, the limits first; raises `UsageError` when one cannot be loaded."""
-    found = installed(GROUP, "study", _made)
+    found = installed(
+        GROUP, "study", lambda kind: kind() if isinstance(kind, type) and issubclass(kind, Study) else None
+    )
     return {name: found[name] for name in dict.fromkeys([*(each for each in ORDER if each in found), *found])}
-
-
-def _made(kind: Any) -> Study | None:
-    """Return a study of the class `kind`."""
-    return kind() if all(hasattr(kind, name) for name in NEEDED) else None
 
 
 def study(name: str) -> Study:

@@ -1,12 +1,12 @@
 """What a study must offer so that the runner can measure it."""
 
 import inspect
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,9 +38,8 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for a size that is not positive."""
-        for size in self.sizes or ():
-            if size <= 0:
-                raise UsageError(f"size {size} is not possible", "", "give a number of bytes above 0")
+        if wrong := [size for size in self.sizes or () if size <= 0]:
+            raise UsageError(f"size {wrong[0]} is not possible", "", "give a number of bytes above 0")
 
     def wants(self, backend: str) -> bool:
         """Tell whether points of `backend` are asked for."""
@@ -80,15 +79,13 @@ class Site:
 Bench = Callable[[Point, Sequence[Role], float], dict[str, Outcome]]
 
 
-class Study(Protocol):
-    """One question with its factors; what most studies have in common is here, to be inherited."""
+class Study(ABC):
+    """One question with its factors; what most studies have in common is here."""
 
     name: str
     mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
     sized: bool = True  # whether its payloads can have any size
-    factors: ClassVar[
-        Mapping[str, tuple[Level, ...]]
-    ] = {}  # what a sweep varies beside sizes and backends: usual levels
+    factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}  # beside sizes and backends: the levels usually swept
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
 

@@ -32,11 +32,8 @@ BACKLOG = 8  # so that a stranger who waits keeps nobody out
 WARM_UP = 2
 PROOF_MESSAGES = 3
 PICKLED_NAMES = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("_codecs", "encode"),
+    *(("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode")),
+    *(("numpy._core.multiarray", "_reconstruct"), ("numpy._core.numeric", "_frombuffer")),
 }
 
 

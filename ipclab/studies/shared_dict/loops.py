@@ -10,7 +10,7 @@ import numpy as np
 
 from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
 from ipclab.backends.interface import Store
-from ipclab.spawn.loops import keep
+from ipclab.spawn.loops import keep_phases
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, digest
 
@@ -75,11 +75,8 @@ class Writing:
 
     def keep(self) -> None:
         """Keep the samples of all writes."""
-        stamps = np.array(self.stamps, np.int64)
-        keep(self.worker, "write", stamps[:, 2] - stamps[:, 0])
-        keep(self.worker, "write.encode", stamps[:, 1] - stamps[:, 0])
-        keep(self.worker, "write.transport", stamps[:, 2] - stamps[:, 1])
-        self.worker.outcome.facts |= {"writes": len(stamps), "messages": len(stamps) * self.copies}
+        keep_phases(self.worker, "write", ("encode", "transport"), np.array(self.stamps, np.int64))
+        self.worker.outcome.facts |= {"writes": len(self.stamps), "messages": len(self.stamps) * self.copies}
 
 
 @lru_cache(maxsize=2)
@@ -134,11 +131,8 @@ class Reading:
 
     def keep(self) -> None:
         """Keep the samples of all reads, and the proof: what was decoded last compared with the dictionary itself."""
-        stamps = np.array(self.stamps, np.int64)
-        keep(self.worker, "read", stamps[:, 2] - stamps[:, 0])
-        keep(self.worker, "read.transport", stamps[:, 1] - stamps[:, 0])
-        keep(self.worker, "read.decode", stamps[:, 2] - stamps[:, 1])
+        keep_phases(self.worker, "read", ("transport", "decode"), np.array(self.stamps, np.int64))
         content = dictionary(self.task.entries, self.version % len(self.expected))
         whole = self.task.how.restore(self.decoded) == content
         self.worker.outcome.proof = [digest(self.data)]
-        self.worker.outcome.facts |= {"reads": len(stamps), "torn": self.torn + (not whole and not self.torn)}
+        self.worker.outcome.facts |= {"reads": len(self.stamps), "torn": self.torn + (not whole and not self.torn)}
