@@ -29,7 +29,7 @@ from ipclab.store.samples import Measured, decode
 from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, joined, staleness
+from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, staleness
 from tests.commands import WITHOUT_NATIVE, environment, names_of, namespace, namespace_refused, processes_of
 from tests.test_ranks import CPUS, MISSING
 
@@ -214,18 +214,18 @@ def outcomes(reads: list[int], torn: int = 0) -> dict[str, Outcome]:
 
 def test_lost_and_torn_reads_fail_the_launch() -> None:
     point = Point("shared_dict", "lmdb", 521, "free", {"arm": "live", "readers": 2})
-    launch = joined(point, outcomes([2, 2]))
+    launch = STUDY.collect(point, outcomes([2, 2]), 1)
     assert launch.samples["read"].tolist() == [4] * 4
     assert launch.samples["staleness"].tolist() == [50, 110, 50, 110]
     assert launch.counters == {"read": {"cpu_ns": 1.5}}
     assert launch.facts["versions_behind_max"] == 1
     assert (launch.facts["reads"], launch.facts["retries"], launch.facts["reads_per_reader"]) == (4, 2, [2, 2])
     with pytest.raises(PayloadError, match=re.escape("1 of 4 reads were lost: the readers made [2, 1]")):
-        joined(point, outcomes([2, 1]))
+        STUDY.collect(point, outcomes([2, 1]), 1)
     with pytest.raises(PayloadError, match="2 of 4 reads were torn"):
-        joined(point, outcomes([2, 2], torn=1))
+        STUDY.collect(point, outcomes([2, 2], torn=1), 1)
     with pytest.raises(PayloadError, match="were lost"):
-        joined(point, outcomes([2]))
+        STUDY.collect(point, outcomes([2]), 1)
 
 
 def test_staleness_is_age_and_versions_behind() -> None:

@@ -33,6 +33,8 @@ USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
 WRITES = 30  # of a point at least, over all its launches
+Facts = dict[str, Any]
+WRITE_FACTS = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
 READ_OPS = ("read", "read.transport", "read.decode", "read-total")
 QUICK_LAUNCHES = 6  # the fewest that can tell seven mechanisms apart after correction
 
@@ -76,8 +78,20 @@ class SharedDictStudy(Study):
         ]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Join the samples of all readers; raises `PayloadError` when a read was lost or torn."""
-        return joined(point, outcomes)
+        """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
+        writer, *readers = [Study.collect(self, point, {name: each}, seed) for name, each in outcomes.items()]
+        facts, samples = proved(point, writer.facts, [reader.facts for reader in readers]), dict(writer.samples)
+        for op in (op for op in READ_OPS if op in readers[0].samples):
+            samples[op] = np.concatenate([reader.samples[op] for reader in readers])
+        if STAMP in writer.samples:
+            stamps = samples.pop(STAMP)
+            seen = [staleness(stamps, reader.samples[VERSION], reader.samples[SEEN]) for reader in readers]
+            samples["staleness"], behind = (np.concatenate(each) for each in zip(*seen, strict=True))
+            facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
+        counters = dict(writer.counters)
+        if counted := [reader.counters["read"] for reader in readers if "read" in reader.counters]:
+            counters["read"] = {name: sum(each[name] for each in counted) / len(counted) for name in counted[0]}
+        return Launch(samples, counters, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory for the messages."""
@@ -164,53 +178,19 @@ def _short_of_ranks(point: Point) -> str | None:
     return None if need <= most else f"it takes {need} ranks on one node and there are {most}; start more"
 
 
-def joined(point: Point, outcomes: dict[str, Outcome]) -> Launch:
-    """Return the launch: the writer's samples, and each read of all readers in their order; see `proved`."""
-    writer, *readers = outcomes.values()
-    facts = proved(point, writer, readers)
-    samples = {op: _ns(writer, op) for op in writer.samples if op != STAMP}
-    for op in READ_OPS:
-        if op in readers[0].samples:
-            samples[op] = np.concatenate([_ns(reader, op) for reader in readers])
-    if STAMP in writer.samples:
-        ages = [staleness(_ns(writer, STAMP), _ns(reader, VERSION), _ns(reader, SEEN)) for reader in readers]
-        samples["staleness"] = np.concatenate([age for age, _ in ages])
-        behind = np.concatenate([versions for _, versions in ages])
-        facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
-    counters = dict(writer.counters)
-    if "read" in readers[0].counters:
-        names = readers[0].counters["read"]
-        every = [reader.counters["read"] for reader in readers]
-        counters["read"] = {name: sum(each[name] for each in every) / len(every) for name in names}
-    return Launch(samples, counters, facts=facts)
-
-
-def _ns(outcome: Outcome, op: str) -> Samples:
-    return np.frombuffer(outcome.samples[op], np.int64)
-
-
-def proved(point: Point, writer: Outcome, readers: Sequence[Outcome]) -> dict[str, Any]:
+def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
-    wanted = PUBLISHED_READS if point.levels["arm"] == "published" else int(writer.facts["asked"])
-    reads = [int(reader.facts["reads"]) for reader in readers]
-    torn = sum(int(reader.facts["torn"]) for reader in readers)
-    lost = sum(max(0, wanted - made) for made in reads)
+    wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
+    reads = [each["reads"] for each in read]
+    torn, lost = sum(each["torn"] for each in read), sum(max(0, wanted - made) for made in reads)
     if torn:
         raise PayloadError(f"{torn} of {sum(reads)} reads were torn", "their bytes are none that were written")
-    if lost or len(readers) != point.levels["readers"]:
-        raise PayloadError(f"{lost} of {wanted * len(readers)} reads were lost", f"the readers made {reads}")
-    names = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
-    facts = {name: writer.facts[name] for name in names if name in writer.facts}
-    return {
-        **facts,
-        "reads": sum(reads),
-        "reads_wanted": wanted * len(readers),
-        "lost": lost,
-        "torn": torn,
-        "retries": sum(int(reader.facts["retries"]) for reader in readers),
-        "readers": len(readers),
-        "reads_per_reader": reads,
-    }
+    if lost or len(read) != point.levels["readers"]:
+        raise PayloadError(f"{lost} of {wanted * len(read)} reads were lost", f"the readers made {reads}")
+    facts = {name: wrote[name] for name in WRITE_FACTS if name in wrote}
+    facts |= {"reads": sum(reads), "reads_wanted": wanted * len(read), "lost": lost, "torn": torn}
+    facts |= {"retries": sum(each["retries"] for each in read), "readers": len(read), "reads_per_reader": reads}
+    return facts
 
 
 def staleness(stamps: Samples, versions: Samples, seen: Samples) -> tuple[Samples, Samples]:
