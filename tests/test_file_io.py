@@ -95,7 +95,7 @@ def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> Non
         assert (levels["direct"] == "yes") <= (levels["cache"] == "cold" and point.backend != "mmap")
         assert study.in_flight(point) <= 896
         assert str(levels["cache"]) in point.block
-        assert point.size_bytes == sweeps.sets[str(levels["set"])].bytes
+        assert point.size_bytes == file_sets(profile)[str(levels["set"])].bytes
     drawn = [point for point in points if sweeps.in_timeline(point)]
     assert {str(point.levels["arm"]) for point in drawn} == {"serial", "roles", "map"}
 

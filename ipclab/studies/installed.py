@@ -1,6 +1,7 @@
 """The studies that are installed, ours and other packages'."""
 
 from functools import cache
+from inspect import isclass
 
 from ipclab.backends.installed import backends
 from ipclab.plugins import chosen, installed
@@ -14,9 +15,7 @@ ORDER = ("limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_
 @cache
 def studies() -> dict[str, Study]:
     """Return every registered study by name, the limits first; raises `UsageError` when one cannot be loaded."""
-    found = installed(
-        GROUP, "study", lambda kind: kind() if isinstance(kind, type) and issubclass(kind, Study) else None
-    )
+    found = installed(GROUP, "study", lambda kind: kind() if isclass(kind) and issubclass(kind, Study) else None)
     return {name: found[name] for name in dict.fromkeys([*(each for each in ORDER if each in found), *found])}
 
 

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ipclab.store.point import Point
 from ipclab.studies import arms
 from ipclab.studies.arms import Levels, table
 from ipclab.studies.file_io import ARMS, KIB
-from ipclab.studies.file_io.sets import Draw, FileSet, file_sets
+from ipclab.studies.file_io.sets import Draw, file_sets
 
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
@@ -45,11 +44,6 @@ class Sweeps:
     own_threads: tuple[int, ...] = ()  # levels that replace the sweeps' own
     own_depths: tuple[int, ...] = ()
 
-    @cached_property
-    def sets(self) -> dict[str, FileSet]:
-        """Return the file sets by name."""
-        return file_sets(self.profile)
-
     @property
     def reference(self) -> int:
         """Return the threads of the comparison of serial with overlapped reading: the text's, where it fits."""
@@ -69,9 +63,9 @@ class Sweeps:
         }
         known["serial"] = [count for count in known["serial"] if count > 1]
         known["longest"] = [count for count in known["longest"] if count > self.reference]
-        files = self.sets["large"].count
+        files = file_sets(self.profile)["large"].count
         depths = self.own_depths or [n for n in (1, 2, 4, 8, 16, 40) if n <= min(files, 16) or n == files]
-        sized = {name: each.size.mean for name, each in self.sets.items() if name.startswith("size-")}
+        sized = {name: each.size.mean for name, each in file_sets(self.profile).items() if name.startswith("size-")}
         return known | {
             "reference": [self.reference],
             "mixes": [mix for mix in table(ARMS)["mixes"] if len(parse(mix)) <= 2 * self.cores],
@@ -97,7 +91,7 @@ class Sweeps:
             "buffer": "none" if mapped else "fresh",
         }
         own = {name: level for name, level in usual.items() if levels[name] == "usual"}
-        size = self.sets[levels["set"]].bytes
+        size = file_sets(self.profile)[levels["set"]].bytes
         return {**levels, **own, "roles": roles, "threads": len(parse(roles)), "size": size}
 
     def in_timeline(self, point: Point) -> bool:

@@ -20,6 +20,7 @@ from ipclab.store.files import dump_json, write_whole
 from ipclab.studies.arms import table
 from ipclab.studies.file_io import ARMS
 
+Say = Callable[[str], None]
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
 PROFILES = ("smoke", "quick", "standard", "full")
@@ -82,7 +83,7 @@ class FileSet:
 
     @property
     def native_sizes(self) -> bytes:
-        """Return the sizes as the native engine takes them: unsigned 64-bit, little-endian."""
+        """Return the sizes as the engine takes them: unsigned 64-bit, little-endian."""
         return self.sizes.astype("<u8").tobytes()
 
     @property
@@ -164,11 +165,7 @@ def no_room(each: FileSet, scratch: Path) -> str | None:
 
 @contextmanager
 def made(
-    scratch: Path,
-    sets: Iterable[FileSet],
-    engine: Any,
-    say: Callable[[str], None],
-    own: Callable[[Path], None] = lambda path: None,
+    scratch: Path, sets: Iterable[FileSet], engine: Any, say: Say, own: Callable[[Path], None] = lambda path: None
 ) -> Iterator[Made]:
     """Make every set below `scratch` that is not there yet, in the order given, and hold the folder.
 
@@ -188,7 +185,7 @@ def made(
         yield found
 
 
-def _digest(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> str:
+def _digest(folder: Path, each: FileSet, engine: Any, say: Say) -> str:
     """Make the set, anew where somebody wrote into it since; return the digest of its contents."""
     known = (folder / DIGEST).read_text() if _same(folder, each) and (folder / DIGEST).is_file() else ""
     digest = _fill(folder, each, engine, say)
@@ -199,7 +196,7 @@ def _digest(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]
     return digest
 
 
-def _fill(folder: Path, each: FileSet, engine: Any, say: Callable[[str], None]) -> str:
+def _fill(folder: Path, each: FileSet, engine: Any, say: Say) -> str:
     """Make the files that are not there; return the digest of all."""
     if not _same(folder, each):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description

@@ -55,8 +55,8 @@ class MultiplexerStudy(Study):
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
         near, far = placement.role(0), placement.role(1)
         peer = sorted(far) if point.levels["op"] == "end-to-end" and far != near else []
-        milliseconds = max(1, profile.budget_ns // MS)
-        return [Role(PROGRAM, "", {"cell": cell(point), "benchtime": f"{milliseconds}ms", "peer": peer}, near)]
+        time = f"{max(1, profile.budget_ns // MS)}ms"
+        return [Role(PROGRAM, "", {"cell": cell(point), "benchtime": time, "peer": peer}, near)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the samples; the benchmark has verified what arrived."""

@@ -1,8 +1,9 @@
 """The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed 003)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
@@ -36,19 +37,14 @@ class RoundTripStudy(Study):
         found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
         pinned = [placement for placement in profile.placements if placement != "free"]
         waits = [{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]]
-        return self.of_arms(
-            found,
-            lambda levels: _own(levels, found[levels["backend"]]),
-            found=list(found),
-            waits=waits,
-            gaps=sweep.numbers("gap_ns", GAPS_NS),
-            sizes=sizes,
-            placements=profile.placements,
-            smallest=sizes[:1],
-            largest=sizes[-1:],
-            pinned=pinned,
-            last=pinned[-1:],
-        )
+        known: dict[str, Sequence[Any]] = {
+            "found": list(found),
+            "waits": waits,
+            "gaps": sweep.numbers("gap_ns", GAPS_NS),
+        }
+        known |= {"sizes": sizes, "smallest": sizes[:1], "largest": sizes[-1:]}
+        known |= {"placements": profile.placements, "pinned": pinned, "last": pinned[-1:]}
+        return self.of_arms(found, lambda levels: _own(levels, found[levels["backend"]]), **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""

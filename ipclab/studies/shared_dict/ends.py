@@ -194,21 +194,13 @@ def read(worker: RankWorker, **levels: object) -> None:
 
 def _run(worker: RankWorker, kind: type[Writing] | type[Reading], **levels: object) -> None:
     task = Task(**levels)  # type: ignore[arg-type]
-    with opened(worker, task) as store, _frozen():
-        body = kind(worker, task, store)
-        worker.meet()
-        SCENARIOS[task.arm][kind](worker, task, body)
-        body.keep()
-
-
-@contextmanager
-def _frozen() -> Iterator[None]:
-    """Keep the collector out of the timed loops."""
-    was = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
+    with opened(worker, task) as store:
+        gc.collect()
+        gc.disable()  # not in the timed loops
+        try:
+            body = kind(worker, task, store)
+            worker.meet()
+            SCENARIOS[task.arm][kind](worker, task, body)
+            body.keep()
+        finally:
             gc.enable()
