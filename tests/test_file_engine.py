@@ -392,7 +392,7 @@ CALLS: list[Callable[[Path], object]] = [
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left_open() -> Iterator[None]:
-    before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+def _nothing_left_open(tmp_path: Path) -> Iterator[None]:
     yield
-    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == before
+    links = [os.path.realpath(entry) for entry in Path("/proc/self/fd").iterdir()]
+    assert [link for link in links if link.startswith(str(tmp_path))] == []
