@@ -176,7 +176,8 @@ def chosen(backend: str, arm: str, entries: int = 10) -> Point:
 
 def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
     with pytest.raises((PayloadError, LaunchError), match="torn"):
-        launched(bench, chosen("posix-shm", "live", 1000), "unlocked")
+        for _ in range(10):  # of which one at least reads while half is written
+            launched(bench, chosen("posix-shm", "live", 1000), "unlocked")
 
 
 @pytest.mark.slow

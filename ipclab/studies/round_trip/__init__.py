@@ -37,11 +37,8 @@ class RoundTripStudy(Study):
         found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
         pinned = [placement for placement in profile.placements if placement != "free"]
         waits = [{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]]
-        known: dict[str, Sequence[Any]] = {
-            "found": list(found),
-            "waits": waits,
-            "gaps": sweep.numbers("gap_ns", GAPS_NS),
-        }
+        gaps = sweep.numbers("gap_ns", GAPS_NS)
+        known: dict[str, Sequence[Any]] = {"found": list(found), "waits": waits, "gaps": gaps}
         known |= {"sizes": sizes, "smallest": sizes[:1], "largest": sizes[-1:]}
         known |= {"placements": profile.placements, "pinned": pinned, "last": pinned[-1:]}
         return self.of_arms(found, lambda levels: _own(levels, found[levels["backend"]]), **known)
