@@ -539,7 +539,7 @@ from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle.unpack import unpack
-from ipclab.compare.reporting import report, summary
+from ipclab.compare.reporting import report
 from ipclab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.measure.progress import Progress
@@ -547,7 +547,7 @@ from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Progress())
-print(summary(compared)[0])
+print(compared[0])
 print(stale(checkout(), Path(sys.argv[3])))
 next((runs[1].path / "points").rglob("*.parquet")).unlink()
 print(stale(checkout(), Path(sys.argv[3]))[0])
@@ -568,8 +568,8 @@ def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path)
     assert "2 slower" in said[1]
     assert said[2] == "[]"  # the manifest knows both runs
     assert said[3].startswith("data: bbbb/") and said[3].endswith(".parquet was removed since the report")
-    page = (tmp_path / "out/en/07_machines.html").read_text()
+    page = (tmp_path / "out/en/machines.html").read_text()
     assert "bbbb" in page and page.count('role="img"') == 3
-    book = (tmp_path / "out/en/07_machines.pdf").read_bytes()
+    book = (tmp_path / "out/en/machines.pdf").read_bytes()
     assert book.startswith(b"%PDF-") and b"comparison.csv" in book
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["imported"]
