@@ -572,4 +572,5 @@ def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path)
     assert "bbbb" in page and page.count('role="img"') == 3
     book = (tmp_path / "out/en/machines.pdf").read_bytes()
     assert book.startswith(b"%PDF-") and b"comparison.csv" in book
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["imported"]
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["executed", "imported", "runs"]
+    assert list((tmp_path / "data/runs").rglob("*.json")) == []  # no run, and no session that is left
