@@ -7,8 +7,10 @@ import pytest
 
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
+from ipclab.store.bundle.pack import pack
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
+from tests.bundled import make_run
 from tests.commands import ROOT
 from tests.made import make_launch
 
@@ -45,3 +47,11 @@ def measured(point: Point) -> Measured:
         make_launch(("steal",), second, write=[40, 20, 30], read=[5], write__copy=[6]),
     ]
     return Measured(point, launches, "budget", ["worker 'program' was killed by SIGKILL: nothing on its stderr"])
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A bundle of a run that was made elsewhere."""
+    file = tmp_path / "run.ipclab"
+    pack(make_run(tmp_path / "elsewhere"), file)
+    return file

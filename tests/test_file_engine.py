@@ -1,10 +1,8 @@
-"""The native file-reading engine: every file once under every mix of roles, bad files, limits, accounting."""
+"""The native file-reading engine: every file once under every mix of roles, bad files and plans, accounting."""
 
 import os
 import resource
 import struct
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from tests.commands import environment, namespace, namespace_refused
 
 native = pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
 if not hasattr(native, "read_files"):
@@ -153,46 +149,6 @@ def test_above_20000_files_an_even_sample_is_kept(tmp_path: Path) -> None:
     assert (np.frombuffer(done["tasks"]["thread"], "<i8") >= 0).all()
 
 
-def test_a_making_is_reproducible_resumes_and_tells_its_progress(tmp_path: Path) -> None:
-    sizes, said = packed(SIZES), list[int]()
-    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
-        native.make_files(str(tmp_path / name), 0, sizes, seed, 2, said.append)
-        assert said[-1] == len(SIZES)
-    first, again, other = (native.digest_files(str(tmp_path / name), sizes, 2) for name in "abc")
-    assert first == again != other
-    assert len(first) == 32
-    gone, part = path_of(tmp_path / "b", 11), path_of(tmp_path / "b", 11).with_suffix(".part")
-    kept = path_of(tmp_path / "b", 12)
-    inode = kept.stat().st_ino
-    gone.rename(part)
-    part.write_bytes(b"killed here")
-    native.make_files(str(tmp_path / "b"), 0, sizes, 3, 2, None)
-    assert native.digest_files(str(tmp_path / "b"), sizes, 1) == first
-    assert not part.exists()
-    assert kept.stat().st_ino == inode
-    assert gone.stat().st_mode & 0o777 == 0o600
-
-
-def test_content_follows_from_the_index_alone_and_does_not_compress(tmp_path: Path) -> None:
-    import zlib
-
-    native.make_files(str(tmp_path / "whole"), 0, packed([5000] * 4), 9, 2, None)
-    native.make_files(str(tmp_path / "part"), 3, packed([5000]), 9, 1, None)
-    data = [path_of(tmp_path / "whole", index).read_bytes() for index in range(4)]
-    assert path_of(tmp_path / "part", 3).read_bytes() == data[3]
-    assert len(set(data)) == 4
-    assert len(zlib.compress(b"".join(data), 9)) > 20_000
-
-
-def test_a_callback_that_raises_stops_the_making(tmp_path: Path) -> None:
-    def refuse(_: int) -> None:
-        raise KeyError("enough")
-
-    with pytest.raises(KeyError):
-        native.make_files(str(tmp_path / "set"), 0, packed([100] * 50), 1, 2, refuse)
-    assert not list(tmp_path.rglob("*.part"))
-
-
 def test_the_cache_is_dropped_and_warmed(files: Path) -> None:
     sizes = packed(SIZES)
     pages = sum(-(-size // resource.getpagesize()) for size in SIZES)
@@ -247,93 +203,6 @@ def test_files_cut_and_removed_meanwhile_are_told(tmp_path: Path, method: str) -
     assert {errno for _, errno, _ in done["errors"]} <= {ENOENT, ENODATA}
     again = read(folder, sizes, method=method, roles=["read", "compute", "both"])
     assert [index for index, *_ in again["errors"]] == list(range(101, 300))
-
-
-FULL = """
-import os, sys, struct
-import ipclab_native as native
-sizes = struct.pack("<20Q", *[300_000] * 20)
-try:
-    native.make_files(sys.argv[1] + "/set", 0, sizes, 1, 2, None)
-except OSError as error:
-    print(error.errno, error.strerror)
-names = [name for _, _, names in os.walk(sys.argv[1]) for name in names]
-print(len([name for name in names if name.endswith(".part")]), 1 <= len(names) < 20)
-print(native.direct_missing(sys.argv[1]))
-"""
-
-
-def test_a_full_disk_is_told_and_parts_are_removed(tmp_path: Path) -> None:
-    if refused := namespace_refused():
-        pytest.skip(f"no private mount namespace here: {refused}")
-    script = 'mount -t tmpfs -o size=2m tmpfs "$1"; shift; exec "$@"'
-    (tmp_path / "small").mkdir()
-    command = namespace(script, str(tmp_path / "small"), sys.executable, "-c", FULL, str(tmp_path / "small"))
-    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
-    assert done.stderr == ""
-    first, second, third = done.stdout.splitlines()
-    assert first == "28 writing a file of the set: No space left on device (os error 28)"
-    assert second == "0 True"
-    assert third.startswith("the folder is on tmpfs")
-
-
-SECCOMP = """
-import ctypes, os, struct, sys
-import ipclab_native as native
-# Refuse io_uring_setup (425 on every architecture) with the errno given.
-lines = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050000 | int(sys.argv[1])), (0x06, 0, 0, 0x7FFF0000)]
-code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *line) for line in lines))
-program = struct.pack("@HP", len(lines), ctypes.addressof(code))
-libc = ctypes.CDLL(None, use_errno=True)
-held = ctypes.create_string_buffer(program)
-if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, held, 0, 0):
-    sys.exit("no filter: " + os.strerror(ctypes.get_errno()))
-print(native.io_uring_missing())
-plan = {"folder": "/", "sizes": bytes(8), "method": "overlapped", "roles": ["both"], "in_flight": 1}
-try:
-    native.read_files({**plan, "deadline_ns": 10**9})
-except OSError as error:
-    print(error.errno, error.strerror)
-"""
-
-
-@pytest.mark.parametrize(("errno", "words"), [(1, "refused by a security filter"), (38, "this kernel has no io_uring")])
-def test_a_filter_that_refuses_io_uring_is_named(errno: int, words: str) -> None:
-    command = [sys.executable, "-c", SECCOMP, str(errno)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.stderr.startswith("no filter"):
-        pytest.skip(done.stderr)
-    assert done.stderr == ""
-    missing, refused = done.stdout.splitlines()
-    assert words in missing
-    assert refused == f"{errno} {missing}"
-
-
-FEW = """
-import resource, struct, sys
-import ipclab_native as native
-n = 500
-sizes = struct.pack(f"<{n}Q", *[5000] * n)
-native.make_files(sys.argv[1], 0, sizes, 1, 2, None)
-resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-plan = {"folder": sys.argv[1], "sizes": sizes, "in_flight": 100_000, "deadline_ns": 10**10, "depth": 200}
-for method in ("sync", "mmap") + (() if native.io_uring_missing() else ("overlapped",)):
-    for roles in (["both"] * 4, ["read-then-compute"] * 4, ["read", "read", "compute"]):
-        done = native.read_files({**plan, "method": method, "roles": roles})
-        assert (done["files"], done["errors"]) == (n, []), done["errors"][:3]
-        assert done["max_open_files"] <= done["in_flight"] < 64
-try:
-    native.read_files({**plan, "method": "sync", "roles": ["both"] * 64})
-except OSError as error:
-    print(error.errno, error.strerror)
-"""
-
-
-def test_the_limit_of_open_files_is_never_met(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", FEW, str(tmp_path / "set")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "24 the limit of open files (64, ulimit -n) is too low for 64 threads\n"
 
 
 def test_the_deadline_ends_every_run(files: Path) -> None:

@@ -1,9 +1,8 @@
-"""The file-reading study: sets, roles, sweeps, making files, proof of the cache's state."""
+"""The file-reading study: roles, sweeps, what a launch of the engine is told and proves."""
 
 import json
 from array import array
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,56 +16,18 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.file_io import KIB, MIB, engine, experiments, study
-from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.experiments import Sweeps, parse
 from ipclab.studies.file_io.sets import PROFILES as NAMES
 from ipclab.studies.file_io.sets import Draw, FileSet, file_sets
 from ipclab.studies.file_io.study import FileIoStudy
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
+from tests.test_file_sets import FakeNative, tiny
 
 STUDY = FileIoStudy()
 SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
 HUNDRED = Draw("identical", 100, 100, 100)
 FREE = Placement("free", (frozenset({0, 1}),), "free")
-
-
-def test_a_set_follows_from_its_seed_alone() -> None:
-    first, again = (FileSet("some", 100, SMALL, experiments.USUAL, 7) for _ in range(2))
-    assert first.sizes.tolist() == again.sizes.tolist()
-    assert first.compute_ns.tolist() == again.compute_ns.tolist()
-    assert FileSet.from_json(first.to_json()) == first
-    other = replace(first, seed=8)
-    assert other.sizes.tolist() != first.sizes.tolist()
-    assert other.content_seed != first.content_seed
-    renamed = FileSet("other", 100, SMALL, None, 7)
-    assert renamed.sizes.tolist() != first.sizes.tolist()
-    assert renamed.content_seed != first.content_seed
-
-
-def test_compute_times_change_without_the_files() -> None:
-    usual = FileSet("some", 50, SMALL, experiments.USUAL, 7)
-    longer = replace(usual, compute=experiments.LONG)
-    assert longer.sizes.tolist() == usual.sizes.tolist()
-    assert longer.files() == usual.files()
-    assert longer.compute_ns.tolist() != usual.compute_ns.tolist()
-    assert replace(usual, compute=None).compute_ns.size == 0
-
-
-def test_distributions_are_clamped_and_what_they_say() -> None:
-    every = {name: FileSet("x", 20_000, Draw(name, KIB, MIB, 4 * KIB, 2 * KIB)) for name in ("normal", "exponential")}
-    for each in every.values():
-        assert each.sizes.min() == KIB
-        assert each.sizes.max() <= MIB
-    assert abs(every["normal"].sizes.std() / (2 * KIB) - 1) < 0.1  # a standard deviation, not a variance
-    # The integral of the survival function of an exponential that is clamped; the text's total of 10,000 such files,
-    # 33.33 MiB, is far below what its parameters give: 40.19 MiB.
-    below, above = (np.exp(-end / SMALL.mean) for end in (SMALL.low, SMALL.high))
-    expected = SMALL.low + SMALL.mean * (below - above)
-    assert round(expected * 10_000 / MIB, 2) == 40.19
-    assert abs(every["exponential"].sizes.mean() / expected - 1) < 0.03
-    assert FileSet("x", 3, HUNDRED).sizes.tolist() == [100, 100, 100]
-    assert FileSet("x", 3, HUNDRED).on_disk == 3 * 4096
 
 
 def test_role_mixes_are_read() -> None:
@@ -113,112 +74,6 @@ def test_points_are_told_apart_and_backends_can_be_chosen() -> None:
     assert len({point.id for point in points}) == len(points)
     mapped = STUDY.points(PROFILES["quick"], Sweep(backends=("mmap",)))
     assert {point.backend for point in mapped} == {"mmap"}
-
-
-class FakeNative:
-    """A native package that keeps its files small and does as it is told."""
-
-    def __init__(self) -> None:
-        self.made: list[str] = []
-        self.full = ""
-        self.share = {"drop": 0.0, "warm": 1.0}
-        self.now = 0.0
-
-    def make_files(self, folder: str, first: int, sizes: bytes, seed: int, threads: int, done: Any) -> None:
-        self.made.append(Path(folder).name)
-        for index, size in enumerate(np.frombuffer(sizes, "<u8")):
-            path = Path(folder) / f"{index // 1000:04}" / f"{index:07}"
-            if Path(folder).name == self.full and index == 1:
-                raise OSError(28, "No space left on device")
-            path.parent.mkdir(exist_ok=True)
-            if not path.exists() or path.stat().st_size != size:
-                path.write_bytes(np.random.Generator(np.random.PCG64([seed, index])).bytes(int(size)))
-            done(index + 1)
-
-    def digest_files(self, folder: str, sizes: bytes, threads: int) -> str:
-        import hashlib
-
-        files = sorted(path for path in Path(folder).glob("*/*") if path.is_file())
-        return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-
-    def drop_files(self, folder: str, sizes: bytes, threads: int) -> None:
-        self.now = self.share["drop"]
-
-    def warm_files(self, folder: str, sizes: bytes, threads: int) -> None:
-        self.now = self.share["warm"]
-
-    def cache_state(self, folder: str, sizes: bytes) -> tuple[int, int]:
-        return round(self.now * 1000), 1000
-
-
-def tiny(name: str, count: int = 3, seed: int = 1) -> FileSet:
-    return FileSet(name, count, HUNDRED, None, seed)
-
-
-def make(scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None) -> dict[str, Any]:
-    with making.made(scratch, sets, native, (said if said is not None else []).append) as found:
-        digests = {name: each["digest"] for name, each in found.there.items()}
-        return {"digests": digests, "refused": found.refused, "about": found.there}
-
-
-def test_sets_are_made_once_and_again_when_they_are_others(tmp_path: Path) -> None:
-    native, said = FakeNative(), list[str]()
-    first = make(tmp_path, [tiny("a"), tiny("b")], native, said)
-    assert said == ["file set a: 3 files, 300 bytes", "file set b: 3 files, 300 bytes"]
-    folder = tmp_path / "ipclab-scratch-file-io" / "a"
-    assert folder.stat().st_mode & 0o777 == 0o700
-    when = (folder / "0000" / "0000000").stat().st_mtime_ns
-    assert make(tmp_path, [tiny("a")], native)["digests"]["a"] == first["digests"]["a"]
-    assert (folder / "0000" / "0000000").stat().st_mtime_ns == when  # kept
-    (folder / "0000" / "0000001").unlink()  # as a killed making leaves it
-    assert make(tmp_path, [tiny("a")], native)["digests"]["a"] == first["digests"]["a"]
-    (folder / "0000" / "0000001").write_bytes(b"x" * 100)  # somebody wrote into it
-    assert make(tmp_path, [tiny("a")], native)["digests"]["a"] == first["digests"]["a"]
-    other = make(tmp_path, [tiny("a", 2, 9)], native)
-    assert other["digests"]["a"] != first["digests"]["a"]
-    assert len(list(folder.glob("0000/*"))) == 2
-    assert other["about"]["a"]["bytes"] == 200
-
-
-def test_a_full_disk_refuses_one_set_and_the_others_go_on(tmp_path: Path) -> None:
-    native = FakeNative()
-    native.full = "b"
-    with making.made(tmp_path, [tiny("a"), tiny("b"), tiny("c")], native, lambda line: None) as found:
-        assert sorted(found.there) == ["a", "c"]
-        with pytest.raises(LabError, match=r"file set 'b' is not there: .*No space left.*--scratch DIR"):
-            found.folder("b")
-        assert not (tmp_path / "ipclab-scratch-file-io" / "b").exists()
-
-
-def test_room_is_looked_at_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "free_bytes", lambda scratch: 1000)
-    assert "1,000 bytes are free" in str(making.no_room(tiny("a"), tmp_path / "not" / "there"))
-    native = FakeNative()
-    assert "no room" not in make(tmp_path, [tiny("a")], native)["digests"]
-    assert native.made == []
-    monkeypatch.undo()
-    assert making.no_room(tiny("a"), tmp_path) is None
-
-
-def test_two_processes_do_not_share_files(tmp_path: Path) -> None:
-    native = FakeNative()
-    with (
-        making.made(tmp_path, [tiny("a")], native, lambda line: None),
-        pytest.raises(LabError, match=r"is in use.*--scratch DIR"),
-        making.made(tmp_path, [tiny("a")], native, lambda line: None),
-    ):
-        pass
-
-
-def test_a_cache_in_the_wrong_state_fails_the_launch() -> None:
-    native = FakeNative()
-    assert engine.prepare(native, "x", b"", "cold") == 0.0
-    assert engine.prepare(native, "x", b"", "warm") == 1.0
-    native.share = {"drop": 0.011, "warm": 0.989}
-    with pytest.raises(LabError, match=r"the files are not cold: 1\.1% of the pages are in memory"):
-        engine.prepare(native, "x", b"", "cold")
-    with pytest.raises(LabError, match=r"the files are not warm: 98\.9%"):
-        engine.prepare(native, "x", b"", "warm")
 
 
 def result(files: int = 3, size: int = 100) -> dict[str, Any]:

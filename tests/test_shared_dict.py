@@ -1,8 +1,6 @@
-"""The shared-dictionary study: its points, its scenarios on real ranks, its proof, and when things break."""
+"""The shared-dictionary study: its points, its scenarios on real ranks, its proof."""
 
 import re
-import subprocess
-import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -16,21 +14,19 @@ from ipclab.errors import UsageError
 from ipclab.frames.points import point_rows
 from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
-from ipclab.measure.session import SHARED_MEMORY_SLACK
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
-from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.samples import Measured, decode
+from ipclab.store.samples import Measured
 from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, staleness
-from tests.commands import WITHOUT_NATIVE, environment, names_of, namespace, namespace_refused, processes_of
+from tests.commands import names_of, processes_of
 from tests.test_ranks import CPUS, MISSING
 
 STUDY = SharedDictStudy()
@@ -248,83 +244,3 @@ def test_more_ranks_than_cpus_are_flagged() -> None:
 
     assert "oversubscribed" in flags(2.0)
     assert "oversubscribed" not in flags(1.0)
-
-
-# From here on, whole runs by the command line, as a person starts them.
-IPCLAB = WITHOUT_NATIVE + "\nfrom ipclab.__main__ import main\nmain()\n"
-LAUNCHER_ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_ALLOW_RUN_AS_ROOT": "1",
-    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_pml": "ob1",
-    "OMPI_MCA_osc": "sm,rdma",
-}
-
-
-def command(*backends: str) -> list[str]:
-    names = [word for name in backends for word in ("--backend", name)]
-    return [sys.executable, "-c", IPCLAB, "measure", "--study", "shared_dict", "--profile", "smoke", *names]
-
-
-def finished(path: Path) -> folder.RunFolder:
-    (file,) = path.glob("data/runs/*/*/run.json")
-    run = folder.read(file.parent)
-    assert run.finished
-    assert run.about["failures"] == {}
-    return run
-
-
-def facts_of(run: folder.RunFolder, name: str) -> list[object]:
-    measured = [decode(file) for file in run.point_files()]
-    return [launch.facts[name] for each in measured for launch in each.launches]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
-def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
-    launcher = [str(mpi.mpiexec()), "-n", "4", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
-    env = {**environment(tmp_path), **LAUNCHER_ENVIRONMENT, "OMPI_MCA_btl": "self,sm"}
-    done = subprocess.run(
-        [*launcher, *command("shared-memory")],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    run = finished(tmp_path)
-    assert set(facts_of(run, "fresh_ranks")) == {0}
-    assert set(facts_of(run, "lost")) == set(facts_of(run, "torn")) == {0}
-    (node,) = run.about["notes"]["nodes"]
-    assert node["ranks"] == [0, 1, 2, 3]
-    assert node["digest"] == run.about["machine"]["digest"]
-    assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("ipclab")]
-
-
-FULL_SHM = """
-mount -t tmpfs -o size="$1" tmpfs /dev/shm
-shift
-code=0
-"$@" || code=$?
-echo "left: $(ls -A /dev/shm)"
-exit $code
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(MISSING or namespace_refused()), reason=f"{MISSING or namespace_refused()}")
-def test_a_full_dev_shm_is_said_and_nothing_is_left(tmp_path: Path) -> None:
-    need = max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm")) + SHARED_MEMORY_SLACK
-    for size, code in (("1m", 1), (str(need + (1 << 16)), 0)):
-        started = namespace(FULL_SHM, size, *command("posix-shm"))
-        done = subprocess.run(
-            started, env=environment(tmp_path), capture_output=True, text=True, timeout=200, check=False
-        )
-        assert done.returncode == code, done.stderr
-        assert done.stdout.splitlines()[-1] == "left: "
-        if code:
-            assert re.search(r"no room in /dev/shm: 1,048,576 bytes are free and [\d,]+ are needed", done.stderr)
-    assert list((tmp_path / "tmp").iterdir()) == []
-    finished(tmp_path)

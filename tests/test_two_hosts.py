@@ -12,7 +12,7 @@ import pytest
 from ipclab.spawn import mpi
 from tests.commands import environment
 from tests.test_ranks import MISSING
-from tests.test_shared_dict import IPCLAB, LAUNCHER_ENVIRONMENT, facts_of, finished
+from tests.test_shared_dict_runs import IPCLAB, LAUNCHER_ENVIRONMENT, facts_of, finished
 
 NET = "10.99.7"
 AGENT = """#!/bin/sh

@@ -1,0 +1,59 @@
+"""A small made-up run, as bundles hold it."""
+
+import datetime as dt
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ipclab.store import run as folder
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured, encode
+
+NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
+CALIBRATION = b'{"made": "2026-11-21"}\n'
+
+
+def make_run(runs: Path, machine: str = "0123456789ab", factor: float = 1.0, finished: bool = True) -> RunFolder:
+    """Write a small run of the round-trip study with its limits, some raw files and a calibration beside it."""
+    facts = {"cpu_model": f"Example {machine}", "kernel_release": "6.1.0", "ipclab": "0.1.0", "page_size": 4096}
+    about = {
+        "parameters": {
+            "profile": "quick",
+            "studies": ["limits", "round_trip"],
+            "sizes": None,
+            "backends": None,
+            "levels": {},
+        },
+        "seed": 1,
+        "machine": {"digest": machine, "facts": facts, "reasons": {}},
+    }
+    run = folder.create(runs, machine, about, NOW)
+    random = np.random.default_rng(int(factor * 1000))
+    levels: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
+    for backend, study, made in (
+        ("unix", "round_trip", levels),
+        ("tcp", "round_trip", levels),
+        ("echo-unix", "limits", {}),
+    ):
+        point = Point(study, backend, 100, "cross", made, "", ("round-trip",))
+        launches = []
+        for order in range(6):
+            times = (1e4 * factor * np.exp(random.normal(0, 0.02, 30))).astype(np.int64)
+            launches.append(Launch({"round-trip": times}, {}, order, facts={"relation": "l3"}))
+        run.add(point, encode(Measured(point, launches, "budget")))
+    run.keep("engine/trace.json", b"{}")
+    (run.path / "machine").mkdir()
+    (run.path / "machine/sys-devices-pci0000:00-x").write_text("kept\n")
+    run.about["files"]["machine/sys-devices-pci0000:00-x"] = hashlib.sha256(b"kept\n").hexdigest()
+    (run.path.parent / "calibration.json").write_bytes(CALIBRATION)
+    run.about["finished"] = "2026-11-20T10:01:00+00:00" if finished else None
+    run.save()
+    return run
+
+
+def tree(top: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(top)): file.read_bytes() for file in sorted(top.rglob("*")) if file.is_file()}
