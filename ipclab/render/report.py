@@ -26,7 +26,6 @@ FORMATS = ("html", "pdf", "ipynb")
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 TIMEOUT_S = 300.0
 LONGEST_MEASURING_S = 7 * 86_400.0
-APPENDIX = "00_appendix"
 DATA = "data"  # beside the reports: the frames as CSV
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONUTF8": "1", "PYTHONHASHSEED": "0"}
@@ -85,7 +84,8 @@ def report(  # what a report is made of is named here one by one
         Lab.of(run, paths, langs[0]).with_own(str(claims))
     tables = write_frames(run, out / DATA)
     jobs = [_job(paths, run, tables, claims, *pair) for pair in pairs]
-    stages = [[job for job in jobs if (job.notebook.stem == APPENDIX) is last] for last in (False, True)]
+    quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook, _ in pairs}
+    stages = [[job for job in jobs if quoting[job.notebook] is last] for last in (False, True)]
     made = run_jobs(stages, target, progress)
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
