@@ -10,12 +10,10 @@ class LabError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, why: str = "", fix: str = "") -> None:
-        """Keep the three parts; `str()` joins them."""
         super().__init__(what, why, fix)
         self.what, self.why, self.fix = what, why, fix
 
     def __str__(self) -> str:
-        """Return the parts as one line."""
         line = self.what if not self.why else f"{self.what}: {self.why}"
         if self.fix:
             line = f"{line}; {self.fix}"

@@ -83,7 +83,6 @@ class Channel:
     """
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Be the end that listens (`create`), or the other one."""
         self.address: Address = {}
         self.place, self.create = place, create
         self.capacity, self.strategy = place.capacity, place.wait
@@ -156,7 +155,6 @@ class Store:
     fans_out: ClassVar[bool] = True
 
     def __init__(self, place: StorePlace, create: bool) -> None:
-        """Be the writer's end (`create`), or a reader's."""
         self.address: Address = {}
         self.place, self.writer = place, create
 

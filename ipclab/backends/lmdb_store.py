@@ -24,7 +24,6 @@ class LmdbStore(Store):
     map_bytes: ClassVar[int] = MAP_BYTES
 
     def __init__(self, place: StorePlace, create: bool) -> None:
-        """Open the database, which the writer makes."""
         import lmdb
 
         super().__init__(place, create)

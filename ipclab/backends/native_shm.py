@@ -21,7 +21,6 @@ class _NativeChannel(Channel):
     recv_into: Callable[[bytearray | memoryview, int], int]
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Make or find the segment and take its side: 0 is the one that made it."""
         import ipclab_native
 
         super().__init__(place, create)

@@ -73,7 +73,6 @@ class SegmentStore(Store):
     read: Callable[[int, int], tuple[int, bytes]]
 
     def __init__(self, place: StorePlace, create: bool) -> None:
-        """Make the segment, or map it."""
         super().__init__(place, create)
         self.closed = False
         made = self.kind.create if create else self.kind.attach

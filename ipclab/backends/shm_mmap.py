@@ -13,7 +13,6 @@ class MappedSegment(Segment):
     """A segment that is an object of the kernel's, opened by name and mapped."""
 
     def __init__(self, name: str, size: int, create: bool) -> None:
-        """Open or make the object and map `size` bytes of it."""
         self.name = name
         descriptor = self.open(create)
         try:

@@ -41,7 +41,6 @@ class UnixSocket:
     """The launch's socket, which only its owner may use: one end listens there, the other one connects."""
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Listen, if this end does."""
         self.path = socket_path(place)
         self.listening = socket.socket(socket.AF_UNIX) if create else None
         if self.listening:

@@ -18,7 +18,6 @@ class StreamChannel(Channel):
     """A channel over two descriptors, one to read from and one to write to (they may be the same)."""
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Make the buffer; `adopt` then gives it the descriptors."""
         super().__init__(place, create)
         self.view = memoryview(bytearray(HEADER.size + place.capacity))
         self.filled = 0
@@ -120,7 +119,6 @@ class Pipes:
     """The two named pipes of a launch: `request` is read by the end that made them, `answer` by the other."""
 
     def __init__(self, place: Place, create: bool) -> None:
-        """Make both pipes, or find them, and open the one that this end reads."""
         paths = [place.path("request"), place.path("answer")]
         self.made: list[Path] = []
         for path in paths if create else []:

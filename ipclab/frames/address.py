@@ -54,7 +54,6 @@ class Address:
         return cls(study, tuple(ops.split("|")), levels, metric or "", bool(text))
 
     def __str__(self) -> str:
-        """Return the address as it is written, levels sorted."""
         levels = ",".join(f"{name}={level}" for name, level in self.levels)
         tail = f".{self.metric}" if self.metric else ""
         return f"{'text.' if self.text else ''}{self.study}.{'|'.join(self.ops)}[{levels}]{tail}"

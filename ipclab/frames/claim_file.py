@@ -77,7 +77,6 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
     here_values: Texts = {}
 
     def __post_init__(self) -> None:
-        """Give both sentences the values of both."""
         self.own_values, self.here_values = self.values | self.own_values, self.values | self.here_values
 
 

@@ -37,7 +37,6 @@ class RuleError(ValueError):
     """A rule that cannot be read: why, and the fix."""
 
     def __init__(self, why: str, fix: str = "") -> None:
-        """Keep both parts."""
         super().__init__(why, fix)
         self.why, self.fix = why, fix
 

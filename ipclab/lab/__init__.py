@@ -10,7 +10,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name from the module that defines it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{'lab' if name == 'Lab' else 'drawing'}"), name)

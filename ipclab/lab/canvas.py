@@ -35,7 +35,6 @@ class Figure:
     drawn: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise LabError when there is no alt text."""
         if not self.alt.strip():
             raise LabError(f"figure {self.name!r}", "it has no alt text", "say in words what it shows")
 
@@ -81,7 +80,6 @@ class Drawing:
     result: Figure | None = None
 
     def __enter__(self) -> Any:
-        """Return the axes: one, or an array of them when several panels were asked for."""
         np.random.seed(0)  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
         self._open = ExitStack()
         self.canvas = self._open.enter_context(blank(self.lab, self.size))

@@ -80,12 +80,10 @@ class Kernel:
     users = 0
 
     def __enter__(self) -> "Kernel":
-        """Use the kernel; the outermost user ends it."""
         self.users += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the kernel when nobody else uses it."""
         self.users -= 1
         if not self.users:
             self.end()

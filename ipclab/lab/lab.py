@@ -174,5 +174,4 @@ class Lab(Audit):
         return f"{told}; a sweep" + (f": run = {str(fuller.path)!r} opens the newest full run" if fuller else "")
 
     def __repr__(self) -> str:
-        """Return the run and the language."""
         return f"<Lab {self.run.id} in {self.lang}: {', '.join(derived.measured(self.run))}>"

@@ -60,7 +60,6 @@ class Quoted:
         return name
 
     def __getattr__(self, name: str) -> Quantity | str:
-        """Return a kept value."""
         if name.startswith("_") or name not in self._values:
             raise AttributeError(f"{self._name} keeps no {name!r}; it keeps {', '.join(self._values)}")
         return self._values[name]

@@ -43,7 +43,6 @@ class Table:
     frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Raise LabError when a row has not as many cells as there are columns."""
         if wrong := [row for row in self.rows if len(row) != len(self.columns)]:
             raise LabError(
                 f"table {self.caption!r}", f"a row has {len(wrong[0])} cells for {len(self.columns)} columns"

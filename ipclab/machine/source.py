@@ -35,7 +35,6 @@ class AbsentError(Exception):
     """No value: `reason` is `absent`, `denied`, `unreadable`, `unlimited`, `timed out` or `failed`."""
 
     def __init__(self, reason: str = "absent") -> None:
-        """Keep the reason."""
         super().__init__(reason)
         self.reason = reason
 

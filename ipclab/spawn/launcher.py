@@ -104,7 +104,6 @@ class Launcher:
     _lost: int = 0
 
     def __enter__(self) -> "Launcher":
-        """Open the session and start the fork server."""
         self.session: Session = open_session(self.ledger)
         try:
             self._serve()
@@ -125,7 +124,6 @@ class Launcher:
         theirs.close()
 
     def __exit__(self, *error: object) -> None:
-        """End the fork server and remove what the session owns."""
         self.sock.close()
         try:
             self.zygote.wait(END_SECONDS)

@@ -198,11 +198,9 @@ class RankBench:
         self.done: set[str] = set()
 
     def __enter__(self) -> "RankBench":
-        """Start nothing yet."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the ranks."""
         self._end(orderly=error[0] is None)
 
     def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:

@@ -24,7 +24,6 @@ class Mail:
     """Letters between the ranks of a communicator of our own."""
 
     def __init__(self, comm: Any) -> None:
-        """Use `comm`."""
         self.comm = comm
         self.sent: list[tuple[Any, bytes]] = []
 

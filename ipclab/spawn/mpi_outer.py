@@ -158,7 +158,6 @@ class OuterBench:
     """Launches points on the ranks of `world`: within one node, in turn over the nodes, or across them."""
 
     def __init__(self, launcher: Launcher, here: World) -> None:
-        """Use the session of `launcher` for names."""
         self.launcher, self.world, self.mail = launcher, here, here.mail
         self.launches: dict[str, int] = {}
         self.owing: set[int] = set()

@@ -34,7 +34,6 @@ class Wire:
     """One end of a worker's control socket."""
 
     def __init__(self, sock: socket.socket) -> None:
-        """Take over the connected stream socket `sock`."""
         self.sock = sock
         self.fileno, self.close = sock.fileno, sock.close
 

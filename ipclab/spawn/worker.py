@@ -82,7 +82,6 @@ class Worker:
     """One process of a launch: `role` among its peers, and the names and the folder it may use."""
 
     def __init__(self, sock: socket.socket, role: str, prefix: str, folder: str) -> None:
-        """Serve role `role` over control socket `sock`; shared names start with `prefix`."""
         self.wire = Wire(sock)
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()

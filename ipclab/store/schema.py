@@ -102,7 +102,6 @@ class PointAbout(Struct):
     launches: Annotated[list[LaunchAbout], Meta(min_length=1)]
 
     def __post_init__(self) -> None:
-        """Refuse launches over which no median can be taken."""
         first, *others = map(_counted, self.launches)
         if any(each != first for each in others):
             raise ValueError("its launches did not count the same")

@@ -24,7 +24,6 @@ class HostileError(LabError):
     """The archive is not one that `write` makes."""
 
     def __init__(self, why: str) -> None:
-        """Keep the reason."""
         super().__init__("the bundle is refused", why, "get it again from who made it; nothing was placed")
 
 

@@ -53,7 +53,6 @@ class Writing:
     """The writer's loop body: encode, hand over, keep the times."""
 
     def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
-        """Make the contents ready, one for each rotation."""
         self.worker, self.task, self.store = worker, task, store
         self.contents = _contents(task.entries, task.contents)
         self.version = 0
@@ -94,7 +93,6 @@ class Reading:
     """A reader's loop body: read, decode, keep the times, check every byte with what this reader encodes by itself."""
 
     def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
-        """Make ready what is expected."""
         self.worker, self.task, self.store = worker, task, store
         self.decode = task.how.decode
         self.expected = _encoded(task.codec, task.entries, task.contents)
