@@ -205,7 +205,7 @@ def outcomes(reads: list[int], torn: int = 0) -> dict[str, Outcome]:
         kept = {"read": [4] * made, "version": [1, 2, 2][:made], "seen": [150, 310, 310][:made]}
         arrays = {op: array("q", values) for op, values in kept.items()}
         counters = {"read": {"cpu_ns": float(number)}}
-        found[f"reader {number}"] = Outcome(arrays, counters, [], {"reads": made, "torn": torn, "retries": 1})
+        found[f"reader {number}"] = Outcome(arrays, counters, [], {"reads": made, "torn": torn})
     return found
 
 
@@ -216,7 +216,7 @@ def test_lost_and_torn_reads_fail_the_launch() -> None:
     assert launch.samples["staleness"].tolist() == [50, 110, 50, 110]
     assert launch.counters == {"read": {"cpu_ns": 1.5}}
     assert launch.facts["versions_behind_max"] == 1
-    assert (launch.facts["reads"], launch.facts["retries"], launch.facts["reads_per_reader"]) == (4, 2, [2, 2])
+    assert (launch.facts["reads"], launch.facts["reads_per_reader"]) == (4, [2, 2])
     with pytest.raises(PayloadError, match=re.escape("1 of 4 reads were lost: the readers made [2, 1]")):
         STUDY.collect(point, outcomes([2, 1]), 1)
     with pytest.raises(PayloadError, match="2 of 4 reads were torn"):

@@ -178,7 +178,6 @@ def opened(worker: RankWorker, task: Task) -> Iterator[Store]:
     yield store
     worker.meet()
     store.close()
-    worker.outcome.facts["retries"] = getattr(getattr(store, "content", None), "retries", 0)
 
 
 def write(worker: RankWorker, **levels: object) -> None:

@@ -189,8 +189,7 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
         raise PayloadError(f"{lost} of {wanted * len(read)} reads were lost", f"the readers made {reads}")
     facts = {name: wrote[name] for name in WRITE_FACTS if name in wrote}
     facts |= {"reads": sum(reads), "reads_wanted": wanted * len(read), "lost": lost, "torn": torn}
-    facts |= {"retries": sum(each["retries"] for each in read), "readers": len(read), "reads_per_reader": reads}
-    return facts
+    return facts | {"readers": len(read), "reads_per_reader": reads}
 
 
 def staleness(stamps: Samples, versions: Samples, seen: Samples) -> tuple[Samples, Samples]:
