@@ -1,13 +1,14 @@
 """What every registered backend with a store must do, on real ranks: add a backend, and it is tested here."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
 from ipclab.backends.installed import backends
-from ipclab.backends.interface import Backend
+from ipclab.backends.interface import Backend, StorePlace
 from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockBuffer
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_launcher import RankBench
@@ -57,6 +58,14 @@ def test_stores_say_what_they_are() -> None:
     shared = dict.fromkeys(("lmdb", "mpi-window", "posix-shm", "shared-memory"), (True, True))
     messages = dict.fromkeys(("mpi-bcast", "zmq-pub", "zmq-tcp"), (False, True))
     assert kinds.items() >= {**shared, **messages, "zmq-push": (False, False)}.items()
+
+
+def test_a_message_without_a_reader_is_given_up_at_its_deadline(tmp_path: Path) -> None:
+    kind = backends()["zmq-push"].store
+    assert kind
+    place = StorePlace("ipclab-test", str(tmp_path), 64)
+    with closing(kind.create(place)) as store, pytest.raises(TimeoutError, match="there was no reader in time"):
+        store.write(b"message", 20_000_000)
 
 
 def test_nothing_half_written_is_read() -> None:

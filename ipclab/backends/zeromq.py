@@ -172,7 +172,12 @@ class _ZmqStore(_ZmqEnd, Store):
             count += self._seen(left)
 
     def write(self, data: Data, timeout_ns: int) -> None:
-        self.socket.send(data)
+        try:
+            self.socket.send(data, zmq.DONTWAIT)
+        except zmq.Again as error:  # PUSH whose readers are gone
+            if not self.socket.poll(-(-timeout_ns // MS), zmq.POLLOUT):
+                raise TimeoutError("there was no reader in time") from error
+            self.socket.send(data, zmq.DONTWAIT)
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
         """Return what was received last when it is above `after`, else a copy of the next message."""
