@@ -30,17 +30,17 @@ def name() -> Iterator[str]:
 
 @pytest.mark.parametrize("size", [1, 84, PAGE, PAGE + 1])
 def test_a_segment_is_private_shared_and_gone(kind: type[Segment], name: str, size: int) -> None:
-    made = kind.create(name, size)
+    made = kind(name, size, True)
     try:
         assert (SHARED_MEMORY / name).stat().st_mode & 0o777 == 0o600
         assert len(made.buffer) == size
-        seen = kind.attach(name, size)
+        seen = kind(name, size, False)
         made.buffer[:] = content = os.urandom(size)
         assert bytes(seen.buffer) == content
         seen.buffer[size - 1] ^= 255
         assert made.buffer[size - 1] == content[-1] ^ 255
         with pytest.raises(FileExistsError):
-            kind.create(name, size)
+            kind(name, size, True)
         assert (SHARED_MEMORY / name).exists()
         seen.close()
         seen.close()
@@ -50,9 +50,9 @@ def test_a_segment_is_private_shared_and_gone(kind: type[Segment], name: str, si
         made.unlink()
         made.unlink()
     with pytest.raises(FileNotFoundError):
-        kind.attach(name, size)
+        kind(name, size, False)
 
 
 def test_a_segment_that_finds_no_room_leaves_no_name(kind: type[Segment], name: str) -> None:
     with pytest.raises(OSError):
-        kind.create(name, 1 << 46)
+        kind(name, 1 << 46, True)

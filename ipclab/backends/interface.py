@@ -16,18 +16,11 @@ class Segment:
     buffer: memoryview
 
     def __init__(self, name: str, size: int, create: bool) -> None:
-        """Map `size` bytes of a region for its owner only; a full /dev/shm is an `OSError` here, no SIGBUS later."""
+        """Map `size` bytes of a region that is its owner's only.
+
+        Raises `FileExistsError` or `FileNotFoundError`; a full /dev/shm is an `OSError` here, no SIGBUS later.
+        """
         raise NotImplementedError
-
-    @classmethod
-    def create(cls, name: str, size: int) -> Self:
-        """Make a region of `size` bytes; raises `FileExistsError`, or `OSError` without room."""
-        return cls(name, size, True)
-
-    @classmethod
-    def attach(cls, name: str, size: int) -> Self:
-        """Map the existing region `name`; raises `FileNotFoundError` when there is none."""
-        return cls(name, size, False)
 
     def close(self) -> None:
         """Unmap; closing twice does nothing."""

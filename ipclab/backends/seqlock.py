@@ -75,8 +75,7 @@ class SegmentStore(Store):
     def __init__(self, place: StorePlace, create: bool) -> None:
         super().__init__(place, create)
         self.closed = False
-        made = self.kind.create if create else self.kind.attach
-        self.segment = made(place.name("store"), START + place.capacity)
+        self.segment = self.kind(place.name("store"), START + place.capacity, create)
         self.content = SeqlockBuffer(self.segment.buffer)
         self.read = self.content.read
 

@@ -29,7 +29,7 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
         raise TypeError(f"{backend} has no segment")
     if not create:
         worker.meet()  # all is there
-    segment = (kind.create if create else kind.attach)(worker.name("segment"), size)
+    segment = kind(worker.name("segment"), size, create)
     flags, states = posix_ipc.O_CREX if create else 0, (("full", 0), ("empty", 1))
     full, empty = (posix_ipc.Semaphore(f"/{worker.name(tag)}", flags, 0o600, state) for tag, state in states)
     try:
