@@ -116,7 +116,7 @@ def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPa
 
     worker = Worker(socket.socketpair()[0], "program", "ipclab-1-2-aa-1", str(tmp_path))
     with monkeypatch.context() as patch:
-        patch.setattr(published, "FOLDER", tmp_path)
+        patch.setattr(published, "SHARED_MEMORY", tmp_path)
         patch.setattr(os, "open", opening)
         patch.setattr(os, "ftruncate", truncating)
         published.run(worker, 88, SEED, [])

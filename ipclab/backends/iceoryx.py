@@ -15,8 +15,8 @@ except ImportError:  # a machine that only renders and compares need not have it
     iceoryx2 = None
 
 from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, too_long
-from ipclab.backends.shm_mmap import FOLDER
 from ipclab.backends.waiting import SPIN, WAITS, Peer, wait
+from ipclab.spawn.ledger import SHARED_MEMORY
 
 MICROSECOND = 1_000
 
@@ -54,7 +54,7 @@ class _IceoryxChannel(Channel):
 
     def _counters(self) -> list[Path]:
         """Return the files that iceoryx2 keeps beyond the last node's end."""
-        return list(FOLDER.glob(f"{self.place.name('')}*.global_mgmt"))
+        return list(SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"))
 
     def _data(self, tag: str) -> Any:
         found = self.node.service_builder(iceoryx2.ServiceName.new(tag))

@@ -2,11 +2,9 @@
 
 import mmap
 import os
-from pathlib import Path
 
 from ipclab.backends.interface import Backend, Segment
-
-FOLDER = Path("/dev/shm")
+from ipclab.spawn.ledger import SHARED_MEMORY
 
 
 class MappedSegment(Segment):
@@ -43,11 +41,11 @@ class MmapSegment(MappedSegment):
     def open(self, create: bool) -> int:
         """Open or make the file."""
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
-        return os.open(FOLDER / self.name, flags, 0o600)
+        return os.open(SHARED_MEMORY / self.name, flags, 0o600)
 
     def unlink(self) -> None:
         """Remove the file."""
-        (FOLDER / self.name).unlink(missing_ok=True)
+        (SHARED_MEMORY / self.name).unlink(missing_ok=True)
 
 
 backend = Backend("shm-mmap", segment=MmapSegment, look=("#0072B2", "o"))

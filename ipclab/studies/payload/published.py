@@ -10,11 +10,11 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.loops import count_faults, record
 from ipclab.spawn.worker import Worker
 
 ITERATIONS = 100
-FOLDER = Path("/dev/shm")
 Steps = tuple[Callable[[], tuple[int, int]], Callable[[], tuple[int, int]]]
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
@@ -48,14 +48,14 @@ def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
 
     Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a full tmpfs is SIGBUS.
     """
-    path, disk = FOLDER / worker.name("payload"), os.statvfs(FOLDER)
+    path, disk = SHARED_MEMORY / worker.name("payload"), os.statvfs(SHARED_MEMORY)
     if (free := disk.f_bavail * disk.f_frsize) < room:
         why = f"{free} bytes are free and {room} are needed"
-        raise LabError(f"{FOLDER} is full", why, f"free some, or enlarge it: mount -o remount,size=1G {FOLDER}")
+        raise LabError("/dev/shm is full", why, "free some, or enlarge it: mount -o remount,size=1G /dev/shm")
     try:
         yield path
         if path.read_bytes() != data.tobytes():
-            raise LabError("what was read is not what was written", f"the payload changed in {FOLDER}")
+            raise LabError("what was read is not what was written", "the payload changed in /dev/shm")
     finally:
         path.unlink(missing_ok=True)
 
