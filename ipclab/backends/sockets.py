@@ -157,7 +157,6 @@ class _TcpChannel(_SocketChannel):
 
     def _ready(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setblocking(True)
         self.adopt_socket(sock)
 
     def close(self) -> None:
