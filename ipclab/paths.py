@@ -43,6 +43,11 @@ class Paths:
     locale = package / "locale"  # the gettext catalogues
 
 
+def existing(folder: Path) -> Path:
+    """Return `folder`, or its nearest parent that is there already."""
+    return next(place for place in (folder, *folder.parents) if place.exists())
+
+
 def checkout() -> Paths:
     """Return the paths of the checkout that this package lies in, or of `IPCLAB_ROOT`."""
     return Paths(Path(os.environ.get("IPCLAB_ROOT") or Path(__file__).parent.parent))

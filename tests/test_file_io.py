@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ipclab.backends import native_shm
 from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from ipclab.studies.file_io import KIB, MIB, engine, experiments, study
+from ipclab.studies.file_io import engine, experiments, study
 from ipclab.studies.file_io.experiments import Sweeps, parse
-from ipclab.studies.file_io.sets import PROFILES as NAMES
 from ipclab.studies.file_io.sets import Draw, FileSet, file_sets
 from ipclab.studies.file_io.study import FileIoStudy
 from ipclab.studies.interface import Sweep
@@ -25,6 +25,7 @@ from ipclab.studies.profile import PROFILES
 from tests.test_file_sets import FakeNative, tiny
 
 STUDY = FileIoStudy()
+KIB, MIB = 1 << 10, 1 << 20
 SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
 HUNDRED = Draw("identical", 100, 100, 100)
 FREE = Placement("free", (frozenset({0, 1}),), "free")
@@ -38,7 +39,7 @@ def test_role_mixes_are_read() -> None:
     assert len(parse("8R+16C")) == 24
 
 
-@pytest.mark.parametrize("profile", NAMES)
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("cores", [1, 2, 3, 16, 256])
 def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> None:
     sweeps = Sweeps(profile, cores)
@@ -63,7 +64,7 @@ def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> Non
 
 def test_quick_fits_and_full_is_as_published() -> None:
     assert sum(each.on_disk for each in file_sets("quick").values()) <= 1 << 30
-    assert [file_sets(name)["massive"].count for name in NAMES[1:]] == [10_000, 100_000, 1_000_000]
+    assert [file_sets(name)["massive"].count for name in [*PROFILES][1:]] == [10_000, 100_000, 1_000_000]
     large = file_sets("full")["large"]
     assert (large.count, large.bytes) == (40, 20 << 30)
     assert Draw("normal", 50_000, 5_000_000, 400_000, 400_000) == experiments.USUAL
@@ -192,10 +193,10 @@ def test_what_a_machine_lacks_is_said_with_the_mend(tmp_path: Path, monkeypatch:
     }
     cold = {point.backend: STUDY.missing(point, tmp_path) for point in every if point.levels["direct"] == "yes"}
     assert cold == {"sync": "no O_DIRECT", "overlapped": "no io_uring"}
-    monkeypatch.setattr(study, "_available", lambda: 0)
+    monkeypatch.setattr(study, "memory_available", lambda source: 0)
     assert "take a smaller profile" in str(STUDY.missing(next(p for p in every if p.backend == "mmap"), tmp_path))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert STUDY.missing(every[0], tmp_path) == study.NO_NATIVE
+    monkeypatch.setattr(native_shm, "find_spec", lambda name: None)
+    assert STUDY.missing(every[0], tmp_path) == native_shm.missing()
 
 
 def test_outcomes_keep_their_arrays() -> None:

@@ -20,7 +20,6 @@ from ipclab.spawn.launcher import Launcher, Role
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
-from ipclab.studies.file_io import KIB
 from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.experiments import Sweeps
 from ipclab.studies.file_io.sets import Draw, FileSet
@@ -32,6 +31,7 @@ from tests.test_workers import CPUS
 
 native: Any = pytest.importorskip("ipclab_native")
 STUDY = FileIoStudy()
+KIB = 1 << 10
 SOME = FileSet("some", 23, Draw("exponential", 1, 64 * KIB, 8 * KIB), Draw("identical", 1000, 1000, 1000), 5)
 MIXES = (
     "1SYNC",

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.studies.file_io import KIB, MIB, engine, experiments
+from ipclab.studies.file_io import engine, experiments
 from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.sets import Draw, FileSet
 
+KIB, MIB = 1 << 10, 1 << 20
 SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
 HUNDRED = Draw("identical", 100, 100, 100)
 

@@ -10,7 +10,10 @@ from ipclab.backends.interface import INTO, Backend, Channel, Data, Place
 from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
 
-ABSENT = "the native package is not built here; install cargo, then 'make setup' builds it"
+
+def missing() -> str | None:
+    """Return why what only native code can measure is not testable here, with the mend; None when it is."""
+    return None if find_spec("ipclab_native") else "the native package is not there; install Rust, then: make setup"
 
 
 class _NativeChannel(Channel):
@@ -51,7 +54,7 @@ futex = Backend(
     channel=_NativeChannel,
     waits=(BLOCK, SPIN_THEN_BLOCK),
     receives=INTO,
-    missing=lambda: None if find_spec("ipclab_native") else ABSENT,
+    missing=missing,
     limit="echo-shm-futex",
     look=("#0072B2", "v"),
 )

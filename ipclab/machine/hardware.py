@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from ipclab.machine.parse import KNOWN, cpu_list, fields, size
+from ipclab.machine.parse import KNOWN, LARGEST, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Topology
 
@@ -19,6 +19,14 @@ def cpuinfo(source: Source, *keys: str) -> str:
 def meminfo(source: Source, key: str) -> str:
     """Return a line of /proc/meminfo; KeyError when it has none of that name."""
     return source.once("meminfo fields", lambda: fields(source.text("/proc/meminfo")))[key]
+
+
+def memory_available(source: Source) -> int:
+    """Return the bytes that programs can still take; `LARGEST` where it is not told."""
+    try:
+        return size(meminfo(source, "MemAvailable"))
+    except (AbsentError, KeyError):
+        return LARGEST
 
 
 def vendor(source: Source) -> str:

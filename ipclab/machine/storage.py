@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import Source, present
+from ipclab.paths import existing
 
 SHM = "/dev/shm"
 
@@ -40,10 +41,7 @@ def mount(source: Source, place: str) -> Mount:
 
 def folder(source: Source, place: str) -> str:
     """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is there already."""
-    if place == "shm":
-        return SHM
-    folder = source.paths.data.resolve()
-    return str(next(place for place in (folder, *folder.parents) if place.exists()))
+    return SHM if place == "shm" else str(existing(source.paths.data.resolve()))
 
 
 def mount_options(source: Source, place: str) -> list[str]:

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
+from ipclab.paths import existing
 from ipclab.store.files import locked
 
 MARK = "ipclab-scratch"
@@ -21,9 +22,8 @@ def path_of(folder: Path, tag: str) -> Path:
 
 def check(folder: Path) -> None:
     """Raise `LabError` when no files can be made in `folder`; it is left as it was."""
-    place = next(place for place in (folder, *folder.parents) if place.exists())
     try:
-        tempfile.TemporaryDirectory(dir=place).cleanup()
+        tempfile.TemporaryDirectory(dir=existing(folder)).cleanup()
     except OSError as error:
         raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
 

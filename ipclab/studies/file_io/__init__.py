@@ -3,4 +3,3 @@
 from pathlib import Path
 
 ARMS = Path(__file__).with_name("arms.toml")
-KIB, MIB = 1 << 10, 1 << 20

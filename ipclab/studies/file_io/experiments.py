@@ -8,13 +8,13 @@ from typing import Any
 from ipclab.store.point import Point
 from ipclab.studies import arms
 from ipclab.studies.arms import Levels, table
-from ipclab.studies.file_io import ARMS, KIB
+from ipclab.studies.file_io import ARMS
 from ipclab.studies.file_io.sets import Draw, file_sets
 
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
 DEPTH = 64
-FAULT_FROM = 4 * KIB
+FAULT_FROM = 4096
 # How long a file is worked on, in ns. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000 and 400 us
 # divided by 1,024 instead of 1,000.
 USUAL = Draw("normal", 50_000, 5_000_000, 400_000, 400_000)

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.paths import existing
 from ipclab.spawn.scratch import held, path_of
 from ipclab.store.files import dump_json, write_whole
 from ipclab.studies.arms import table
 from ipclab.studies.file_io import ARMS
+from ipclab.studies.profile import PROFILES
 
 Say = Callable[[str], None]
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
-PROFILES = ("smoke", "quick", "standard", "full")
 BLOCK = 4096  # what a file takes on disk is a multiple of this
 TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
 SLACK = 64 << 20  # kept free on the disk, for the file system's own use
@@ -120,7 +121,7 @@ class FileSet:
 @lru_cache
 def file_sets(profile: str) -> dict[str, FileSet]:
     """Return the file sets of a profile by name."""
-    found, level = {}, PROFILES.index(profile)
+    found, level = {}, [*PROFILES].index(profile)
     for row in table(ARMS)["set"]:
         chosen = {name: value[level] if isinstance(value, list) else value for name, value in row.items()}
         name, count, mean = (chosen.pop(key) for key in ("name", "count", "mean"))
@@ -147,12 +148,7 @@ class Made:
 
 def free_bytes(folder: Path) -> int:
     """Return how many bytes may be written where `folder` is, or would be made."""
-    return shutil.disk_usage(nearest(folder)).free
-
-
-def nearest(folder: Path) -> Path:
-    """Return `folder`, or its nearest parent that is there already."""
-    return next(place for place in (folder, *folder.parents) if place.is_dir())
+    return shutil.disk_usage(existing(folder)).free
 
 
 def no_room(each: FileSet, scratch: Path) -> str | None:

@@ -1,6 +1,5 @@
 """The file-reading study itself: its points, what they need here, and one launch of the native engine."""
 
-import importlib.util
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -12,23 +11,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ipclab.backends import native_shm
 from ipclab.machine.cgroup import cpu_quota
-from ipclab.machine.hardware import meminfo
+from ipclab.machine.hardware import memory_available
+from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.storage import mount_of
+from ipclab.paths import existing
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.point import Point
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, parse
-from ipclab.studies.file_io.sets import FileSet, Whole, file_sets, made, nearest, no_room
+from ipclab.studies.file_io.sets import FileSet, Whole, file_sets, made, no_room
 from ipclab.studies.interface import Bench, Outcome, Placement, Profile, Role, Site, Study, Sweep
 
-NO_NATIVE = "the native package is not there; install Rust, then: make setup"
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
 LAUNCHES = {"smoke": (2, 2, 30.0), "quick": (5, 5, 30.0), "standard": (8, 10, 300.0), "full": (8, 10, 3_600.0)}
 ENGINE_SHARE = 0.9  # of the deadline, so that the engine says what hung before its process is killed
-IN_MEMORY = ("tmpfs", "ramfs")
 
 
 class FileIoStudy(Study):
@@ -69,10 +69,10 @@ class FileIoStudy(Study):
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why `point` cannot be measured with its files in `scratch`, with what mends it."""
-        if importlib.util.find_spec("ipclab_native") is None:
-            return NO_NATIVE
-        place = nearest(scratch)
-        if point.levels["cache"] == COLD and _filesystem(place) in IN_MEMORY:
+        if why := native_shm.missing():
+            return why
+        place = existing(scratch)
+        if point.levels["cache"] == COLD and _filesystem(place) in KNOWN["memory"]:
             return NO_COLD
         if point.backend == "overlapped" and (why := _asked("io_uring_missing")):
             return why
@@ -149,15 +149,9 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
 def _no_memory(point: Point, files: FileSet) -> str | None:
     """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when half of it can."""
     sizes: Whole = np.sort(files.sizes)[::-1]
-    need, free = int(sizes[: in_flight(point)].sum()), _available()
+    need, free = int(sizes[: in_flight(point)].sum()), memory_available(Source())
     need += files.on_disk if point.levels["cache"] != COLD else 0
     return NO_MEMORY.format(need=need, free=free) if need > free // 2 else None
-
-
-def _available() -> int:
-    with suppress(AbsentError, KeyError):
-        return int(meminfo(Source(), "MemAvailable").split()[0]) * 1024
-    return 1 << 62  # not told: the engine will say
 
 
 @cache

@@ -1,10 +1,10 @@
 """What the hardware allows, measured natively at the start of every run: the floor under every other figure."""
 
-import importlib.util
 from array import array
 from dataclasses import replace
 from typing import Any
 
+from ipclab.backends.native_shm import missing
 from ipclab.spawn.worker import Worker
 from ipclab.store.point import Point
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
@@ -28,7 +28,7 @@ class LimitsStudy(Study):
 
     def backends(self) -> tuple[str, ...]:
         """Return the names of the limits, none without the native package."""
-        return (*ALONE, *ECHOES) if importlib.util.find_spec("ipclab_native") else ()
+        return (*ALONE, *ECHOES) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return a part of the profile: a floor is found in a few launches, and is read against in every run."""

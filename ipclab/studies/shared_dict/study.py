@@ -1,6 +1,5 @@
 """The study itself: its points, the roles of its ranks, and how their outcomes are joined."""
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +12,8 @@ import numpy as np
 from ipclab.backends import installed as registry
 from ipclab.backends.codecs import CODECS, encoded_bytes
 from ipclab.backends.interface import Store
+from ipclab.machine.hardware import memory_available
+from ipclab.machine.source import Source
 from ipclab.spawn import mpi
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
@@ -99,7 +100,7 @@ class SharedDictStudy(Study):
         if why or point.levels["arm"] != "published" or point.backend != "zmq-push":
             return why
         queued = 2 * point.size_bytes * PUBLISHED_READS * int(point.levels["readers"])
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        free = memory_available(Source())
         short = f"its messages take {queued:,} bytes of memory and {free:,} are free; free some"
         return None if queued < free else short
 
