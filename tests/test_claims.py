@@ -9,7 +9,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError, at
-from ipclab.frames.claim_file import check, parse, read
+from ipclab.frames.claim_file import File, Lines
 from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, decide, judge_all
 from ipclab.frames.expression import RuleError, Source
 from ipclab.frames.rule import amount, read_rule, read_sum
@@ -153,14 +153,19 @@ low = 2
 LEFT = "payload.write[placement=same,size_bytes=84] /"
 
 
+def told(text: str) -> File:
+    lines = Lines(text, "mine.toml")
+    lines.check(found := lines.told(), RUN)
+    return found
+
+
 def test_a_claim_has_a_fair_method_needs_and_a_table_of_its_own() -> None:
     more = 'fair = "each(payload.write[placement=*,size_bytes=84] / payload.read[placement=*,size_bytes=84])"\n'
     table = '[claim.published]\n"payload.write[size_bytes=84, placement=same]" = "1 us"\n'
     table += '"payload.read[placement=same,size_bytes=84]" = "1 us"\n'
-    (claim,) = parse(GOOD.replace("[claim.figures]", more + "[claim.figures]") + table, "mine.toml").claims
-    check((claim,), RUN)
+    (claim,) = told(GOOD.replace("[claim.figures]", more + "[claim.figures]") + table).claims
     assert [each.word for each in judge_all(claim, RUN, RUN)] == [FAILS, HOLDS, HOLDS]
-    (claim,) = parse(GOOD.replace("[claim.figures]", "needs = { cpus = 4 }\n[claim.figures]"), "mine.toml").claims
+    (claim,) = told(GOOD.replace("[claim.figures]", "needs = { cpus = 4 }\n[claim.figures]")).claims
     verdicts = judge_all(claim, RUN, RUN)
     assert [each.word for each in verdicts] == [NOT_TESTABLE] * 3
     assert verdicts.here.need == "cpus"
@@ -186,6 +191,9 @@ BAD = [
     (LEFT, f"({LEFT}", 6, "never closed"),
     (LEFT, "each /", 6, "'each'"),
     (LEFT, "2 ** 2 /", 6, "more than sums can"),
+    (LEFT, f"sqrt(2, 3) * {LEFT}", 6, "sqrt does not take 2 parts"),
+    ("low = 2", "low = true", 8, "no number"),
+    ("rule = ", "rule = 3 # ", 6, "rule: expected str"),
     ('language = "en"', 'langage = "en"', 4, "language"),
     ('language = "en"', "language = 3", 4, "expected str"),
     ("low = 2", 'low = "eighteen"', 8, "no number"),
@@ -204,7 +212,7 @@ def test_a_malformed_file_is_refused_with_the_line(old: str, new: str, line: int
     text = GOOD.replace(old, new)
     assert text != GOOD
     with pytest.raises(UsageError) as error:
-        check(parse(text, "mine.toml").claims, RUN)
+        told(text)
     assert str(error.value).startswith(f"mine.toml, line {line}: ")
     assert why in str(error.value)
     assert "\n" not in str(error.value)
@@ -220,7 +228,7 @@ def test_a_malformed_file_is_refused_with_the_line(old: str, new: str, line: int
 )
 def test_a_malformed_table_is_refused_with_the_line(more: str, line: int, why: str) -> None:
     with pytest.raises(UsageError) as error:
-        parse(GOOD + more, "mine.toml")
+        told(GOOD + more)
     assert str(error.value).startswith(f"mine.toml, line {line}: "), str(error.value)
     assert why in str(error.value)
 
@@ -250,12 +258,12 @@ def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
 def test_the_documented_file_of_claims_is_read(tmp_path: Path) -> None:
     (example,) = blocks(ROOT / "docs/claims.md", "toml")
     (tmp_path / "claims.toml").write_text(example)
-    first, second = read(tmp_path / "claims.toml").claims
+    first, second = Lines.read(tmp_path / "claims.toml").told().claims
     assert set(first.translations) == {"ko", "zh"}
-    assert decide(first.rule, first.rule.term, Source(points, given=first.given)).word == FAILS
+    assert decide(first.rule, first.rule.term, Source(points, given=first.published)).word == FAILS
     assert second.unstated
     with pytest.raises(UsageError, match="cannot read the claims"):
-        read(tmp_path / "none.toml")
+        Lines.read(tmp_path / "none.toml")
 
 
 def test_amounts_are_in_si_units() -> None:

@@ -1,9 +1,10 @@
 """Claims and their verdicts: holds, fails, undecided, or not testable here. Pure: values come through a `Source`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, log
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import msgspec
 
 from ipclab.frames.address import MissingError
 from ipclab.frames.expression import Source, Term
@@ -14,37 +15,44 @@ from ipclab.stats.quantity import Quantity
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
 SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
 OWN = "own"  # the seed of a person's own claims
+Text = Annotated[str, msgspec.Meta(min_length=1)]
 SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One published statement.
+class Amounts(dict[str, Quantity]):
+    """Amounts by name."""
+
+
+class Table(Amounts):
+    """Amounts by address."""
+
+
+class Claim(msgspec.Struct, forbid_unknown_fields=True):
+    """One published statement, as a file of claims states it.
 
     `text` is the original's words, `meaning` a msgid for readers of other languages with `figures` as its placeholders
     (`translations` by language take its place where they are given). `rule` is what must be so by the published
     method; `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method,
     where these differ. `unstated` says, as a msgid, why the text's table cannot decide, `adds` what the fair method
-    adds. `needs` is what must be known of the run, at least; `given` the claim's own table, where it is in none of the
-    texts; `where` gives the place of a key in the file.
+    adds. `needs` is what must be known of the run, at least; `published` the claim's own table, where it is in none of
+    the texts.
     """
 
-    id: str
-    seed: str
-    section: str
-    language: str
-    text: str
-    meaning: str
+    id: Text
+    text: Text
     rule: Rule
+    language: str = ""
+    section: str = ""
+    source: str = ""
+    meaning: str = ""
     own: Term | None = None
     fair: Term | None = None
     unstated: str = ""
     adds: str = ""
-    needs: Mapping[str, float] = field(default_factory=dict)
-    figures: Mapping[str, Quantity] = field(default_factory=dict)
-    translations: Mapping[str, str] = field(default_factory=dict)
-    given: Mapping[str, Quantity] | None = None
-    where: Callable[..., str] = str
+    needs: dict[str, float] = {}
+    translations: dict[str, str] = {}
+    figures: Amounts = msgspec.field(default_factory=Amounts)
+    published: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ class Verdicts(NamedTuple):
 
 def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
-    table = text if claim.given is None else Source(text.points, given=claim.given)
+    table = text if claim.published is None else Source(text.points, given=claim.published)
     own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
     lacking = next((name for name, least in claim.needs.items() if run.known.get(name, inf) < least), "")
     here = Verdict(NOT_TESTABLE, need=lacking) if lacking else decide(claim.rule, claim.rule.term, run)

@@ -1,10 +1,7 @@
-"""What expressions are computed with: sources of values, several quantities of one dimension, and functions of them.
-
-Of a function `parts` are what stands in its brackets, `along` the factor that it goes along.
-"""
+"""What expressions are computed with: sources of values, several quantities of one dimension, and functions of them."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import floor, inf, log, sqrt
@@ -34,11 +31,11 @@ MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read: why, and the fix."""
+    """A rule that cannot be read: why, and the fix; `name` is what it stands under."""
 
-    def __init__(self, why: str, fix: str = "") -> None:
+    def __init__(self, why: str, fix: str = "", name: str = "") -> None:
         super().__init__(why, fix)
-        self.why, self.fix = why, fix
+        self.why, self.fix, self.name = why, fix, name
 
 
 @dataclass(frozen=True)
@@ -121,51 +118,38 @@ class Values:
 Compute = Callable[[Source], Values]
 
 
-@dataclass(frozen=True)
 class Term:
     """An expression that was read: how it is computed from a source, and the addresses that it names, in order."""
 
-    compute: Compute
-    addresses: tuple[Address, ...] = ()
+    def __init__(self, compute: Compute, addresses: tuple[Address, ...] = ()) -> None:
+        self.compute, self.addresses = compute, addresses
 
     def __call__(self, source: Source) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go together."""
         return self.compute(source)
 
 
-Function = Callable[[Source, list[Compute], str], Values]
 NONE: Axes = frozenset()
 
 
-def _all(source: Source, parts: Iterable[Compute], _: str) -> Values:
+def _each(*parts: Values) -> Values:
     """Return every value of all parts."""
-    found = [part(source) for part in parts]
-    cells = {axes | {("part", place)}: each for place, part in enumerate(found) for axes, each in part.cells.items()}
-    return Values(cells if len(found) > 1 else found[0].cells, found[0].dimension)
+    cells = {axes | {("part", place)}: each for place, part in enumerate(parts) for axes, each in part.cells.items()}
+    return Values(cells if len(parts) > 1 else parts[0].cells, parts[0].dimension)
 
 
-def _end(pick: Callable[..., Quantity]) -> Function:
-    def make(source: Source, parts: list[Compute], along: str) -> Values:
-        found = _all(source, parts, along)
+def _end(pick: Callable[..., Quantity]) -> Callable[..., Values]:
+    def make(*parts: Values) -> Values:
+        found = _each(*parts)
         return Values({NONE: pick(found.cells.values(), key=lambda each: each.value)}, found.dimension)
 
     return make
 
 
-def _count(source: Source, parts: list[Compute], along: str) -> Values:
-    try:
-        return Values({NONE: of(len(_all(source, parts, along).cells))})
-    except MissingError:
-        if not any(map(len, source.frames.values())):
-            raise
-        return Values({NONE: of(0)})
-
-
-def _steps(sign: str) -> Function:
+def _steps(sign: str) -> Callable[[Values, str], Values]:
     """Return what compares each value with the one before, in the order of the factor `along`."""
 
-    def make(source: Source, parts: list[Compute], along: str) -> Values:
-        found = parts[0](source)
+    def make(found: Values, along: str) -> Values:
         rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
         for axes, each in found.cells.items():
             others = frozenset(pair for pair in axes if pair[0] != along)
@@ -182,15 +166,14 @@ def _steps(sign: str) -> Function:
     return make
 
 
-def _mapped(change: Callable[[float], float]) -> Function:
+def _mapped(change: Callable[[float], float]) -> Callable[[Values], Values]:
     """Return what applies a rising function to plain numbers and to the ends of their intervals."""
 
     def changed(each: Quantity) -> Quantity:
         low, high = (None, None) if each.low is None else map(change, each.ends)
         return replace(each, value=change(each.value), low=low, high=high)
 
-    def make(source: Source, parts: list[Compute], _: str) -> Values:
-        found = parts[0](source)
+    def make(found: Values) -> Values:
         if found.dimension != PLAIN:
             raise RuleError(f"it takes a plain number, not {found.named}")
         return Values({axes: changed(each) for axes, each in found.cells.items()})
@@ -198,16 +181,28 @@ def _mapped(change: Callable[[float], float]) -> Function:
     return make
 
 
-def _about(source: Source, parts: list[Compute], _: str) -> Values:
-    """Return the first part with an interval as far on both sides as the second says."""
-    middle, margin = (next(iter(part(source).cells.values())).value for part in parts)
-    return Values({NONE: Quantity(middle, "1", middle - margin, middle + margin)}, parts[0](source).dimension)
+def _about(found: Values, margin: Values) -> Values:
+    """Return the first value with an interval as far on both sides as the second says."""
+    middle, far = (next(iter(each.cells.values())).value for each in (found, margin))
+    return Values({NONE: Quantity(middle, "1", middle - far, middle + far)}, found.dimension)
 
 
-FUNCTIONS: dict[str, Function] = {
-    **{"each": _all, "min": _end(min), "max": _end(max), "count": _count},
-    **{"growth": _steps("/"), "change": _steps("-"), "about": _about},
+FUNCTIONS: dict[str, Callable[..., Values]] = {
+    **{"each": _each, "min": _end(min), "max": _end(max), "growth": _steps("/"), "change": _steps("-")},
+    **{"count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}), "about": _about},
     "log": _mapped(lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
     **{"floor": _mapped(floor), "sqrt": _mapped(lambda x: sqrt(max(x, 0.0)))},
 }
 ALONG = ("growth", "change")  # the functions whose last word is a factor
+
+
+def call(name: str, parts: Sequence[Compute], along: Sequence[str], source: Source) -> Values:
+    """Return what a function gives; raises `RuleError` for parts that it does not take."""
+    try:
+        return FUNCTIONS[name](*(part(source) for part in parts), *along)
+    except MissingError:
+        if name != "count" or not any(map(len, source.frames.values())):
+            raise
+        return Values({NONE: of(0)})
+    except TypeError as error:
+        raise RuleError(f"{name} does not take {len(parts)} parts") from error

@@ -15,10 +15,9 @@ import pandas as pd
 
 from ipclab.errors import UsageError, nearest
 from ipclab.frames.address import Address, Points
-from ipclab.frames.claim_file import File, read
+from ipclab.frames.claim_file import File, Lines
 from ipclab.frames.claims import SLACK
 from ipclab.frames.expression import Source
-from ipclab.frames.rule import read_sum
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, of
 
@@ -49,7 +48,7 @@ def texts(paths: Paths) -> dict[str, File]:
 
 @cache
 def _read(file: Path, _changed: int) -> File:
-    return read(file)
+    return Lines.read(file).told()
 
 
 def worded(paths: Paths, study: str) -> pd.DataFrame:
@@ -113,7 +112,7 @@ def recompute(file: File, tables: Points) -> Iterator[Outcome]:
     """Yield every derivation of a text recomputed; raises `LookupError` for a number that its table does not hold."""
     source = Source(tables, tables, loose=True, value=rounded)
     for each in file.derived:
-        address, found = Address.read(each.printed), read_sum(each.computed, file.names)(source)
+        address, found = Address.read(each.printed), each.computed(source)
         for axes, row in source.find(address) if address else ():
             (computed,), stated = found.only(axes).shown(row.unit), rounded(row)
             yield Outcome(row, stated, computed, each.by, _follows(each.sense, stated, computed))

@@ -10,13 +10,12 @@ several values gives all of them: arithmetic pairs those of equal levels. `min(.
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf, isfinite
 
 from ipclab.errors import nearest
 from ipclab.frames.address import PATTERN, Address
-from ipclab.frames.expression import ALONG, FUNCTIONS, SHOWN, UNITS, Compute, RuleError, Term, Values
+from ipclab.frames.expression import ALONG, FUNCTIONS, SHOWN, UNITS, Compute, RuleError, Term, Values, call
 from ipclab.stats.quantity import Quantity
 
 _WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "count")]
@@ -33,16 +32,12 @@ _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "
 LONGEST, DEEPEST, NAMES = 1500, 100, 20
 
 
-@dataclass(frozen=True)
 class Rule:
     """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and how it is written."""
 
-    term: Term
-    low: float
-    high: float
-    unit: str
-    open: bool
-    text: str
+    def __init__(self, text: str, term: Term, ends: tuple[float, float], unit: str, open_: bool) -> None:
+        self.text, self.term, self.unit, self.open = text, term, unit, open_
+        self.low, self.high = ends
 
 
 def amount(text: str) -> Quantity:
@@ -68,10 +63,10 @@ def read_rule(text: str, names: Mapping[str, str] | None = None) -> Rule:
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
     if not all(end.strip() for end in ends):
         raise RuleError("it ends where a number should stand")
-    bounds = [amount(end) for end in ends]
-    low, high = min(each.value for each in bounds), max(each.value for each in bounds)
-    low, high = -inf if word in ("at_most", "below") else low, inf if word in ("at_least", "above") else high
-    return Rule(term, low, high, bounds[0].unit, word in ("above", "below"), text)
+    bounds = sorted((amount(end) for end in ends), key=lambda each: float(each.value))
+    low = -inf if word in ("at_most", "below") else bounds[0].value
+    high = inf if word in ("at_least", "above") else bounds[-1].value
+    return Rule(text, term, (low, high), bounds[0].unit, word in ("above", "below"))
 
 
 def read_sum(text: str, names: Mapping[str, str] | None = None) -> Term:
@@ -125,9 +120,9 @@ def _compute(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, str
             first, second = (_compute(each, leaves, names, depth + 1) for each in (left, right))
             return lambda source: first(source).joined(_SIGNS[type(op)], second(source))
         case ast.Call(ast.Name(id=name), [_, *_] as parts, []) if name in FUNCTIONS:
-            along = parts[-1].id if name in ALONG and isinstance(parts[-1], ast.Name) else ""
-            made = [_compute(each, leaves, names, depth + 1) for each in (parts[:-1] if along else parts)]
-            return lambda source: FUNCTIONS[name](source, made, along)
+            along = [each.id for each in parts[-1:] if name in ALONG and isinstance(each, ast.Name)]
+            made = [_compute(each, leaves, names, depth + 1) for each in parts[: len(parts) - len(along)]]
+            return partial(call, name, made, along)
         case ast.Name(id=name) | ast.Call(ast.Name(id=name)):
             near = nearest(name, [*FUNCTIONS, *names])
             fix = f"the nearest is {near!r}; an address is study.op[...]"

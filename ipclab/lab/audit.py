@@ -12,7 +12,7 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import Address, MissingError
-from ipclab.frames.claim_file import File, check, read
+from ipclab.frames.claim_file import File, Lines
 from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.expression import SHOWN, RuleError, Source, Term
 from ipclab.frames.published import Outcome, recompute, texts, worded
@@ -49,8 +49,8 @@ class Audit(Data):
         for file, claim, verdicts in self._judged(study):
             rule = claim.rule
             row: dict[str, Any] = {"id": claim.id, "title": self._title(file), "study": file.study or OWN}
-            row |= {name: getattr(claim, name) for name in ("seed", "section", "language")}
-            row |= {"quote": claim.text, "meaning": self._words(claim), "rule": rule.text}
+            row |= {"seed": file.seed, "section": claim.section, "language": claim.language}
+            row |= {"quote": claim.text, "meaning": self._words(file, claim), "rule": rule.text}
             row |= {"bounds": self._bounds(claim), "unit": rule.unit}
             for method, found in zip(METHODS, verdicts, strict=True):
                 value = found.deciding or Quantity(None, rule.unit)
@@ -68,8 +68,8 @@ class Audit(Data):
     def claims_table(self, study: str, name: str = "") -> Table:
         """Return the claims of the study's text (or your `own`) as a table: words, rule, verdicts, what decides."""
         rows, fair = [], dict[str, list[str]]()
-        for _, claim, verdicts in self._judged(study):
-            says = self.say(N_("{words} ({section})"), words=self._words(claim), section=claim.section or DASH)
+        for file, claim, verdicts in self._judged(study):
+            says = self.say(N_("{words} ({section})"), words=self._words(file, claim), section=claim.section or DASH)
             cells = [self._told(claim, each, method == "own") for method, each in zip(METHODS, verdicts, strict=True)]
             if claim.fair is None:
                 cells[2] = self.say(N_("as published"))
@@ -116,8 +116,8 @@ class Audit(Data):
                 quotes = dict.fromkeys([*(stated[name].text for name in each.claims), each.quote])
                 row = {"claims": ", ".join(each.claims) or each.source}
                 row["stated"] = " ".join(f"“{quote}”" for quote in quotes if quote)
-                row["own"] = self._corrected(each.own, each.own_values, file.names, text)
-                rows.append(row | {"here": self._corrected(each.here, each.here_values, file.names, run)})
+                row["own"] = self._corrected(each.own, each.own_values, text)
+                rows.append(row | {"here": self._corrected(each.here, each.here_values, run)})
         return pd.DataFrame(rows)
 
     def compute(self, expression: str, study: str = "") -> Quantity:
@@ -134,11 +134,12 @@ class Audit(Data):
 
     def with_own(self, file: str) -> Self:
         """Return this with a person's own claims; raises `UsageError` with the line for what cannot be judged."""
-        found = read(Path(file))
-        check(found.claims, self._sources[1])
-        for claim in found.claims:
+        lines = Lines.read(Path(file))
+        found = lines.told()
+        lines.check(found, self._sources[1])
+        for number, claim in enumerate(found.claims):
             for lang, text in ((claim.language, claim.text), *claim.translations.items()):
-                place = claim.where("text" if text == claim.text else "translations")
+                place = lines.place(number, "text" if text == claim.text else "translations")
                 if lang not in LANGUAGES:
                     raise UsageError(place, f"no language {lang!r}", f"there are {', '.join(LANGUAGES)}")
                 try:
@@ -150,9 +151,9 @@ class Audit(Data):
     def _filled(self, text: str, claim: Claim) -> str:
         return prose.fill_plain(text, lambda name: self.lookup(name, claim.figures), self.numbers)
 
-    def _words(self, claim: Claim) -> str:
+    def _words(self, file: File, claim: Claim) -> str:
         """Return the claim in the reader's words: quoted where the reader reads its language, else translated."""
-        if claim.seed == OWN:
+        if file.seed == OWN:
             return self._filled({**claim.translations, claim.language: claim.text}.get(self.lang, claim.text), claim)
         quoted = self.lang == claim.language != "en"
         return f"“{claim.text}”" if quoted else self.say(claim.meaning, **claim.figures)
@@ -217,11 +218,11 @@ class Audit(Data):
         files = notes.get("sets", {}).get("massive", {}).get("count")
         return {name: float(value) for name, value in (("cpus", cpus), ("massive_files", files)) if value}
 
-    def _corrected(self, msgid: str, values: Mapping[str, str], names: Mapping[str, str], source: Source) -> str:
+    def _corrected(self, msgid: str, values: Mapping[str, Term], source: Source) -> str:
         """Return a corrected sentence with its numbers; a dash where one of them is not there."""
         asked = {name for name, _ in prose.placeholders(msgid)}
         try:
-            found = {name: _value(read_sum(text, names), source) for name, text in values.items() if name in asked}
+            found = {name: _value(term, source) for name, term in values.items() if name in asked}
         except MissingError:
             return DASH
         return self.say(msgid, **found) if msgid else DASH
