@@ -18,7 +18,7 @@ from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.store.point import Point
-from ipclab.studies.shared_dict.ends import store_of
+from ipclab.studies.shared_dict.ends import joined, store_of
 
 READERS = 3
 WAIT_NS = 10_000_000_000
@@ -30,13 +30,10 @@ def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
     """Write without a pause as the first rank; as another, make `reads` reads and check each."""
     contents = [CODECS["pickle"].encode(dictionary(entries, rotation)) for rotation in range(rotations(entries))]
     place = StorePlace(worker.prefix, worker.folder, len(contents[0]), "block", READERS, worker.comm, "off", "writemap")
+    store = joined(worker, store_of(backend), place)
     if worker.index == 0:
-        store = store_of(backend).create(place)
-        worker.meet(address=store.address)
-        store.accept(WAIT_NS)
         version, waiting = 1, list(worker.peers)
         store.write(contents[1 % len(contents)], WAIT_NS)
-        worker.meet()
         while waiting:
             version += 1
             store.write(contents[version % len(contents)], WAIT_NS)
@@ -44,9 +41,6 @@ def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
                 worker.await_signals([waiting.pop(0)])
         worker.outcome.facts = {"writes": version}
     else:
-        address = worker.meet()["writer"]["address"]
-        store = store_of(backend).attach(place, address, WAIT_NS)
-        worker.meet()
         torn, versions, last, other = 0, 0, 0, 0
         for _ in range(reads):
             version, data = store.read(0, WAIT_NS)

@@ -58,14 +58,7 @@ def _open(worker: RankWorker, backend: str) -> Store:
     kind = ends.store_of(backend)
     readers = len(worker.peers)
     place = StorePlace(worker.prefix, worker.folder, CAPACITY, "block", readers, worker.comm, "off", "writemap")
-    if worker.index == 0:
-        store: Store = kind.create(place)
-        worker.meet(address=store.address)
-        store.accept(WAIT_NS)
-    else:
-        store = kind.attach(place, worker.meet()["writer"]["address"], WAIT_NS)
-    worker.meet()
-    return store
+    return ends.joined(worker, kind, place)
 
 
 def _modes(worker: RankWorker) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 import zmq
 
 from ipclab.backends.installed import backends
-from ipclab.backends.interface import Backend, Place
+from ipclab.backends.interface import Address, Backend, Place
 from ipclab.backends.waiting import Peer
 from ipclab.backends.zeromq import ZmqTcpChannel
 from ipclab.spawn.launcher import Launcher, Role
@@ -66,7 +66,7 @@ def test_backends_name_their_ways() -> None:
 def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
     """Strangers without a secret, with a wrong one and with garbage, before and after the one who knows it."""
     place, me = Place("ipclab-1-2-aa-1", str(tmp_path), 100), Peer.me()
-    server = ZmqTcpChannel.listen(place)
+    server = ZmqTcpChannel(place, True)
     endpoint = f"tcp://127.0.0.1:{server.address['port']}"
     context = zmq.Context()
 
@@ -80,14 +80,20 @@ def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
 
     wrong = {"plain_username": b"ipclab", "plain_password": b"guess"}
     strangers = [stranger(), stranger(**wrong)]
+
+    def end(address: Address) -> ZmqTcpChannel:
+        channel = ZmqTcpChannel(place, False)
+        channel.address = address
+        channel.accept(me, 10**9)
+        return channel
+
     try:
-        client = ZmqTcpChannel.connect(place, {**server.address, "secret": "none"}, me, 10**9)
-        client.close()
+        end({**server.address, "secret": "none"}).close()
         with socket.create_connection(("127.0.0.1", int(server.address["port"]))) as garbage:
             garbage.sendall(bytes(4096))
             with pytest.raises(TimeoutError):
                 server.accept(me, 100_000_000)
-            client = ZmqTcpChannel.connect(place, server.address, me, 10**9)
+            client = end(server.address)
             server.accept(me, 10**10)
         strangers += [stranger(), stranger(**wrong)]
         for number in range(8):

@@ -64,7 +64,7 @@ def test_a_message_without_a_reader_is_given_up_at_its_deadline(tmp_path: Path) 
     kind = backends()["zmq-push"].store
     assert kind
     place = StorePlace("ipclab-test", str(tmp_path), 64)
-    with closing(kind.create(place)) as store, pytest.raises(TimeoutError, match="there was no reader in time"):
+    with closing(kind(place, True)) as store, pytest.raises(TimeoutError, match="there was no reader in time"):
         store.write(b"message", 20_000_000)
 
 

@@ -27,8 +27,12 @@ class _IceoryxChannel(Channel):
     def __init__(self, place: Place, create: bool) -> None:
         iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
         super().__init__(place, create)
+        if create:
+            self.held.callback(self._remove_counters)
         self.root = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.held.callback(os.close, self.root)
         self.node = self._node()
+        self.held.callback(self._let_go)
         inward, outward = ("request", "answer") if create else ("answer", "request")
         self.ports: dict[str, Any] = {}
         publisher = self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
@@ -55,6 +59,10 @@ class _IceoryxChannel(Channel):
     def _counters(self) -> list[Path]:
         """Return the files that iceoryx2 keeps beyond the last node's end."""
         return list(SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"))
+
+    def _remove_counters(self) -> None:
+        for path in self._counters():
+            path.unlink(missing_ok=True)
 
     def _data(self, tag: str) -> Any:
         found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
@@ -110,18 +118,12 @@ class _IceoryxChannel(Channel):
             self.sample.delete()
             self.sample = None
 
-    def close(self) -> None:
-        if self.root < 0:
-            return
+    def _let_go(self) -> None:
         self._give_back()
         for port in self.ports.values():
             port.delete()
         self.ports.clear()
         del self.loan, self.notify, self.node
-        os.close(self.root)
-        self.root = -1
-        for path in self._counters() if self.create else []:
-            path.unlink(missing_ok=True)
 
 
 def _missing() -> str | None:

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from ipclab.backends.waiting import BLOCK, Peer
 from ipclab.spawn.owned import FILE, own
@@ -67,36 +68,38 @@ class Place:
         return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{tag}"
 
 
-class Channel:
-    """One end of a connection for request and answer: each side sends once, then receives once.
+class End:
+    """What one process holds of a mechanism: `__init__` makes what it needs (`create`) or finds it, without waiting.
 
-    `__init__` makes what the mechanism needs (`create`) or finds it; `accept` joins the two ends. All timeouts are ns.
-    Every wait raises `TimeoutError` at its deadline and `BrokenPipeError` when the other process has ended; a message
-    above the capacity is a `ValueError`. After an error a channel is only good for `close`.
+    `address` is then what the other processes must know, such as a port, or is given the maker's. What must be given
+    back goes on the stack `held`. All timeouts are ns; a wait raises `TimeoutError` at its deadline.
     """
 
     def __init__(self, place: Place, create: bool) -> None:
-        self.address: Address = {}
         self.place, self.create = place, create
+        self.address: Address = {}
+        self.held = ExitStack()
+
+    def close(self) -> None:
+        """Give everything back and remove what was made; closing twice does nothing."""
+        self.held.close()
+
+
+class Channel(End):
+    """One end of a connection for request and answer: each side sends once, then receives once.
+
+    Every wait raises `BrokenPipeError` when the other process has ended; a message above the capacity is a
+    `ValueError`. After an error a channel is only good for `close`.
+    """
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
         self.capacity, self.strategy = place.capacity, place.wait
         self.peer: Peer | None = None
 
-    @classmethod
-    def listen(cls, place: Place) -> Self:
-        """Be the serving end, without waiting; `address` then holds what the other must know, such as a port."""
-        return cls(place, True)
-
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until `peer` has connected, where the mechanism has to; else note whose end to look at while waiting."""
+        """Join `peer`'s end, where the mechanism has to; else note whose end to look at while waiting."""
         self.peer = peer
-
-    @classmethod
-    def connect(cls, place: Place, address: Address, peer: Peer, timeout_ns: int) -> Self:
-        """Be the other end: find what `peer` made in the same `place` and published as `address`, and join."""
-        channel = cls(place, False)
-        channel.address = address
-        channel.accept(peer, timeout_ns)
-        return channel
 
     def send(self, data: Data, timeout_ns: int, /) -> None:
         """Send all bytes of `data`."""
@@ -105,9 +108,6 @@ class Channel:
     def recv(self, timeout_ns: int, /) -> bytes:
         """Return the next message as an object of its own."""
         raise NotImplementedError
-
-    def close(self) -> None:
-        """Give everything back and remove what was made; closing twice does nothing."""
 
 
 def too_long(size: int, capacity: int) -> ValueError:
@@ -135,34 +135,20 @@ class StorePlace(Place):
     host: str = "127.0.0.1"
 
 
-class Store:
-    """What one writer hands to many readers: contents are numbered by version, from 1 up.
+class Store(End):
+    """What one writer, which makes it, hands to many readers: contents are numbered by version, from 1 up.
 
     `keeps` says whether a content stays for any number of reads of all readers (shared state) or is a message that each
-    reader receives; `fans_out`, whether one write reaches every reader, or one reader only. The writer calls `create`,
-    tells the readers `address`, and calls `accept` while they call `attach`; nothing is written before both are done.
-    Timeouts are ns; a wait that ends at its deadline raises `TimeoutError`.
+    reader receives; `fans_out`, whether one write reaches every reader, or one reader only. All call `accept` once the
+    readers have the writer's `address`; nothing is written before all are back from it.
     """
 
     keeps: ClassVar[bool] = True
     fans_out: ClassVar[bool] = True
-
-    def __init__(self, place: StorePlace, create: bool) -> None:
-        self.address: Address = {}
-        self.place, self.writer = place, create
-
-    @classmethod
-    def create(cls, place: StorePlace) -> Self:
-        """Be the writer's end, without waiting for a reader; raises `OSError` when there is no room."""
-        return cls(place, True)
+    place: StorePlace
 
     def accept(self, timeout_ns: int) -> None:
-        """Wait until every reader has attached, where the mechanism can lose what is written before."""
-
-    @classmethod
-    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
-        """Be a reader's end of what was created in the same `place` and published as `address`."""
-        return cls(place, False)
+        """Join the others, where the mechanism can lose what is written before."""
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Replace the content by `data`, or send it."""
@@ -174,9 +160,6 @@ class Store:
         Shared state gives the newest; a message store what it received last, or the next message.
         """
         raise NotImplementedError
-
-    def close(self) -> None:
-        """Give everything back; the writer's end removes what was made. Closing twice does nothing."""
 
 
 @dataclass(frozen=True)

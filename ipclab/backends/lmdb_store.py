@@ -29,13 +29,15 @@ class LmdbStore(Store):
         super().__init__(place, create)
         self.full: type[Exception] = lmdb.MapFullError
         self.path = place.path("lmdb")
-        self.closed, self.version = False, 0
+        self.version = 0
         if create:
             self.path.mkdir(mode=0o700)
+            self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
         map_size = max(self.map_bytes, 4 * place.capacity) if self.map_bytes == MAP_BYTES else self.map_bytes
         how: dict[str, Any] = {"map_size": map_size, "max_readers": READERS, "sync": place.sync == "on", "mode": 0o600}
         how |= {"readonly": not create, "create": create, "writemap": create and place.map == "writemap"}
         self.environment: Any = lmdb.open(str(self.path), **how)
+        self.held.callback(self.environment.close)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Put `data` in one transaction; raises `LabError` when the map is too small for it."""
@@ -61,14 +63,6 @@ class LmdbStore(Store):
             if now >= end:
                 raise TimeoutError(f"no content above version {after} came in time")
             os.sched_yield()
-
-    def close(self) -> None:
-        """Close the database; the writer's end removes its files."""
-        if not self.closed:
-            self.closed = True
-            self.environment.close()
-            if self.writer:
-                shutil.rmtree(self.path, ignore_errors=True)
 
 
 ABSENT = "the package lmdb is not installed; make setup"

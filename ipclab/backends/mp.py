@@ -29,25 +29,22 @@ KEY_BYTES = 16
 class _PipeChannel(Channel):
     """A `Connection`, authenticated with a key of the launch as `Listener` and `Client` do it."""
 
-    link: Connection | None = None
     limit_ns = -1
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.meeting = UnixSocket(place, create)
+        self.meeting = UnixSocket(place, create, self.held)
         self.address = {"key": secrets.token_hex(KEY_BYTES)} if create else {}
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Take the connection and prove the key both ways."""
-        self.link = Connection(self.meeting.join(timeout_ns).detach())
+        self.link: Connection = self.held.enter_context(Connection(self.meeting.join(timeout_ns)))
         proofs = [deliver_challenge, answer_challenge]
         for prove in proofs if self.create else proofs[::-1]:
             prove(self._link(timeout_ns), bytes.fromhex(str(self.address["key"])))
 
     def _link(self, timeout_ns: int) -> Connection:
         """Return the connection with its deadline; it blocks in the kernel, as it does without one."""
-        if self.link is None:
-            raise ValueError("the channel is not connected")
         if timeout_ns != self.limit_ns:
             set_limit(self.link.fileno(), timeout_ns)
             self.limit_ns = timeout_ns
@@ -71,12 +68,6 @@ class _PipeChannel(Channel):
         except (EOFError, ConnectionResetError) as error:
             raise closed() from error
 
-    def close(self) -> None:
-        if self.link:
-            self.link.close()
-            self.link = None
-        self.meeting.close()
-
 
 def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[bytes]":
     """Return a `Queue` whose pipe has the descriptors given; the end that this process lacks is /dev/null."""
@@ -99,18 +90,18 @@ def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[byt
 class _QueueChannel(Channel):
     """A queue each way."""
 
-    incoming: "Queue[bytes] | None" = None
     fed = False
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.pipes = Pipes(place, create)
+        self.pipes = Pipes(place, create, self.held)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Make both queues once the other end has opened its pipes."""
         writing = self.pipes.open_writing(timeout_ns)
         self.outgoing = _queue(self.place, None, writing)
-        self.incoming = _queue(self.place, self.pipes.reading, None)
+        self.incoming = _queue(self.place, os.dup(self.pipes.reading), None)
+        self.held.callback(self._end)
         self.poller = select.poll()
         self.poller.register(self.pipes.reading, select.POLLIN)
 
@@ -122,8 +113,6 @@ class _QueueChannel(Channel):
         self.outgoing.put(data if isinstance(data, bytes) else bytes(data))
 
     def recv(self, timeout_ns: int) -> bytes:
-        if self.incoming is None:
-            raise ValueError("the channel is not connected")
         poll = self.poller.poll
         wait(BLOCK, lambda: False, lambda left_ns: poll(left_ns / 1e6), timeout_ns)
         try:
@@ -131,16 +120,12 @@ class _QueueChannel(Channel):
         except (EOFError, OSError) as error:
             raise closed() from error
 
-    def close(self) -> None:
-        self.pipes.unlink()
-        if self.incoming is None:
-            return
+    def _end(self) -> None:
         for each, fed in ((self.outgoing, self.fed), (self.incoming, False)):
             each.close()
             if not fed:  # else the feeder closes them when it has written all
                 for end in (vars(each)["_reader"], vars(each)["_writer"]):
                     end.close()
-        self.incoming = None
 
 
 @contextmanager

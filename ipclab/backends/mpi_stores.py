@@ -1,9 +1,9 @@
 """MPI itself: a broadcast to all readers, and a window of memory that all ranks of a node share."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
-from ipclab.backends.interface import Address, Backend, Data, Store, StorePlace
+from ipclab.backends.interface import Backend, Data, Store, StorePlace
 from ipclab.backends.seqlock import START, SeqlockBuffer
 from ipclab.spawn.mpi import missing
 
@@ -38,39 +38,25 @@ class _MpiBcastStore(Store):
 class _MpiWindowStore(Store):
     """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as other shared memory."""
 
-    window: Any = None
     read: Callable[[int, int], tuple[int, bytes]]
 
-    def _open(self, size: int) -> None:
+    def accept(self, timeout_ns: int) -> None:
+        """Make the window together with the others; its memory is zero before anyone may look."""
         from mpi4py import MPI
 
-        self.window = MPI.Win.Allocate_shared(size, 1, comm=self.place.comm)
-        memory, _ = self.window.Shared_query(0)
+        size = START + self.place.capacity if self.create else 0
+        window: Any = MPI.Win.Allocate_shared(size, 1, comm=self.place.comm)
+        self.held.callback(window.Free)
+        memory, _ = window.Shared_query(0)
         self.content = SeqlockBuffer(memoryview(memory))
+        self.held.callback(self.content.close)
         self.read = self.content.read
-
-    def accept(self, timeout_ns: int) -> None:
-        """Make the window together with the readers; its memory is zero before anyone may look."""
-        self._open(START + self.place.capacity)
-        self.content.buffer[:START] = bytes(START)
+        if self.create:
+            self.content.buffer[:START] = bytes(START)
         self.place.comm.Barrier()
-
-    @classmethod
-    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
-        """Make the window together with the writer."""
-        store = cls(place, False)
-        store._open(0)
-        place.comm.Barrier()
-        return store
 
     def write(self, data: Data, timeout_ns: int) -> None:
         self.content.write(data)
-
-    def close(self) -> None:
-        if self.window is not None:
-            self.content.close()
-            window, self.window = self.window, None
-            window.Free()
 
 
 bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, look=("#CC79A7", "P"))

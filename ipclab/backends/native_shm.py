@@ -27,26 +27,20 @@ class _NativeChannel(Channel):
         import ipclab_native
 
         super().__init__(place, create)
-        self.segment = MmapSegment(place.name("channel"), ipclab_native.Channel.segment_size(place.capacity), create)
-        self.segment.close()  # the native code maps it itself
-        descriptor = self.segment.open(False)
+        segment = MmapSegment(place.name("channel"), ipclab_native.Channel.segment_size(place.capacity), create)
+        if create:
+            self.held.callback(segment.unlink)
+        segment.close()  # the native code maps it itself
+        descriptor = segment.open(False)
         try:
             native: Any = ipclab_native.Channel(descriptor, place.capacity, 0 if create else 1, place.wait)
         except BaseException:
-            self._unlink()
+            self.close()
             raise
         finally:
             os.close(descriptor)
-        self.native = native
+        self.held.callback(native.close)
         self.send, self.recv, self.recv_into = native.send, native.recv, native.recv_into
-
-    def close(self) -> None:
-        self.native.close()
-        self._unlink()
-
-    def _unlink(self) -> None:
-        if self.create:
-            self.segment.unlink()
 
 
 futex = Backend(

@@ -1,7 +1,7 @@
 """POSIX shared memory and named semaphores through `posix_ipc`; its channel is built as the published one."""
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import posix_ipc
 
@@ -34,30 +34,25 @@ class PosixSegment(MappedSegment):
 class _Slot:
     """One direction: a segment that holds one message behind its length, and the semaphores `empty` and `full`."""
 
-    def __init__(self, place: Place, tag: str, create: bool) -> None:
-        self.semaphores: list[posix_ipc.Semaphore] = []
+    def __init__(self, place: Place, tag: str, create: bool, held: ExitStack) -> None:
         self.segment = PosixSegment(place.name(tag), START + place.capacity, create)
-        self.created = create
+        if create:
+            held.callback(self.segment.unlink)
+        held.callback(self.segment.close)
         self.map = self.segment.map
         self.length = self.segment.buffer[:LENGTH].cast("I")
+        held.callback(self.length.release)
+        flags, semaphores = posix_ipc.O_CREX if create else 0, []
         for state, value in (("empty", 1), ("full", 0)):
-            name, flags = f"/{place.name(f'{tag}-{state}')}", posix_ipc.O_CREX if create else 0
-            self.semaphores.append(posix_ipc.Semaphore(name, flags, mode=0o600, initial_value=value))
-        self.empty, self.full = self.semaphores
+            made = posix_ipc.Semaphore(f"/{place.name(f'{tag}-{state}')}", flags, mode=0o600, initial_value=value)
+            held.callback(made.close)
+            if create:  # before it is closed: it could not be unlinked any more
+                held.callback(made.unlink)
+            semaphores.append(made)
+        self.empty, self.full = semaphores
         # Looked up once: these four are what a message costs.
         self.take_empty, self.give_empty = self.empty.acquire, self.empty.release
         self.take_full, self.give_full = self.full.acquire, self.full.release
-
-    def close(self) -> None:
-        self.length.release()
-        self.segment.close()
-        for semaphore in self.semaphores:
-            if self.created:  # a closed semaphore could not be unlinked any more
-                with suppress(posix_ipc.ExistentialError):
-                    semaphore.unlink()
-            semaphore.close()
-        if self.created:
-            self.segment.unlink()
 
 
 class _PosixChannel(Channel):
@@ -66,8 +61,8 @@ class _PosixChannel(Channel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         self.blocks = place.wait == BLOCK
-        self.closed = False
-        slots = [_Slot(place, tag, create) for tag in ("request", "answer")]
+        self.held.enter_context(suppress(posix_ipc.ExistentialError))
+        slots = [_Slot(place, tag, create, self.held) for tag in ("request", "answer")]
         self.inbox, self.outbox = slots if create else slots[::-1]
 
     def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
@@ -120,12 +115,6 @@ class _PosixChannel(Channel):
             slot.take_full(SLICE_SECONDS)
         except posix_ipc.BusyError:
             self._take(slot.full, timeout_ns - SLICE_NS)
-
-    def close(self) -> None:
-        if not self.closed:
-            self.closed = True
-            self.inbox.close()
-            self.outbox.close()
 
 
 class _PosixStore(SegmentStore):

@@ -74,21 +74,15 @@ class SegmentStore(Store):
 
     def __init__(self, place: StorePlace, create: bool) -> None:
         super().__init__(place, create)
-        self.closed = False
-        self.segment = self.kind(place.name("store"), START + place.capacity, create)
-        self.content = SeqlockBuffer(self.segment.buffer)
+        segment = self.kind(place.name("store"), START + place.capacity, create)
+        if create:
+            self.held.callback(segment.unlink)
+        self.held.enter_context(suppress(BufferError))
+        self.held.callback(segment.close)
+        self.content = SeqlockBuffer(segment.buffer)
+        self.held.callback(self.content.close)
         self.read = self.content.read
 
     def write(self, data: Data, timeout_ns: int) -> None:
         """Replace the content."""
         self.content.write(data)
-
-    def close(self) -> None:
-        """Unmap, and remove the name that was made here."""
-        if not self.closed:
-            self.closed = True
-            self.content.close()
-            with suppress(BufferError):
-                self.segment.close()
-            if self.writer:
-                self.segment.unlink()

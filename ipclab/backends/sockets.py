@@ -7,7 +7,7 @@ import select
 import socket
 import struct
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ipclab.backends.interface import INTO, Backend, Data, Place
@@ -29,49 +29,28 @@ def socket_path(place: Place) -> Path:
     return path
 
 
-def _accept(listening: socket.socket, timeout_ns: int) -> socket.socket:
-    """Return the first connection, in blocking mode; raises `TimeoutError` when there is none in time."""
-    listening.settimeout(timeout_ns / 1e9)
-    sock, _ = listening.accept()
-    sock.setblocking(True)
-    return sock
-
-
 class UnixSocket:
     """The launch's socket, which only its owner may use: one end listens there, the other one connects."""
 
-    def __init__(self, place: Place, create: bool) -> None:
-        self.path = socket_path(place)
-        self.listening = socket.socket(socket.AF_UNIX) if create else None
-        if self.listening:
-            try:
-                self.listening.bind(str(self.path))
-                self.path.chmod(0o600)
-                self.listening.listen(1)
-            except OSError:
-                self.listening.close()
-                raise
+    def __init__(self, place: Place, create: bool, held: ExitStack) -> None:
+        self.path, self.create = socket_path(place), create
+        self.sock = held.enter_context(socket.socket(socket.AF_UNIX))
+        if create:
+            self.sock.bind(str(self.path))
+            held.callback(self.path.unlink, missing_ok=True)
+            self.path.chmod(0o600)
+            self.sock.listen(1)
 
-    def join(self, timeout_ns: int) -> socket.socket:
-        """Return the connection to the other end, in blocking mode."""
-        if self.listening:
-            return _accept(self.listening, timeout_ns)
-        sock = socket.socket(socket.AF_UNIX)
-        try:
-            sock.settimeout(timeout_ns / 1e9)
+    def join(self, timeout_ns: int) -> int:
+        """Return the descriptor of the connection to the other end, in blocking mode, which the caller closes."""
+        self.sock.settimeout(timeout_ns / 1e9)
+        if self.create:
+            sock, _ = self.sock.accept()
+        else:
+            sock = self.sock
             sock.connect(str(self.path))
-            sock.setblocking(True)
-        except OSError:
-            sock.close()
-            raise
-        return sock
-
-    def close(self) -> None:
-        """Close the listener and remove its path."""
-        if self.listening:
-            self.listening.close()
-            self.listening = None
-            self.path.unlink(missing_ok=True)
+        sock.setblocking(True)
+        return sock.detach()
 
 
 def set_limit(descriptor: int, timeout_ns: int) -> None:
@@ -88,8 +67,8 @@ class _SocketChannel(StreamChannel):
 
     limit_ns = -1
 
-    def adopt_socket(self, sock: socket.socket) -> None:
-        descriptor = sock.detach()
+    def adopt_socket(self, descriptor: int) -> None:
+        self.held.callback(os.close, descriptor)
         self.adopt(descriptor, descriptor)
         os.set_blocking(descriptor, self.strategy == BLOCK)
 
@@ -116,14 +95,10 @@ class _UnixChannel(_SocketChannel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.meeting = UnixSocket(place, create)
+        self.meeting = UnixSocket(place, create, self.held)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         self.adopt_socket(self.meeting.join(timeout_ns))
-
-    def close(self) -> None:
-        super().close()
-        self.meeting.close()
 
 
 class _TcpChannel(_SocketChannel):
@@ -134,7 +109,7 @@ class _TcpChannel(_SocketChannel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         if create:
-            self.listening = socket.create_server((HOST, 0), backlog=8)
+            self.listening = self.held.enter_context(socket.create_server((HOST, 0), backlog=8))
             self.address = {"port": self.listening.getsockname()[1], "token": secrets.token_hex(TOKEN_BYTES)}
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
@@ -145,7 +120,8 @@ class _TcpChannel(_SocketChannel):
             sock.sendall(token)
             self._ready(sock)
         while self.listening and self.reading < 0:
-            sock = _accept(self.listening, max(1, end - time.monotonic_ns()))
+            self.listening.settimeout(max(1, end - time.monotonic_ns()) / 1e9)
+            sock, _ = self.listening.accept()
             sock.settimeout(max(1, end - time.monotonic_ns()) / 1e9)
             shown = b""
             with suppress(OSError):
@@ -157,12 +133,7 @@ class _TcpChannel(_SocketChannel):
 
     def _ready(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.adopt_socket(sock)
-
-    def close(self) -> None:
-        super().close()
-        if self.listening:
-            self.listening.close()
+        self.adopt_socket(sock.detach())
 
 
 unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="echo-unix", look=("#CC79A7", "D"))

@@ -4,7 +4,7 @@ import os
 import select
 import struct
 import time
-from pathlib import Path
+from contextlib import ExitStack
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
@@ -24,7 +24,7 @@ class StreamChannel(Channel):
         self.reading = self.writing = -1
 
     def adopt(self, reading: int, writing: int) -> None:
-        """Take both descriptors over; neither blocks from now on, since every wait has a deadline."""
+        """Use both descriptors; neither blocks from now on, since every wait has a deadline."""
         self.reading, self.writing = reading, writing
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
@@ -108,24 +108,18 @@ class StreamChannel(Channel):
             self.view[:left] = bytes(self.view[end : self.filled])
         self.filled = left
 
-    def close(self) -> None:
-        """Close both descriptors."""
-        for descriptor in {self.reading, self.writing} - {-1}:
-            os.close(descriptor)
-        self.reading = self.writing = -1
-
 
 class Pipes:
     """The two named pipes of a launch: `request` is read by the end that made them, `answer` by the other."""
 
-    def __init__(self, place: Place, create: bool) -> None:
+    def __init__(self, place: Place, create: bool, held: ExitStack) -> None:
         paths = [place.path("request"), place.path("answer")]
-        self.made: list[Path] = []
         for path in paths if create else []:
             os.mkfifo(path, 0o600)
-            self.made.append(path)
+            held.callback(path.unlink, missing_ok=True)
         inward, self.outward = paths if create else paths[::-1]
         self.reading = os.open(inward, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        held.callback(os.close, self.reading)
 
     def open_writing(self, timeout_ns: int) -> int:
         """Open the other one, which the kernel allows once its reader is there (fifo(7))."""
@@ -138,26 +132,18 @@ class Pipes:
                     raise TimeoutError("the other end did not connect in time") from error
                 time.sleep(POLL_SECONDS)
 
-    def unlink(self) -> None:
-        """Remove the names that were made here."""
-        for path in self.made:
-            path.unlink(missing_ok=True)
-
 
 class _PipeChannel(StreamChannel):
     """A pipe each way."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.pipes = Pipes(place, create)
-        self.reading = self.pipes.reading
+        self.pipes = Pipes(place, create, self.held)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        self.adopt(self.reading, self.pipes.open_writing(timeout_ns))
-
-    def close(self) -> None:
-        super().close()
-        self.pipes.unlink()
+        writing = self.pipes.open_writing(timeout_ns)
+        self.held.callback(os.close, writing)
+        self.adopt(self.pipes.reading, writing)
 
 
 pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="echo-pipe", look=("#CC79A7", "o"))

@@ -10,14 +10,13 @@ handshakes, PUB counts subscriptions, and no queue has a limit at which PUB woul
 import hmac
 import secrets
 from dataclasses import replace
-from pathlib import Path
 from time import monotonic_ns as clock
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from ipclab.backends.interface import VIEW, Address, Backend, Channel, Data, Place, Store, StorePlace, too_long
+from ipclab.backends.interface import VIEW, Address, Backend, Channel, Data, End, Place, Store, StorePlace, too_long
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
 
@@ -28,19 +27,19 @@ MS = 1_000_000
 KNOCK_MS = 5  # knocks and subscriptions are awaited in turn
 
 
-class _ZmqEnd:
+class _ZmqEnd(End):
     """What channels and stores over ZeroMQ share; each has one I/O thread, as the published programs had."""
 
     tcp: ClassVar[bool] = False
     door: "zmq.Socket[bytes] | None" = None
-    bound: Path | None = None
 
     def open_socket(self, kind: int) -> None:
         self.context = zmq.Context()
+        self.held.callback(self.context.destroy, linger=0)  # what was not delivered is dropped
         self.socket: zmq.Socket[bytes] = self.context.socket(kind)
         self.socket.linger = 0
 
-    def bind(self, place: Place, host: str) -> Address:
+    def bind(self, host: str) -> Address:
         """Bind to the launch's path, which only its owner may use, or to a free port of `host`; return where."""
         if self.tcp:
             self.secret, self.door = secrets.token_hex(SECRET_BYTES), self.context.socket(zmq.REP)
@@ -48,9 +47,10 @@ class _ZmqEnd:
             self.door.bind(ZAP)  # before the socket is bound, which then asks here
             self.socket.plain_server, self.socket.zap_domain = True, NAME
             return {"host": host, "port": self.socket.bind_to_random_port(f"tcp://{host}"), "secret": self.secret}
-        self.bound = socket_path(place)
-        self.socket.bind(f"ipc://{self.bound}")
-        self.bound.chmod(0o600)
+        path = socket_path(self.place)
+        self.socket.bind(f"ipc://{path}")
+        self.held.callback(path.unlink, missing_ok=True)
+        path.chmod(0o600)
         return {}
 
     def admits(self, left_ms: int) -> bool:
@@ -62,19 +62,13 @@ class _ZmqEnd:
         self.door.send_multipart([version, request, b"200" if known else b"400", b"", b"", b""])
         return known
 
-    def reach(self, place: Place, address: Address) -> None:
+    def reach(self) -> None:
         """Connect to what was bound, showing the secret where there is a door."""
         if self.tcp:
-            self.socket.plain_username, self.socket.plain_password = NAME, str(address["secret"]).encode()
-            self.socket.connect(f"tcp://{address['host']}:{address['port']}")
+            self.socket.plain_username, self.socket.plain_password = NAME, str(self.address["secret"]).encode()
+            self.socket.connect(f"tcp://{self.address['host']}:{self.address['port']}")
         else:
-            self.socket.connect(f"ipc://{socket_path(place)}")
-
-    def close(self) -> None:
-        """Close the socket, end its context and remove its path; what was not delivered is dropped."""
-        self.context.destroy(linger=0)
-        if self.bound:
-            self.bound.unlink(missing_ok=True)
+            self.socket.connect(f"ipc://{socket_path(self.place)}")
 
 
 class _ZmqIpcChannel(_ZmqEnd, Channel):
@@ -84,13 +78,13 @@ class _ZmqIpcChannel(_ZmqEnd, Channel):
         super().__init__(place, create)
         self.open_socket(zmq.REP if create else zmq.REQ)
         if create:
-            self.address = self.bind(place, "127.0.0.1")
+            self.address = self.bind("127.0.0.1")
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Begin to connect; the serving end's door waits for the one that knows the secret and lets nobody else in."""
         self.peer = peer
         if not self.create:
-            self.reach(self.place, self.address)
+            self.reach()
         elif self.door:
             wait(BLOCK, lambda: False, lambda left_ns: self.admits(-(-left_ns // MS)), timeout_ns, peer)
 
@@ -142,16 +136,10 @@ class _ZmqStore(_ZmqEnd, Store):
         try:
             self._prepare()
             if create:
-                self.address = self.bind(place, place.host)
+                self.address = self.bind(place.host)
         except BaseException:
             self.close()
             raise
-
-    @classmethod
-    def attach(cls, place: StorePlace, address: Address, timeout_ns: int) -> Self:
-        store = cls(place, False)
-        store.reach(place, address)
-        return store
 
     def _prepare(self) -> None:
         """Begin to note readers, or be one."""
@@ -161,6 +149,9 @@ class _ZmqStore(_ZmqEnd, Store):
         raise NotImplementedError
 
     def accept(self, timeout_ns: int) -> None:
+        if not self.create:
+            self.reach()
+            return
         end, count = clock() + timeout_ns, 0
         while count < self.place.readers:
             left = (end - clock()) // MS
@@ -195,7 +186,7 @@ class _ZmqPubStore(_ZmqStore):
     kinds = zmq.XPUB, zmq.SUB
 
     def _prepare(self) -> None:
-        if self.writer:
+        if self.create:
             self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)  # else only the first of equal subscriptions is told
         else:
             self.socket.subscribe(b"")
@@ -218,13 +209,14 @@ class _ZmqPushStore(_ZmqStore):
     monitor: Any = None
 
     def _prepare(self) -> None:
-        if self.writer:
+        if self.create:
             self.monitor = self.socket.get_monitor_socket(zmq.Event.HANDSHAKE_SUCCEEDED)
 
     def accept(self, timeout_ns: int) -> None:
         """Wait until every reader is connected; from then on the socket works without telling."""
         super().accept(timeout_ns)
-        self.socket.disable_monitor()
+        if self.create:
+            self.socket.disable_monitor()
 
     def _seen(self, left_ms: int) -> bool:
         found = self.monitor.poll(left_ms) and recv_monitor_message(self.monitor)["event"]

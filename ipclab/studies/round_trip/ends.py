@@ -36,17 +36,17 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
-    place = Place(worker.prefix, worker.folder, capacity, wait)
-    me = asdict(Peer.me())
+    place, me = Place(worker.prefix, worker.folder, capacity, wait), asdict(Peer.me())
     if worker.role == "server":
-        with closing(kind.listen(place)) as channel:
-            met = worker.meet(peer=me, address=channel.address)
-            channel.accept(Peer(**met["client"]["peer"]), WAIT_NS)
-            yield channel
+        channel = kind(place, True)
+        other = worker.meet(peer=me, address=channel.address)["client"]
     else:
-        server = worker.meet(peer=me)["server"]
-        with closing(kind.connect(place, server["address"], Peer(**server["peer"]), WAIT_NS)) as channel:
-            yield channel
+        other = worker.meet(peer=me)["server"]
+        channel = kind(place, False)
+        channel.address = other["address"]
+    with closing(channel):
+        channel.accept(Peer(**other["peer"]), WAIT_NS)
+        yield channel
 
 
 def taker(channel: Channel, receive: str, size: int) -> Take:

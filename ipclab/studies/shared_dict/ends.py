@@ -164,20 +164,26 @@ def opened(worker: RankWorker, task: Task) -> Iterator[Store]:
 
     After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
     """
-    kind = store_of(task.backend)
     us = worker.prefix, worker.folder
     place = StorePlace(*us, task.size, "block", len(worker.peers), worker.comm, task.sync, task.map, worker.address)
-    if worker.index == 0:
-        store: Store = kind.create(place)
-        worker.meet(address=store.address)
-        store.accept(WAIT_NS)
-    else:
-        address = worker.meet()[worker.roles[0]]["address"]
-        store = kind.attach(place, address, WAIT_NS)
-    worker.meet()
+    store = joined(worker, store_of(task.backend), place)
     yield store
     worker.meet()
     store.close()
+
+
+def joined(worker: RankWorker, kind: type[Store], place: StorePlace) -> Store:
+    """Return this rank's end of a store of `kind`, once all others have theirs."""
+    if worker.index == 0:
+        store = kind(place, True)
+        worker.meet(address=store.address)
+    else:
+        address = worker.meet()[worker.roles[0]]["address"]
+        store = kind(place, False)
+        store.address = address
+    store.accept(WAIT_NS)
+    worker.meet()
+    return store
 
 
 def write(worker: RankWorker, **levels: object) -> None:
