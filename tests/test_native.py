@@ -74,7 +74,6 @@ def peer(segment):
 
 def test_single_process_limits_give_as_many_samples_as_asked():
     assert len(samples(native.clock_cost(1000))) == len(samples(native.syscall_cost(1000))) == 1000
-    assert 1 <= native.clock_resolution_ns() <= 10_000_000
     assert native.monotonic_ns() <= time.monotonic_ns() <= native.monotonic_ns()
     assert all(sample > 0 for sample in samples(native.memcpy(1_000_000, 50, BUDGET)))
 

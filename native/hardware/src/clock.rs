@@ -1,7 +1,7 @@
 //! The clock, and what a read of it and a system call cost.
 
 use pyo3::prelude::*;
-use rustix::time::{ClockId, clock_getres, clock_gettime};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::Outcome;
 use crate::samples::Samples;
@@ -17,13 +17,6 @@ pub fn now() -> u64 {
 #[pyfunction]
 pub fn monotonic_ns() -> u64 {
     now()
-}
-
-/// Return the resolution that the kernel states for CLOCK_MONOTONIC, in ns.
-#[pyfunction]
-pub fn clock_resolution_ns() -> u64 {
-    let step = clock_getres(ClockId::Monotonic);
-    step.tv_sec as u64 * 1_000_000_000 + step.tv_nsec as u64
 }
 
 /// Return `n` differences of back-to-back clock reads, ns as little-endian int64 bytes.

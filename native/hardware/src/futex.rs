@@ -12,7 +12,7 @@ use rustix::thread::{futex, sched_yield};
 use crate::clock::now;
 use crate::error::Outcome;
 use crate::mapping::Mapping;
-use crate::process::{Cpus, Ending, pair};
+use crate::process::{Cpus, Ending, pair, usage};
 use crate::samples::Samples;
 
 // Offsets in the shared page; each word in a line of its own.
@@ -48,7 +48,7 @@ fn measure(cpus: Cpus, n: usize, budget_ns: u64, timeout_ns: u64) -> Outcome<Vec
 /// Sleep until called with the next number; store how long the wake took.
 fn sleeper(map: &Mapping, samples: &Samples) -> Ending {
     for number in 1..=u32::MAX {
-        map.long(SLEPT).store(voluntary_switches(), Relaxed);
+        map.long(SLEPT).store(usage(libc::RUSAGE_SELF).ru_nvcsw as u64, Relaxed);
         map.word(READY).store(number, Release);
         while map.word(CALL).load(Acquire) != number {
             match futex::wait(map.word(CALL), futex::Flags::empty(), number - 1, None) {
@@ -97,14 +97,4 @@ fn switches_shown(status: &OwnedFd) -> Option<u64> {
     let line =
         std::str::from_utf8(&text[..count]).ok()?.lines().find(|line| line.starts_with("voluntary_"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-fn voluntary_switches() -> u64 {
-    // SAFETY: the kernel fills the whole structure, for which all zeros is a valid value.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    usage.ru_nvcsw as u64
 }

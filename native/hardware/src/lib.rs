@@ -25,7 +25,7 @@ mod ipclab_native {
     #[pymodule_export]
     use crate::channel::Channel;
     #[pymodule_export]
-    use crate::clock::{clock_cost, clock_resolution_ns, monotonic_ns, syscall_cost};
+    use crate::clock::{clock_cost, monotonic_ns, syscall_cost};
     #[pymodule_export]
     use crate::echo::echo;
     #[pymodule_export]

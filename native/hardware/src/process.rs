@@ -153,6 +153,16 @@ fn begin(parent: Pid, cpu: i32, work: impl FnOnce() -> Ending) -> Ending {
     work()
 }
 
+/// What this process (RUSAGE_SELF) or this thread (RUSAGE_THREAD) has used (getrusage(2)).
+pub fn usage(who: i32) -> libc::rusage {
+    // SAFETY: rusage is plain numbers, for which zeros are valid, and getrusage writes one of them.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(who, &mut usage);
+        usage
+    }
+}
+
 /// When a process was started, in clock ticks since boot; None when there is none of this pid.
 pub fn started(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use rustix::io::Errno;
 
 use crate::error::{Failure, Outcome};
+use crate::files::lock;
+use crate::files::meter::kib;
 use crate::files::plan::{BufferKind, Method, Plan};
 use crate::mapping::Mapping;
 
@@ -41,7 +43,7 @@ impl Buffers {
             return Ok(Self { slab: None, each: ALIGNMENT.max(block) as usize, free: Mutex::new(vec![]) });
         }
         let all = each.saturating_mul(slots as u64);
-        let room = available_memory() / SHARE;
+        let room = kib("/proc/meminfo", "MemAvailable:").unwrap_or(u64::MAX) / SHARE;
         if all > room {
             let what = format!(
                 "{slots} buffers of {each} bytes are more than half of the memory there is ({room} bytes)"
@@ -63,7 +65,7 @@ impl Buffers {
     #[inline]
     pub fn take(&self, size: u64) -> Result<Memory, Errno> {
         if self.slab.is_some() {
-            let slot = self.free.lock().expect("nobody panics here").pop();
+            let slot = lock(&self.free).pop();
             return slot.map(Memory::Slot).ok_or(Errno::NOBUFS);
         }
         let length = size.max(1).next_multiple_of(self.each as u64) as usize;
@@ -74,7 +76,7 @@ impl Buffers {
     #[inline]
     pub fn give(&self, memory: Memory) {
         if let Memory::Slot(slot) = memory {
-            self.free.lock().expect("nobody panics here").push(slot);
+            lock(&self.free).push(slot);
         }
     }
 
@@ -98,11 +100,4 @@ impl Buffers {
         let start = |slot: usize| slab.bytes(slot * self.each, self.each).cast();
         (0..slots).map(|slot| libc::iovec { iov_base: start(slot), iov_len: self.each }).collect()
     }
-}
-
-fn available_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.map_or(u64::MAX, |kib| kib * 1024)
 }

@@ -18,6 +18,8 @@ use crate::files::folder::{Folder, Name};
 use crate::files::gate::Gate;
 use crate::files::guard::Guard;
 use crate::files::hub::Hub;
+use crate::files::lock;
+use crate::files::meter::kib;
 use crate::files::overlap::Pending;
 use crate::files::plan::{BufferKind, Method, Plan, Role};
 use crate::files::records::{Reads, Rows, Span};
@@ -55,12 +57,11 @@ pub struct Run {
     pub started: u64,
     pub tallies: Vec<Tally>,
     pub spans: Vec<Span>,
-    pub in_flight: usize,
     pub peak_rss_bytes: u64,
 }
 
 impl Engine {
-    fn new(plan: Plan) -> Outcome<(Self, usize)> {
+    fn new(plan: Plan) -> Outcome<Self> {
         let folder = Folder::open(&plan.folder)?;
         let limit = in_flight(&plan)?;
         let block = if plan.direct { block(&folder, plan.sizes.len()) } else { 1 };
@@ -82,7 +83,7 @@ impl Engine {
         let rings = plan.roles.iter().map(ring).collect::<Outcome<Vec<_>>>()?;
         let deadline = now().saturating_add(plan.deadline_ns);
         let files = plan.sizes.len();
-        let engine = Self {
+        Ok(Self {
             rings,
             hub: Hub::new(threads, files, limit, deadline, bell),
             buffers,
@@ -95,8 +96,7 @@ impl Engine {
             gate: Gate::default(),
             started: AtomicU64::new(0),
             plan,
-        };
-        Ok((engine, limit))
+        })
     }
 
     /// The index of the file that is read as number `number`.
@@ -148,7 +148,7 @@ impl Engine {
 /// Run `plan`; the calling thread watches signals and the deadline.
 pub fn run(plan: Plan) -> Outcome<Run> {
     reset_peak();
-    let (engine, in_flight) = Engine::new(plan)?;
+    let engine = Engine::new(plan)?;
     let _guard = (engine.plan.method == Method::Mmap).then(Guard::new);
     let threads = engine.plan.roles.len();
     let results: Vec<_> = thread::scope(|scope| {
@@ -180,12 +180,12 @@ pub fn run(plan: Plan) -> Outcome<Run> {
         });
         handles.into_iter().map(|handle| handle.join()).collect()
     });
-    finish(engine, results, in_flight)
+    finish(engine, results)
 }
 
 type Joined = thread::Result<Option<(Tally, Vec<Span>)>>;
 
-fn finish(engine: Engine, results: Vec<Joined>, in_flight: usize) -> Outcome<Run> {
+fn finish(engine: Engine, results: Vec<Joined>) -> Outcome<Run> {
     if !engine.rings.iter().flatten().all(|ring| ring.drain(DRAIN_NS)) {
         // The kernel may still write into the buffers: they are never given back.
         std::mem::forget(engine);
@@ -202,8 +202,7 @@ fn finish(engine: Engine, results: Vec<Joined>, in_flight: usize) -> Outcome<Run
         engine,
         tallies: vec![],
         spans: vec![],
-        in_flight,
-        peak_rss_bytes: peak_rss(),
+        peak_rss_bytes: kib("/proc/self/status", "VmHWM:").unwrap_or(0),
     };
     for result in results {
         let Ok(Some((tally, spans))) = result else {
@@ -248,14 +247,4 @@ const DIOALIGN: u32 = 0x2000;
 fn reset_peak() {
     // 5 resets the peak (proc_pid_clear_refs(5)); where it is refused, the peak is that of the process so far.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-fn peak_rss() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) * 1024
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,10 +1,11 @@
 //! The gate that all threads of a run start at together, and where the caller waits for their end.
 
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use crate::error::{Failure, check_signals};
+use crate::files::lock;
 
 /// How often the caller's signals are looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -74,8 +75,4 @@ impl Gate {
             look(check_signals().err());
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

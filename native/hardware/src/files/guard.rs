@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
+use crate::files::lock;
+
 thread_local! {
     /// The range this thread touches (start, end), and whether it was broken.
     static WATCHED: Cell<(usize, usize, bool)> = const { Cell::new((0, 0, false)) };
@@ -20,7 +22,7 @@ pub struct Guard(());
 
 impl Guard {
     pub fn new() -> Self {
-        let mut installed = INSTALLED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut installed = lock(&INSTALLED);
         if installed.0 == 0 {
             // SAFETY: sigaction is plain data, and the handler only does what a signal handler may do.
             unsafe {
@@ -39,7 +41,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let mut installed = INSTALLED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut installed = lock(&INSTALLED);
         installed.0 -= 1;
         if installed.0 == 0
             && let Some(before) = installed.1.take()

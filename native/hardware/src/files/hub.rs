@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::clock::now;
 use crate::files::bell::Bell;
+use crate::files::lock;
 
 /// Longest sleep in one go.
 const NAP_NS: u64 = 1_000_000_000;
@@ -167,6 +168,11 @@ impl<T> Hub<T> {
         self.deadline
     }
 
+    /// How many files may be in flight.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// The most files that were in flight at once.
     pub fn most_in_flight(&self) -> usize {
         self.limit - self.least_room.load(SeqCst) as usize
@@ -287,6 +293,6 @@ impl<T> Hub<T> {
 
     fn lock(&self) -> Locked<'_, T> {
         // A thread that panicked has stopped the run; the others must still be able to leave.
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock(&self.state)
     }
 }

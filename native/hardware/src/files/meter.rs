@@ -17,6 +17,7 @@ use rustix::io::pread;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock::now;
+use crate::process::usage;
 
 const SHORT_NS: u64 = 3_000;
 /// A difference between the two clocks that stands for nothing: what the two reads of them take.
@@ -145,13 +146,15 @@ pub fn cpu_time() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// The bytes in the line of `file` that begins with `name` and tells kB; None when there is no such line.
+pub fn kib(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let told = text.lines().find_map(|line| line.strip_prefix(name))?;
+    told.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
 fn counters() -> Counters {
-    // SAFETY: rusage is plain numbers, for which zeros are valid, and getrusage writes one of them.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
-        usage
-    };
+    let usage = usage(libc::RUSAGE_THREAD);
     Counters {
         minor_faults: usage.ru_minflt,
         major_faults: usage.ru_majflt,

@@ -27,3 +27,10 @@ mod result;
 mod ring;
 mod whole;
 mod worker;
+
+use std::sync::{Mutex, MutexGuard};
+
+/// The lock of `mutex`. A thread that panicked has stopped its run; the others must still be able to leave.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

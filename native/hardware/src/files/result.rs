@@ -17,12 +17,11 @@ pub fn dict_of(py: Python<'_>, run: Run) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("elapsed_ns", last(|tally| tally.ended))?;
     dict.set_item("first_compute_ns", first.map(since))?;
     dict.set_item("read_end_ns", last(|tally| tally.read_end))?;
-    dict.set_item("data_end_ns", last(|tally| tally.data_end))?;
     dict.set_item("files", sum(|tally| tally.files_computed))?;
     dict.set_item("bytes", run.engine.reads.iter().map(Reads::bytes).sum::<u64>())?;
     dict.set_item("checksum", sum(|tally| tally.checksum))?;
     dict.set_item("peak_rss_bytes", run.peak_rss_bytes)?;
-    dict.set_item("in_flight", run.in_flight)?;
+    dict.set_item("in_flight", run.engine.hub.limit())?;
     dict.set_item("max_open_files", run.engine.hub.most_in_flight())?;
     let mut errors: Vec<(u32, i32, &str)> =
         run.tallies.iter().flat_map(|tally| tally.errors.iter().copied()).collect();

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use crate::error::{Failure, Outcome};
 use crate::files::bell::{Bell, timespec};
+use crate::files::lock;
 use crate::files::missing::refusal;
 
 /// Where to read to: the registered buffer when there is one.
@@ -140,8 +141,4 @@ impl<T> Ring<T> {
         }
         true
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

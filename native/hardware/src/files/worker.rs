@@ -20,7 +20,6 @@ pub struct Tally {
     pub checksum: u64,
     pub first_compute: u64,
     pub read_end: u64,
-    pub data_end: u64,
     pub ended: u64,
     pub errors: Vec<(u32, i32, &'static str)>,
     pub account: Account,
@@ -45,7 +44,6 @@ impl<'a> Worker<'a> {
             checksum: 0,
             first_compute: u64::MAX,
             read_end: 0,
-            data_end: 0,
             ended: 0,
             errors: vec![],
             account: Account::default(),
@@ -104,11 +102,11 @@ impl<'a> Worker<'a> {
                 continue;
             }
             let (role, ring) = (self.role, self.ring());
-            if role == Role::Read && hub.all_taken() && ring.is_none_or(Ring::idle) {
+            let over = || role == Role::Read && hub.all_taken() && ring.is_none_or(Ring::idle);
+            if over() {
                 return;
             }
             let room = || role.reads() && hub.can_read() && ring.is_none_or(Ring::has_room);
-            let over = || role == Role::Read && hub.all_taken() && ring.is_none_or(Ring::idle);
             // A thread that can do nothing else meanwhile waits for its own reads.
             let own = ring.is_some_and(|ring| !ring.idle()) && (role == Role::Read || self.engine.alone());
             let on = if own { Blocked::Io } else { Blocked::Work };
@@ -202,7 +200,6 @@ impl<'a> Worker<'a> {
         }
         row.set(Column::Read, end - opened);
         row.set(Column::Latency, end - start);
-        self.tally.data_end = end;
         self.engine.reads[thread].add(held.length as u64);
         held
     }
