@@ -1,5 +1,6 @@
 """What every registered backend with a channel must do, over real processes: add a backend, and it is tested here."""
 
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import zmq
 
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Address, Backend, Place
-from ipclab.backends.waiting import Peer
+from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.backends.zeromq import ZmqTcpChannel
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.proof import digest, payload
@@ -108,3 +109,14 @@ def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
     finally:
         server.close()
         context.destroy(linger=0)
+
+
+def test_the_dead_and_the_absent_have_no_start_time() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    assert Path(f"/proc/{child}").exists()  # a zombie
+    assert start_ticks(child) is None
+    os.waitpid(child, 0)
+    assert start_ticks(child) is None

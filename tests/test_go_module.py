@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.spawn.ledger import close_session, open_session
+from ipclab.spawn.launcher import Launcher
 from ipclab.studies.multiplexer.toolchain import Toolchain, build, candidates, environment, find, module
 
 GO = find(module(), candidates())
@@ -53,10 +53,8 @@ def go(copy):
 def binary(copy):
     """The benchmarks as the study compiles them."""
     assert isinstance(GO, Toolchain)
-    ledger = copy.parent / "ledger"
-    session = open_session(ledger)
-    yield build(GO, copy, ledger, session)
-    close_session(ledger, session)
+    with Launcher(copy.parent / "ledger", "gc:collect") as launcher:
+        yield build(GO, copy, launcher)
 
 
 def benchmark(binary, cell, duration):

@@ -14,15 +14,12 @@ from ipclab.errors import LabError
 from ipclab.spawn.ledger import (
     OPENING_SECONDS,
     Session,
-    boot_id,
     clean,
     close_session,
     is_alive,
     open_session,
-    pid_namespace,
     read_session,
     remove_names,
-    start_ticks,
 )
 
 NOBODY = 65534
@@ -37,9 +34,9 @@ def shared(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def dead(tmp_path: Path) -> Session:
-    """A session of a process that ended: its start time is not that of the process which has its number now."""
-    name = "ipclab-1-2-0badcafe"
-    session = Session(name, 1, (start_ticks(1) or 0) + 1, boot_id(), str(tmp_path / name), pid_namespace())
+    """A session whose ledger file nobody holds, though some process has the number that its owner had."""
+    name = "ipclab-1-0badcafe"
+    session = Session(name, str(tmp_path / name))
     write(tmp_path / "ledger", session)
     Path(session.folder).mkdir()
     return session
@@ -69,9 +66,9 @@ def test_a_session_is_written_down_privately_and_closed_without_a_trace(tmp_path
     session = open_session(tmp_path / "ledger")
     file = tmp_path / "ledger" / f"{session.id}.json"
     assert read_session(file) == session
-    assert session.id.startswith(f"ipclab-{os.getpid()}-{start_ticks(os.getpid())}-")
+    assert session.id.startswith(f"ipclab-{os.getpid()}-")
     assert (mode(file), mode(file.parent), mode(Path(session.folder))) == (0o600, 0o700, 0o700)
-    assert is_alive(tmp_path / "ledger", session)
+    assert is_alive(file)
     assert close_session(tmp_path / "ledger", session) == [session.folder]
     assert not file.exists()
     assert not Path(session.folder).exists()
@@ -85,7 +82,7 @@ def test_an_unwritable_ledger_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> None:
-    session = Session("ipclab-7-8-aa", 7, 8, "", "", "")
+    session = Session("ipclab-7-8-aa", "")
     ours = {"ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full", "ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
     others = {
         "ipclab-7-8-aab-1-x",
@@ -111,17 +108,18 @@ def test_a_name_like_ours_of_another_owner_survives(shared: Path, dead: Session,
 
 
 def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: Path) -> None:
-    living = replace(dead, id="ipclab-1-3-aa", start_ticks=start_ticks(1) or 0)
-    earlier_boot = replace(living, id="ipclab-1-4-aa", boot_id="another")
-    for session in (living, earlier_boot):
-        write(tmp_path / "ledger", session)
+    living, other = replace(dead, id="ipclab-1-3-aa"), replace(dead, id="ipclab-1-4-aa")
+    fill(shared, f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", f"{other.id}-1-x")
     decoys = {"ipclab-1-2-deadbeef-x", f"{living.id}-1-segment", "ipclab-1-3-bb-1-segment"}
-    fill(shared, f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", f"{earlier_boot.id}-1-x", *decoys)
-    removed = clean(tmp_path / "ledger", shared)
-    assert removed == [f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", dead.folder, f"{earlier_boot.id}-1-x"]
-    assert names(shared) == decoys
-    assert names(tmp_path / "ledger") == {f"{living.id}.json"}
-    assert clean(tmp_path / "ledger", shared) == []
+    fill(shared, *decoys)
+    write(tmp_path / "ledger", other)
+    with write(tmp_path / "ledger", living).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        removed = clean(tmp_path / "ledger", shared)
+        assert removed == [f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", dead.folder, f"{other.id}-1-x"]
+        assert names(shared) == decoys
+        assert names(tmp_path / "ledger") == {f"{living.id}.json"}
+        assert clean(tmp_path / "ledger", shared) == []
 
 
 def test_a_ledger_file_is_believed_about_its_own_session_only(shared: Path, dead: Session, tmp_path: Path) -> None:
@@ -195,22 +193,15 @@ def test_an_unreadable_ledger_file_is_left_alone(shared: Path, dead: Session, tm
 def test_whoever_holds_the_ledger_file_lives_whatever_the_process_numbers_say(
     shared: Path, dead: Session, tmp_path: Path
 ) -> None:
-    """As a session in another PID namespace: its number and start time are nobody's, or somebody else's, here."""
+    """As a session in another PID namespace: its number is nobody's, or somebody else's, here."""
     fill(shared, f"{dead.id}-1-x")
     file = tmp_path / "ledger" / f"{dead.id}.json"
     with file.open() as owner:
         fcntl.flock(owner, fcntl.LOCK_EX)
-        assert is_alive(tmp_path / "ledger", dead)
+        assert is_alive(file)
         assert clean(tmp_path / "ledger", shared) == []
         assert names(shared) == {f"{dead.id}-1-x"}
     assert clean(tmp_path / "ledger", shared) == [f"{dead.id}-1-x", dead.folder]
-
-
-def test_a_number_of_another_namespace_says_nothing(shared: Path, dead: Session, tmp_path: Path) -> None:
-    living = replace(dead, pid=os.getpid(), start_ticks=start_ticks(os.getpid()) or 0)
-    assert is_alive(tmp_path / "ledger", living)
-    write(tmp_path / "ledger", replace(living, namespace="pid:[1]"))
-    assert clean(tmp_path / "ledger", shared) == [dead.folder]
 
 
 def test_a_name_that_vanishes_meanwhile_is_no_error(
@@ -226,14 +217,3 @@ def test_a_name_that_vanishes_meanwhile_is_no_error(
 
     monkeypatch.setattr(os, "scandir", scan_then_lose)
     assert remove_names(dead.id, shared) == [f"{dead.id}-1-b"]
-
-
-def test_the_dead_and_the_absent_have_no_start_time() -> None:
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    assert Path(f"/proc/{child}").exists()  # a zombie
-    assert start_ticks(child) is None
-    os.waitpid(child, 0)
-    assert start_ticks(child) is None

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ipclab.errors import LabError
-from ipclab.spawn.ledger import Session, close_session, open_session
+from ipclab.spawn.launcher import Launcher
 from ipclab.studies.multiplexer import toolchain
 from tests.commands import environment, eventually
 from tests.test_workers import gone
@@ -52,32 +50,25 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
     assert homeless["GOCACHE"] == str(tmp_path / "go-cache")
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    session = open_session(tmp_path / "ledger")
-    yield session
-    close_session(tmp_path / "ledger", session)
-    assert list((tmp_path / "ledger").iterdir()) == []
-
-
 @pytest.mark.slow
-def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, session: Session) -> None:
+def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, launcher: Launcher) -> None:
     bad = toolchain.Toolchain(command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24")
     with pytest.raises(toolchain.CompileError, match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y"):
-        toolchain.build(bad, tmp_path, tmp_path / "ledger", session)
+        toolchain.build(bad, tmp_path, launcher)
     lasting = command(tmp_path, "hang", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
-    with pytest.raises(LabError, match=r"the compiler did not finish within 2 s"):
-        toolchain.build(toolchain.Toolchain(lasting, "go1.24"), tmp_path, tmp_path / "ledger", session, 2)
+    with pytest.raises(toolchain.CompileError, match=r"'compiler' did not finish within 2 s"):
+        toolchain.build(toolchain.Toolchain(lasting, "go1.24"), tmp_path, launcher, 2)
     assert eventually(lambda: gone(tmp_path / "pid"))
 
 
 COMPILING = """
 import sys
 from pathlib import Path
-from ipclab.spawn.ledger import open_session
+from ipclab.spawn.launcher import Launcher
 from ipclab.studies.multiplexer import toolchain
 folder, go = Path(sys.argv[1]), toolchain.Toolchain(Path(sys.argv[2]), "go1.24")
-toolchain.build(go, folder, folder / "ledger", open_session(folder / "ledger"))
+with Launcher(folder / "ledger", "gc:collect") as launcher:
+    toolchain.build(go, folder, launcher)
 """
 
 

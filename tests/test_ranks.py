@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.spawn import mpi, supervisor
+from ipclab.spawn import mpi, mpi_launcher
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
 from ipclab.spawn.mpi_launcher import NOT_ALONE, RankBench
 from ipclab.spawn.mpi_mail import reachable
-from ipclab.spawn.supervisor import leave_network, may_leave_network
+from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.store.point import Point
 from tests.commands import environment, eventually, names_of, processes_of
 
@@ -96,8 +96,8 @@ def test_without_privileges_a_user_namespace_gives_a_network_of_its_own() -> Non
 def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    supervised, said = supervisor.supervised, list[str]()
-    monkeypatch.setattr(supervisor, "supervised", lambda *given, alone, **more: supervised(*given, **more))  # noqa: PLW0108  without `alone`
+    said = list[str]()
+    monkeypatch.setattr(mpi_launcher, "Role", lambda *given, alone, **more: Role(*given, **more))  # noqa: PLW0108  without `alone`
     with RankBench(launcher, 2, say=said.append) as bench:
         for _ in range(2):  # two sets of ranks
             bench(another(3), roles("tell", count=2, values=[]), 30)
@@ -152,21 +152,21 @@ from ipclab.spawn.mpi_launcher import RankBench
 from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     bench(another(1), roles("tell", values=[]), 60)
-    print(launcher.session.id, bench.ranks.supervisor.pid, flush=True)
+    print(launcher.session.id, launcher.zygote.pid, flush=True)
     bench(another(2), roles("fail", how="hang"), 600)
 """
 
 
 @needs_mpi
-@pytest.mark.parametrize("too", ["nobody", "supervisor"])
+@pytest.mark.parametrize("too", ["nobody", "server"])
 def test_killed_with_their_owner_ranks_leave_nothing(tmp_path: Path, too: str) -> None:
     ledger = tmp_path / "ledger"
     command = [sys.executable, "-c", OWNER, str(ledger)]
     with subprocess.Popen(command, env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout
-        session, supervisor = owner.stdout.readline().split()
-        if too == "supervisor":
-            os.kill(int(supervisor), signal.SIGKILL)
+        session, server = owner.stdout.readline().split()
+        if too == "server":
+            os.kill(int(server), signal.SIGKILL)
         owner.kill()
     assert eventually(lambda: not processes_of(session))
     assert eventually(partial(_nothing, tmp_path, ledger, session))
@@ -179,19 +179,13 @@ def _nothing(folder: Path, ledger: Path, session: str) -> bool:
 
 @needs_mpi
 def test_idle_ranks_use_no_cpu(bench: RankBench) -> None:
-    bench(another(30), roles("tell", values=[]), 30)
-    assert bench.ranks
-    before = [cpu_ticks(pid) for pid in rank_pids(bench)]
+    outcomes = bench(another(30), roles("tell", values=[]), 30)
+    pids = [outcome.facts["pid"] for outcome in outcomes.values()]
+    before = [cpu_ticks(pid) for pid in pids]
     deadline = time.monotonic() + 0.5
     while time.monotonic() < deadline:
         time.sleep(0.1)
-    assert [cpu_ticks(pid) for pid in rank_pids(bench)] == pytest.approx(before, abs=1)
-
-
-def rank_pids(bench: RankBench) -> list[int]:
-    assert bench.ranks
-    lines = [Path(f"/proc/self/fdinfo/{pidfd}").read_text() for pidfd in bench.ranks.pidfds.values()]
-    return [int(line.split()[1]) for text in lines for line in text.splitlines() if line.startswith("Pid:")]
+    assert [cpu_ticks(pid) for pid in pids] == pytest.approx(before, abs=1)
 
 
 def cpu_ticks(pid: int) -> int:

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ipclab.backends.waiting import start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, Role, SessionError
-from ipclab.spawn.ledger import clean, start_ticks
+from ipclab.spawn.ledger import clean
 from ipclab.spawn.loops import count_faults, record, repeats
 from ipclab.spawn.wire import LENGTH, Wire
 from ipclab.spawn.worker import Meeting, Outcome, Said, Worker, zeros

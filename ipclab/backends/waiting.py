@@ -3,16 +3,25 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic_ns as clock
 from typing import Self
-
-from ipclab.spawn.ledger import start_ticks
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
+
+
+def start_ticks(pid: int) -> int | None:
+    """Return the start time of process `pid` in clock ticks since boot, or None when there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,10 @@ class LaunchError(LabError):
     said = ""
 
 
+class LostError(LaunchError):
+    """The fork server is gone, and the launch with it; the next one has a new server."""
+
+
 class SessionError(LabError):
     """The measuring session cannot go on; the run stays as it is, unfinished."""
 
@@ -44,7 +48,8 @@ class Role:
 
     `fresh` starts a new interpreter instead of forking one that has imported all: for what depends on how a program
     begins. A `command` is another program in its place, in the session's environment changed by `env` (None: not
-    set); its outcome is the fact `said`, all that it wrote.
+    set) and, if `alone`, in a network of its own where that is permitted; what it starts ends with it. Its outcome is
+    the fact `said`, all that it wrote.
     """
 
     name: str
@@ -54,6 +59,7 @@ class Role:
     fresh: bool = False
     command: tuple[str, ...] = ()
     env: Mapping[str, str | None] = field(default_factory=dict)
+    alone: bool = False
 
 
 class Start(msgspec.Struct, tag=True):
@@ -78,14 +84,18 @@ class Child(msgspec.Struct):
 
 
 @dataclass
-class _Started:
+class Started:
+    """A worker and what is known of it; `server` is the fork server whose child it is."""
+
     role: Role
     wire: Wire
     stderr: IO[bytes]
+    server: "subprocess.Popen[bytes]"
     pid: int = 0
     outcome: Outcome | None = None
 
     def said(self) -> str:
+        """Return all that it has written."""
         self.stderr.seek(0)
         return self.stderr.read().decode(errors="replace")
 
@@ -153,24 +163,30 @@ class Launcher:
         when one fork server after the other is lost; no worker and no shared name of the launch is left.
         """
         deadline = time.monotonic() + seconds
-        workers: dict[str, _Started] = {}
-        if self.zygote.poll() is not None:
-            self._serve()
-        with self.naming() as prefix:
+        with self.naming() as prefix, self.running(roles, prefix) as workers:
             try:
-                for role in roles:
-                    self._start(Start(role, prefix, self.session.folder), workers)
                 self._attend(workers, deadline)
             except LateError as late:
                 raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
-            finally:
-                self._end(workers.values())
         self._lost = 0
         return {name: worker.outcome for name, worker in workers.items() if worker.outcome}
 
-    def _start(self, start: Start, workers: dict[str, _Started]) -> None:
+    @contextmanager
+    def running(self, roles: Sequence[Role], prefix: str) -> Iterator[dict[str, Started]]:
+        """Give the workers of `roles`, started; those without an outcome are killed when the block ends."""
+        workers: dict[str, Started] = {}
+        if self.zygote.poll() is not None:
+            self._serve()
+        try:
+            for role in roles:
+                self._start(Start(role, prefix, self.session.folder), workers)
+            yield workers
+        finally:
+            self._end(workers.values())
+
+    def _start(self, start: Start, workers: dict[str, Started]) -> None:
         ours, theirs = socket.socketpair()
-        worker = _Started(start.role, Wire(ours), tempfile.TemporaryFile())  # noqa: SIM115  closed by _end
+        worker = Started(start.role, Wire(ours), tempfile.TemporaryFile(), self.zygote)  # noqa: SIM115  closed by _end
         workers[start.role.name] = worker
         with theirs, suppress(OSError):  # a dead fork server is noticed when its answer does not come
             socket.send_fds(self.sock, [msgspec.json.encode(start)], [theirs.fileno(), worker.stderr.fileno()])
@@ -197,7 +213,7 @@ class Launcher:
         told = "the fork server does not answer", "it was killed or could not start"
         if self._lost > SERVERS_LOST:
             raise SessionError(*told, "the same command continues the run")
-        raise LaunchError(*told, "the launch is made again")
+        raise LostError(*told, "the launch is made again")
 
     def _code(self, pid: int) -> int:
         while pid not in self._codes:
@@ -205,7 +221,7 @@ class Launcher:
             self._codes[child.pid] = child.code or 0
         return self._codes[pid]
 
-    def _attend(self, workers: Mapping[str, _Started], deadline: float) -> None:
+    def _attend(self, workers: Mapping[str, Started], deadline: float) -> None:
         """Take what the workers say until each has an outcome; let all go on when all have come to a meeting."""
         owing = {name: worker.wire for name, worker in workers.items()}
         met: dict[str, dict[str, Any]] = {}
@@ -225,20 +241,23 @@ class Launcher:
                     with suppress(OSError):  # a dead worker is noticed at its next message
                         wire.send(all_told)
 
-    def _ended(self, workers: Mapping[str, _Started], name: str) -> Outcome:
+    def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well; raises `LaunchError` for all else that has ended."""
         code = self._code(workers[name].pid)
         if code or not workers[name].role.command:
             raise _failure(workers, name, ending(code))
         return Outcome(facts={"said": workers[name].said()})
 
-    def _end(self, workers: Iterable[_Started]) -> None:
+    def _serves(self, worker: Started) -> bool:
+        return bool(worker.pid) and worker.server is self.zygote and self.zygote.poll() is None
+
+    def _end(self, workers: Iterable[Started]) -> None:
         for worker in workers:
-            if worker.outcome is None and worker.pid and self.zygote.poll() is None:
+            if worker.outcome is None and self._serves(worker):
                 with suppress(OSError):
                     self.sock.send(msgspec.json.encode(Kill(worker.pid)))
         for worker in workers:
-            if worker.pid and self.zygote.poll() is None:
+            if self._serves(worker):
                 with suppress(LabError):
                     self._code(worker.pid)
                     del self._codes[worker.pid]
@@ -248,13 +267,19 @@ class Launcher:
             worker.stderr.close()
 
 
+def changes(wanted: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the `env` of a role whose program is to have the environment `wanted`."""
+    names = {*os.environ, *wanted}
+    return {name: wanted.get(name) for name in sorted(names) if wanted.get(name) != os.environ.get(name)}
+
+
 def last_line(text: str) -> str:
     """Return the end of the last line of `text` that says anything."""
     lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
     return lines[-1][-STDERR_TAIL:] if lines else ""
 
 
-def _failure(workers: Mapping[str, _Started], name: str, why: str) -> LaunchError:
+def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:
     said = [each.said() for each in (workers[name], *workers.values())]
     error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
     error.said = said[0]

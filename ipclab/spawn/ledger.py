@@ -1,8 +1,8 @@
 """What a measuring session owns outside the checkout, written down before it exists, so that it can be removed.
 
-Every shared name carries the session's id: the owner's pid, its start time and a random part. A name is removed only
-when a ledger file says that the session made it and the owner is gone, never because it looks like ours. The owner
-holds a lock (flock) on its ledger file for as long as it lives, which every PID namespace can see.
+Every shared name carries the session's id: the owner's pid and a random part. A name is removed only when a ledger file
+says that the session made it and the owner is gone, never because it looks like ours. The owner holds a lock (flock) on
+its ledger file for as long as it lives: unlike its pid, that means the same in every PID namespace.
 
 A ledger file is the session as one line of JSON, and below it a line for each thing of another kind (`owned`).
 """
@@ -31,41 +31,11 @@ class Session(msgspec.Struct, frozen=True):
     """One measuring process and what it may leave behind; `folder` is private: sockets, databases."""
 
     id: str
-    pid: int
-    start_ticks: int
-    boot_id: str
     folder: str
-    namespace: str = ""  # of its pid
 
     def prefix(self, launch: int) -> str:
         """Return the prefix of every shared name of launch number `launch`."""
         return f"{self.id}-{launch}"
-
-
-def start_ticks(pid: int) -> int | None:
-    """Return the start time of process `pid` in clock ticks since boot, or None when there is none."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else int(fields[19])
-
-
-def boot_id() -> str:
-    """Return the random id of this boot of the kernel, or nothing where it is hidden."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-
-
-def pid_namespace() -> str:
-    """Return what tells this process's PID namespace from others."""
-    try:
-        return str(Path("/proc/self/ns/pid").readlink())
-    except OSError:
-        return ""
 
 
 def file_of(ledger: Path, session: str) -> Path:
@@ -78,11 +48,9 @@ def open_session(ledger: Path) -> Session:
 
     Raises `LabError` when the ledger or the folder for temporary files cannot be written.
     """
-    pid = os.getpid()
-    ticks = start_ticks(pid) or 0
-    name = f"ipclab-{pid}-{ticks}-{secrets.token_hex(4)}"
+    name = f"ipclab-{os.getpid()}-{secrets.token_hex(8)}"
     folder = Path(tempfile.gettempdir()) / name
-    session = Session(name, pid, ticks, boot_id(), str(folder), pid_namespace())
+    session = Session(name, str(folder))
     place, lock = ledger, ExitStack()
     _locks[name] = lock
     try:
@@ -155,15 +123,8 @@ def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_M
     return removed
 
 
-def is_alive(ledger: Path, session: Session) -> bool:
-    """Tell whether the very process that opened `session` still runs."""
-    if _is_locked(file_of(ledger, session.id)):
-        return True
-    mine = (session.boot_id, session.namespace) == (boot_id(), pid_namespace())
-    return mine and start_ticks(session.pid) == session.start_ticks
-
-
-def _is_locked(file: Path) -> bool:
+def is_alive(file: Path) -> bool:
+    """Tell whether some process holds the ledger file `file`."""
     try:
         with suppress(FileNotFoundError), locked(file, BlockingIOError()):
             pass
@@ -178,10 +139,12 @@ def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
     for file in sorted(ledger.glob("ipclab-*.json")):
         with suppress(OSError):  # not ours to read, or its fork server closed it in the meantime
             session = read_session(file)
+            if is_alive(file):
+                continue
             if session is None:
                 # Killed while writing its first line: nothing had been created yet.
-                if not _is_locked(file) and time.time() - file.stat().st_mtime > OPENING_SECONDS:
+                if time.time() - file.stat().st_mtime > OPENING_SECONDS:
                     file.unlink()
-            elif file.stem == session.id and not is_alive(ledger, session):
+            elif file.stem == session.id:
                 removed += close_session(ledger, session, shared_memory)
     return removed

@@ -8,18 +8,15 @@ import os
 import re
 import select
 import shutil
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
-from ipclab.spawn import mpi, supervisor
+from ipclab.spawn import mpi
 from ipclab.spawn.launcher import (
     END_SECONDS,
     SILENCE,
@@ -27,12 +24,14 @@ from ipclab.spawn.launcher import (
     Launcher,
     LaunchError,
     Role,
+    changes,
     ending,
     full,
     last_line,
 )
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab.spawn.mpi_worker import Command
+from ipclab.spawn.network import network
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 from ipclab.store.point import Point
@@ -43,71 +42,55 @@ CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
 
 class RankSet:
-    """One `mpiexec` and its ranks."""
+    """One `mpiexec`, a child of the fork server, and its ranks."""
 
     def __init__(self, launcher: Launcher, count: int, preload: Sequence[str] = ()) -> None:
         """Start `count` ranks that import `preload` first; raises `LaunchError` when they do not come up."""
+        path = mpi.mpiexec()
+        if path is None:
+            raise LaunchError("ranks cannot be started", mpi.missing() or "", "")
         launcher.started += 1
-        self.launcher, self.count = launcher, count
-        self.prefix = launcher.session.prefix(launcher.started)
+        self.count, self.prefix = count, launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
         self.wires: dict[int, Wire] = {}
-        self.pidfds: dict[int, int] = {}
         self.alone = True  # in a network of their own
-        self.told = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
-        self.supervisor: subprocess.Popen[bytes] | None = None
-        try:
-            self._start(preload)
-        except BaseException:
-            self.end()
-            raise
-
-    def _start(self, preload: Sequence[str]) -> None:
-        launcher = mpi.mpiexec()
-        if launcher is None:
-            raise LaunchError("ranks cannot be started", mpi.missing() or "", "")
-        memory = SHARED_MEMORY / f"{self.prefix}-mpi"
-        self.folder.mkdir(mode=0o700)
-        memory.mkdir(mode=0o700)
         program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *preload]
-        with socket.socket(socket.AF_UNIX) as listening:
-            folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-            listening.bind(f"/proc/self/fd/{folder}/socket")
-            os.close(folder)
-            listening.listen(self.count)
-            self.supervisor = supervisor.supervised(
-                self.launcher.ledger,
-                self.launcher.session,
-                mpi.command(launcher, self.count, program),
-                alone=True,
-                stdout=self.told,
-                stderr=self.told,
-                env=mpi.environment(os.environ, self.folder, memory),
-            )
+        memory = SHARED_MEMORY / f"{self.prefix}-mpi"
+        env = changes(mpi.environment(os.environ, self.folder, memory))
+        command, cpus = tuple(mpi.command(path, count, program)), frozenset(os.sched_getaffinity(0))
+        with ExitStack() as stack:
+            stack.callback(self._remove)
+            for folder in (self.folder, memory):
+                folder.mkdir(mode=0o700)
+            listening = stack.enter_context(socket.socket(socket.AF_UNIX))
+            at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            listening.bind(f"/proc/self/fd/{at}/socket")  # short, however long the folder's own path is
+            os.close(at)
+            listening.listen(count)
+            role = Role("mpiexec", "", {}, cpus, command=command, env=env, alone=True)
+            (self.mpiexec,) = stack.enter_context(launcher.running([role], self.prefix)).values()
             try:
-                self._adopt(listening, self.supervisor.pid, time.monotonic() + START_SECONDS)
+                self._adopt(listening, time.monotonic() + START_SECONDS)
             except (LateError, TimeoutError):
                 raise LaunchError(f"the ranks did not come up within {START_SECONDS:g} s", self._words()) from None
+            self.stack = stack.pop_all()
 
-    def _adopt(self, listening: socket.socket, mpiexec: int, deadline: float) -> None:
+    def _adopt(self, listening: socket.socket, deadline: float) -> None:
         """Take the ranks in until all are up; raises `LaunchError` when one or `mpiexec` ends first."""
-        with ExitStack() as stack:
-            ended = os.pidfd_open(mpiexec)
-            stack.callback(os.close, ended)
-            while len(self.wires) < self.count:
-                left = max(0.0, deadline - time.monotonic())
-                ready, _, _ = select.select([listening.fileno(), ended], [], [], left)
-                if not ready:
-                    raise LateError
-                if ended in ready:
-                    why = full(self.count * mpi.SEGMENT_BYTES)
-                    raise LaunchError(f"mpiexec ended before its ranks were up{why}", self._words())
-                wire = Wire(listening.accept()[0])
-                with suppress(EOFError, ConnectionError):  # then `mpiexec` ends too
-                    hello = wire.receive(Meeting, deadline).published
-                    self.alone &= hello["network"] != supervisor.network()
-                    self.wires[hello["rank"]] = wire
-                    self.pidfds[hello["rank"]] = os.pidfd_open(hello["pid"])
+        ended = self.mpiexec.wire.fileno()
+        while len(self.wires) < self.count:
+            left = max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select([listening.fileno(), ended], [], [], left)
+            if not ready:
+                raise LateError
+            if ended in ready:
+                why = full(self.count * mpi.SEGMENT_BYTES)
+                raise LaunchError(f"mpiexec ended before its ranks were up{why}", self._words())
+            wire = Wire(listening.accept()[0])
+            with suppress(EOFError, ConnectionError):  # then `mpiexec` ends too
+                hello = wire.receive(Meeting, deadline).published
+                self.alone &= hello["network"] != network()
+                self.wires[hello["rank"]] = wire
         coming = dict(sorted(self.wires.items()))
         for rank, said in hear(coming, Said, deadline):
             del coming[rank]
@@ -116,6 +99,10 @@ class RankSet:
             if said != Meeting({"ranks": self.count}):
                 why = said.why if isinstance(said, Failed) else f"MPI counts other than {self.count} ranks"
                 raise LaunchError(f"rank {rank} could not start", why)
+
+    def up(self) -> bool:
+        """Tell whether `mpiexec` still runs, as far as is known: it ends with its fork server."""
+        return not select.select([self.mpiexec.wire], [], [], 0)[0]
 
     def launch(self, command: Command) -> dict[str, Outcome]:
         """Run `command` and return each role's outcome; raises `LaunchError` that says which rank failed and why."""
@@ -139,10 +126,8 @@ class RankSet:
 
     def _died(self, rank: int, names: dict[int, str]) -> LaunchError:
         """Return which rank died of what; `mpiexec`, its parent, knows and then ends the others."""
-        with suppress(subprocess.TimeoutExpired):
-            if self.supervisor is not None:
-                self.supervisor.wait(END_SECONDS)
-        told = self._read_told()
+        self.mpiexec.wire.await_end(END_SECONDS)
+        told = self.mpiexec.said()
         if found := SIGNAL_TOLD.search(told):
             return self._failure(int(found[1]), names, ending(-int(found[2])))
         code = CODE_TOLD.search(told)
@@ -153,30 +138,25 @@ class RankSet:
         name = f" ({names[rank]})" if rank in names else ""
         return LaunchError(f"rank {rank}{name} {why}", self._words(rank))
 
-    def _read_told(self) -> str:
-        self.told.seek(0)
-        return self.told.read().decode(errors="replace")
-
     def _words(self, rank: int = 0) -> str:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
-        texts = [*(file.read_text(errors="replace") for file in files), self._read_told()]
+        texts = [*(file.read_text(errors="replace") for file in files), self.mpiexec.said()]
         return next(filter(None, map(last_line, texts)), SILENCE)
 
     def end(self, orderly: bool = False) -> None:
         """End all ranks and remove what they had: let them finish if `orderly`, else kill them."""
         for wire in self.wires.values():
-            wire.close()  # a rank that is idle finishes by itself then
-        if self.supervisor is not None:
-            with suppress(subprocess.TimeoutExpired):
-                self.supervisor.wait(END_SECONDS if orderly else 0)
-            supervisor.end(self.supervisor)
-        for pidfd in self.pidfds.values():  # in case the supervisor was killed itself
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-            select.select([pidfd], [], [], END_SECONDS)
-            os.close(pidfd)
-        self.told.close()
+            with suppress(OSError):
+                wire.sock.shutdown(socket.SHUT_WR)  # a rank that is idle finishes by itself then
+        if orderly:
+            self.mpiexec.wire.await_end(END_SECONDS)
+        self.stack.close()
+
+    def _remove(self) -> None:
+        for wire in self.wires.values():  # also of ranks whose fork server was killed, and which die with it
+            wire.await_end(END_SECONDS)
+            wire.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         remove_names(self.prefix)
 
@@ -216,7 +196,7 @@ class RankBench:
                 raise
 
     def _ranks_for(self, point: Point) -> RankSet:
-        if self.ranks is None or point.id in self.done:
+        if self.ranks is None or point.id in self.done or not self.ranks.up():
             self._end(orderly=True)
             self.ranks = RankSet(self.launcher, self.count, self.preload)
             if not self.ranks.alone and not self.told:

@@ -138,7 +138,7 @@ def run(
 
 def main() -> None:
     """Be a rank that the measuring process has started: arguments are the folder of its socket, and what to import."""
-    from ipclab.spawn.supervisor import network
+    from ipclab.spawn.network import network
     from ipclab.spawn.zygote import die_with_parent
 
     die_with_parent(os.getppid())
@@ -150,7 +150,7 @@ def main() -> None:
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(f"/proc/self/fd/{folder}/socket")  # short, however long the folder's own path is
     wire = Wire(sock)
-    wire.send(Meeting({"rank": rank, "pid": os.getpid(), "network": network()}))
+    wire.send(Meeting({"rank": rank, "network": network()}))
     with confessing(wire.send):
         import numpy  # noqa: F401
         from mpi4py import MPI

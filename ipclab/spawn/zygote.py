@@ -1,7 +1,8 @@
 """The fork server: it has imported what workers need and makes a fresh process in milliseconds.
 
 It ends with the process that started it, kills its workers first, and then removes what the session owned, so that a
-measuring process killed with SIGKILL leaves nothing behind.
+measuring process killed with SIGKILL leaves nothing behind. It is the reaper of all that workers and programs start, so
+that it can end what has lost its own parent.
 """
 
 import ctypes
@@ -13,6 +14,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,8 +23,9 @@ import msgspec
 from ipclab.spawn.launcher import Child, Kill, Start
 from ipclab.spawn.ledger import close_session, file_of, read_session
 from ipclab.spawn.life import live
+from ipclab.spawn.network import leave_network, may_leave_network
 
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 REQUEST_BYTES = 1 << 16
 ENVIRONMENT = dict(os.environ)  # as it was given to us: a fresh interpreter gets this
 
@@ -38,6 +41,8 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
     """Become the worker that `start` describes, forked as we are or in a fresh interpreter; never returns."""
     role, code = start.role, 1
     try:
+        if role.alone and may_leave_network():
+            leave_network()  # before the next line, since it makes the kernel forget whom we die with
         die_with_parent(parent)
         os.dup2(stderr, 1)
         os.dup2(stderr, 2)
@@ -64,11 +69,21 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
         os._exit(code)
 
 
-def end(pid: int) -> None:
-    """Kill the child `pid`, which was not waited for yet, with its process group if it has one of its own."""
-    for kill in (os.kill, os.killpg):
-        with suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
+def children() -> set[int]:
+    """Return the processes whose parent is this one."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
+
+
+def end(pids: Iterable[int]) -> None:
+    """Kill children that were not waited for yet, and wait for them."""
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    for pid in pids:
+        os.waitpid(pid, 0)
 
 
 class Zygote:
@@ -90,9 +105,8 @@ class Zygote:
                     serving = self._request()
                 else:
                     self._reap(key.fd)
-        for pid in self.children.values():
-            end(pid)
-            os.waitpid(pid, 0)
+        while running := children():
+            end(running)
 
     def _request(self) -> bool:
         try:
@@ -105,7 +119,7 @@ class Zygote:
         if isinstance(request, Start):
             self._fork(request, fds)
         elif request.pid in self.children.values():
-            end(request.pid)
+            os.kill(request.pid, signal.SIGKILL)
         return True
 
     def _fork(self, start: Start, fds: list[int]) -> None:
@@ -124,8 +138,9 @@ class Zygote:
 
     def _reap(self, pidfd: int) -> None:
         pid = self.children.pop(pidfd)
-        end(pid)  # what a program has started ends with it
         _, status = os.waitpid(pid, 0)
+        while strays := children().difference(self.children.values()):  # what it has started is ours now
+            end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)
         self._tell(Child(pid, os.waitstatus_to_exitcode(status)))
@@ -142,6 +157,7 @@ def main() -> None:
     # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1)
     getattr(importlib.import_module(module), preload)()
     gc.collect()
     gc.freeze()  # collected once here: a collection in each child would copy every page it touches

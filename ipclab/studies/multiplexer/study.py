@@ -75,7 +75,7 @@ class MultiplexerStudy(Study):
         if isinstance(found, str):
             raise NotTestableError(found)
         try:
-            binary = toolchain.build(found, toolchain.module(), site.launcher.ledger, site.launcher.session)
+            binary = toolchain.build(found, toolchain.module(), site.launcher)
         except toolchain.CompileError as error:
             raise NotTestableError(str(error)) from error
         site.note("multiplexer", {"go": found.version})

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,8 +13,7 @@ from subprocess import DEVNULL
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
-from ipclab.spawn.ledger import Session, close_session, open_session
-from ipclab.spawn.supervisor import end, supervised
+from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role, changes
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
@@ -105,42 +103,37 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
     return made
 
 
-def build(toolchain: Toolchain, source: Path, ledger: Path, session: Session, seconds: float = COMPILE_SECONDS) -> Path:
-    """Compile the tests of the module in `source` into the folder of `session` and return the binary.
+def build(toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float = COMPILE_SECONDS) -> Path:
+    """Compile the tests of the module in `source` into the folder of the session and return the binary.
 
-    Raises `LabError` with the compiler's first complaint, or when it took longer than `seconds`.
+    Raises `CompileError` with the compiler's first complaint, or when it was killed or took longer than `seconds`.
     """
-    folder, binary = Path(session.folder), Path(session.folder) / "multiplexer.test"
-    command = [str(toolchain.command), "test", "-c", "-trimpath", "-o", str(binary), "."]
-    env = {**environment(folder), "GOTMPDIR": str(folder)}
-    with tempfile.TemporaryFile() as told:
-        compiling = supervised(ledger, session, command, cwd=source, env=env, stdout=told, stderr=told)
-        try:
-            code = compiling.wait(seconds)
-        except subprocess.TimeoutExpired as error:
-            why = f"the compiler did not finish within {seconds:g} s"
-            raise LabError("cannot compile the Go benchmarks", why, "measure again on an idle machine") from error
-        finally:
-            end(compiling)
-        told.seek(0)
-        said = told.read().decode(errors="replace")
-    if code or not binary.is_file():
+    folder = Path(launcher.session.folder)
+    binary = folder / "multiplexer.test"
+    command = (str(toolchain.command), "-C", str(source), "test", "-c", "-trimpath", "-o", str(binary), ".")
+    env = changes({**environment(folder), "GOTMPDIR": str(folder)})
+    compiler = Role("compiler", "", {}, frozenset(os.sched_getaffinity(0)), command=command, env=env)
+    try:
+        said, why = launcher.launch([compiler], seconds)[compiler.name].facts["said"], "no message"
+    except LostError:
+        return build(toolchain, source, launcher, seconds)
+    except LaunchError as error:
+        said, why = error.said, error.what
+    if not binary.is_file():
         fix = "see 'go vet' in the module's folder"
         complaints = (_line(line) for line in said.splitlines() if line.strip() and not line.startswith("#"))
-        raise CompileError("cannot compile the Go benchmarks", next(complaints, "no message"), fix)
+        raise CompileError("cannot compile the Go benchmarks", next(complaints, why), fix)
     return binary
 
 
 def warm() -> str | None:
     """Compile once, so that measuring finds Go's standard library compiled; return why not, or None."""
-    found, ledger = find(module(), candidates()), checkout().ledger
+    found = find(module(), candidates())
     if isinstance(found, str):
         return found
-    session = open_session(ledger)
     try:
-        build(found, module(), ledger, session)
+        with Launcher(checkout().ledger, "gc:collect") as launcher:
+            build(found, module(), launcher)
     except LabError as error:
         return str(error)
-    finally:
-        close_session(ledger, session)
     return None
