@@ -23,6 +23,7 @@ from ipclab.store.bundle.contents import CRATE, INDEX_OF_BUNDLE
 from ipclab.store.bundle.opened import opened
 from ipclab.store.bundle.pack import crate, pack
 from ipclab.store.bundle.unpack import clean, held, unpack, verify
+from ipclab.store.files import sha256
 from ipclab.store.samples import decode
 from tests.bundled import CALIBRATION, make_run, tree
 from tests.commands import ROOT, environment
@@ -86,7 +87,7 @@ def test_a_committed_run_is_small_whole_and_holds_nothing_derived(name: str, pat
 
 def test_a_committed_run_is_opened_once_and_again_when_its_bundle_changed(bundle: Path, paths: Paths) -> None:
     first = opened(paths, bundle)
-    assert first.path == paths.opened.resolve() / "0123456789ab" / first.id
+    assert first.path == paths.opened.resolve() / f"{bundle.name}-{sha256(bundle)[:16]}" / first.id
     kept = (first.path / "run.json").stat().st_ino
     assert (opened(paths, bundle).path / "run.json").stat().st_ino == kept
     assert (first.path.parent / "calibration.json").read_bytes() == CALIBRATION
@@ -95,7 +96,7 @@ def test_a_committed_run_is_opened_once_and_again_when_its_bundle_changed(bundle
     pack(make_run(bundle.parent / "anew", factor=2.0), bundle, replace=True)
     second = opened(paths, bundle)
     assert second.id != first.id and len(list(second.point_files())) == 3
-    assert [path.name for path in first.path.parent.iterdir() if path.is_dir()] == [second.id]
+    assert not first.path.exists()
     bundle.write_bytes(bundle.read_bytes()[:-30])
     with pytest.raises(LabError, match="refused"):
         opened(paths, bundle)
@@ -129,7 +130,7 @@ def test_several_processes_open_a_bundle_at_once(bundle: Path, paths: Paths, tmp
 
 def opened_runs(paths: Paths) -> list[str]:
     assert not list(paths.opened.rglob("*.part"))
-    return [stamp.parent.name for stamp in paths.opened.glob("*/*/.bundle")]
+    return [file.parent.name for file in paths.opened.glob("*/*/run.json")]
 
 
 def test_what_a_killed_import_left_is_removed_by_its_name(bundle: Path, paths: Paths) -> None:

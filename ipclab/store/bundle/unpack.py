@@ -30,12 +30,10 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
     contents, index = verify(file)
     if there := _present(paths, contents.run, index):
         return there
+    home = paths.imported / contents.machine
     with held(paths.imported):
-        calibration = place(file, contents, paths.imported)
-    target = paths.imported / contents.machine / contents.run
-    if calibration and not (target.parent / CALIBRATION).exists():
-        write_whole(target.parent / CALIBRATION, calibration)
-    return folder.read(target)
+        place(file, contents, home)
+    return folder.read(home / contents.run)
 
 
 def verify(file: Path) -> tuple[Contents, bytes]:
@@ -49,15 +47,14 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     return contents, index
 
 
-def place(file: Path, contents: Contents, top: Path, stamp: tuple[str, bytes] | None = None) -> bytes:
-    """Write the run's own files to `top`/<machine>/<run>, verified again and with `stamp` (a name and what it holds).
+def place(file: Path, contents: Contents, home: Path) -> None:
+    """Write the run's own files to `home`/<run>, verified again, and the calibration to `home` when it has none.
 
-    Return the calibration (empty when there is none). A folder that is there is replaced only with a stamp. The caller
-    holds `top`. Nothing is left after a `LabError`, for points that cannot be read or a folder that cannot be written.
+    The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that cannot be read or a
+    folder that cannot be written.
     """
-    target, calibration = top / contents.machine / contents.run, bytearray()
-    total = sum(entry.size for entry in contents.files)
-    with _part_of(top, contents.run) as part:
+    total, calibration = sum(entry.size for entry in contents.files), bytearray()
+    with _part_of(home.parent, contents.run) as part:
         if shutil.disk_usage(part).free < total:
             raise LabError("no room for the run", f"it takes {total:,} bytes", "free some, or move data by IPCLAB_DATA")
         for name, chunk in _walk(file, contents):
@@ -72,12 +69,10 @@ def place(file: Path, contents: Contents, top: Path, stamp: tuple[str, bytes] | 
                 decode(path)
             except LabError as error:
                 raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
-        if stamp:
-            (part / stamp[0]).write_bytes(stamp[1])
-            shutil.rmtree(target, ignore_errors=True)
-        target.parent.mkdir(exist_ok=True)
-        part.rename(target)
-    return bytes(calibration)
+        home.mkdir(exist_ok=True)
+        if calibration and not (home / CALIBRATION).exists():
+            write_whole(home / CALIBRATION, bytes(calibration))
+        part.rename(home / contents.run)
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
