@@ -158,10 +158,13 @@ def main() -> None:
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        session = read_session(file_of(ledger, session_id))
+    except FileNotFoundError:  # its owner was interrupted while it started us, and has closed it
+        return
     getattr(importlib.import_module(module), preload)()
     gc.collect()
     gc.freeze()  # collected once here: a collection in each child would copy every page it touches
-    session = read_session(file_of(ledger, session_id))
     Zygote(socket.socket(fileno=descriptor)).serve()
     # Once more even when its file is gone: the owner was killed, and another session cleaned before our workers ended.
     if session is not None:
