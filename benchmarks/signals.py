@@ -2,10 +2,10 @@
 
     python benchmarks/signals.py [SIGNALS] [SEED] [STUDY ...]
 
-A run under profile smoke is begun, a signal hits the measuring process, its fork server or any process of its session
-at a random moment, and the same command goes on. Every 20th time there is no signal, and the run must become complete
-with the points that were asked for; the next one is then begun. It prints one line of counts, and exits with 1 if
-anything was left, a traceback was printed, or a decoy was removed.
+One study after the other is measured under profile smoke. A signal hits the measuring process, its fork server or any
+process of its session at a random moment, and the same command goes on; after ten signals it is left alone, and the run
+must become complete with the points that were asked for. It prints a line for each study in turn and one of counts, and
+exits with 1 if anything was left, a run was incomplete, a traceback was printed, or a decoy was removed.
 """
 
 import os
@@ -16,15 +16,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 
 from ipclab.measure.request import Request
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store import run as folder
+from ipclab.studies.installed import ORDER
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-LONGEST = 30.0  # seconds until the signal
-EACH = 20  # times, of which the last has no signal
+LONGEST = 8.0  # seconds until the signal
+EACH = 10  # signals, before a run is left alone
 
 
 def children(pid: int) -> list[int]:
@@ -40,58 +44,81 @@ def children(pid: int) -> list[int]:
     return found + [each for child in found for each in children(child)]
 
 
+def hit(measuring: "subprocess.Popen[str]", chance: random.Random) -> bool:
+    """Send a signal at a random moment; tell whether there was still something to hit."""
+    try:
+        measuring.wait(chance.uniform(0.3, LONGEST))
+    except subprocess.TimeoutExpired:
+        victim = chance.choice([measuring.pid, chance.choice([measuring.pid, *children(measuring.pid)])])
+        with suppress(ProcessLookupError):
+            os.kill(victim, chance.choice(SIGNALS) if victim == measuring.pid else signal.SIGKILL)
+        return True
+    return False
+
+
+def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter[str]:
+    """Measure `study`, `count` times hit by a signal, until a run is complete; count what happened."""
+    temporary, data = top / "tmp", top / "data"
+    env = {**os.environ, "IPCLAB_DATA": str(data), "TMPDIR": str(temporary)}
+    command = [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke", "--study", study]
+    tally: Counter[str] = Counter()
+    for _ in range(5 * EACH):
+        measuring = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        tally["signals"] += tally["signals"] < count and hit(measuring, chance)
+        said, _ = measuring.communicate(timeout=600)
+        if measuring.returncode == 0:
+            tally["runs"] += 1
+            tally["incomplete"] += not whole(study, data)
+        left = leavings(measuring.pid, temporary, data)
+        tally += Counter(left=len(left), tracebacks="Traceback" in said)
+        if left or "Traceback" in said:
+            print(said, left, flush=True)
+        if measuring.returncode == 0 and tally["signals"] == count:
+            return tally
+    raise SystemExit(f"{study} does not come to an end: {said}")
+
+
+def whole(study: str, data: Path) -> bool:
+    """Tell whether the newest run has the points that were asked for, none of them failed; it is then removed."""
+    wanted = {point.id for _, points in Request((study,), "smoke").points() for point in points}
+    newest = max((folder.read(file.parent) for file in data.glob("runs/*/*/run.json")), key=lambda run: run.id)
+    no_parts = not [*newest.path.rglob("*.part")]
+    have = {file.stem for file in newest.point_files()} | set(newest.about["points"])
+    shutil.rmtree(newest.path)
+    return newest.complete and have == wanted and no_parts
+
+
 def main() -> int:
     """Send the signals and count what went wrong."""
     count, seed = (int(word) for word in (sys.argv[1:3] + ["200", "1"][len(sys.argv) - 1 :])[:2])
-    studies = tuple(sys.argv[3:])
+    studies = cycle(sys.argv[3:] or ORDER)
     chance, top = random.Random(seed), Path(tempfile.mkdtemp(prefix="signals-"))
-    temporary, data, decoy = top / "tmp", top / "data", SHARED_MEMORY / "ipclab-1-2-deadbeef-1-decoy"
-    temporary.mkdir()
+    decoy = SHARED_MEMORY / "ipclab-1-deadbeefdeadbeef-1-decoy"
+    (top / "tmp").mkdir()
     decoy.touch()
-    env = {**os.environ, "IPCLAB_DATA": str(data), "TMPDIR": str(temporary)}
-    command = [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke"]
-    command += [word for name in studies for word in ("--study", name)]
-    tally = dict.fromkeys(("signals", "runs", "incomplete", "left", "tracebacks"), 0)
+    tally: Counter[str] = Counter()
     while tally["signals"] < count:
-        measuring = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if (tally["signals"] + 1) % EACH:
-            try:
-                measuring.wait(chance.uniform(0.3, LONGEST))
-            except subprocess.TimeoutExpired:
-                victims = [measuring.pid, *children(measuring.pid)]
-                victim = chance.choice([measuring.pid, chance.choice(victims)])
-                os.kill(victim, chance.choice(SIGNALS) if victim == measuring.pid else signal.SIGKILL)
-        tally["signals"] += 1
-        said, _ = measuring.communicate(timeout=600)
-        tally["tracebacks"] += "Traceback" in said
-        if "Traceback" in said:
-            print(said, flush=True)
-        runs = [folder.read(file.parent) for file in data.glob("runs/*/*/run.json")]
-        if measuring.returncode == 0:
-            tally["runs"] += 1
-            wanted = {point.id for _, points in Request(studies, "smoke").points() for point in points}
-            newest = max(runs, key=lambda run: run.id)
-            have = {file.stem for file in newest.point_files()} | set(newest.about["points"])
-            tally["incomplete"] += not newest.complete or have != wanted
-            shutil.rmtree(newest.path)
-        deadline = time.monotonic() + 20
-        while (left := leavings(measuring.pid, temporary, data)) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        tally["left"] += len(left)
-        if left:
-            print(left, flush=True)
+        study = next(studies)
+        tally += (now := measure(study, min(EACH, count - tally["signals"]), chance, top))
+        print(f"{study}: {dict(now)}", flush=True)
     lost = not decoy.exists()
     decoy.unlink(missing_ok=True)
-    print(f"seed {seed}: {tally}; decoy {'removed' if lost else 'there'}")
+    names = ("signals", "runs", "incomplete", "left", "tracebacks")
+    print(f"seed {seed}: { ({name: tally[name] for name in names}) }; decoy {'removed' if lost else 'there'}")
     shutil.rmtree(top)
-    return int(lost or any(tally[name] for name in ("incomplete", "left", "tracebacks")))
+    return int(lost or any(tally[name] for name in names[2:]))
 
 
 def leavings(pid: int, temporary: Path, data: Path) -> list[str]:
-    """Return what the session of process `pid` has left."""
-    shared = [entry.name for entry in SHARED_MEMORY.iterdir() if f"ipclab-{pid}-" in entry.name]
-    places = [*temporary.iterdir(), *data.glob("runs/.ledger/*"), *data.glob("scratch/*")]
-    return [*shared, *map(str, places)]
+    """Return what the session of process `pid` has left when its last processes have had the time to end."""
+    deadline = time.monotonic() + 20
+    while True:
+        shared = [entry.name for entry in SHARED_MEMORY.iterdir() if f"ipclab-{pid}-" in entry.name]
+        places = [*temporary.iterdir(), *data.glob("runs/.ledger/*"), *data.glob("scratch/*")]
+        left = [*shared, *map(str, places)]
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.1)
 
 
 if __name__ == "__main__":
