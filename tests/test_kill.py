@@ -79,7 +79,7 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture
 def decoys() -> Iterator[list[Path]]:
     """Two files in /dev/shm named like ours that no ledger knows: one of this user, one of another if we may."""
-    made = [SHARED_MEMORY / "ipclab-1-2-deadbeef-x", SHARED_MEMORY / "ipclab-1-2-deadbeef-1-segment"]
+    made = [SHARED_MEMORY / f"ipclab-1-{os.getpid()}-deadbeef-{end}" for end in ("x", "1-segment")]
     for path in made:
         path.write_bytes(b"precious")
     if os.getuid() == 0:

@@ -125,6 +125,7 @@ class Launcher:
     def _serve(self) -> None:
         self.sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", "ipclab.spawn.zygote", str(theirs.fileno()), str(self.ledger)]
+        self.environment = dict(os.environ)
         self.zygote = subprocess.Popen(
             [*command, self.session.id, self.preload],
             pass_fds=[theirs.fileno()],
@@ -141,6 +142,11 @@ class Launcher:
             self.zygote.kill()
             self.zygote.wait(END_SECONDS)
         close_session(self.ledger, self.session)
+
+    def changes(self, wanted: Mapping[str, str]) -> dict[str, str | None]:
+        """Return the `env` of a role whose program is to have the environment `wanted`."""
+        differ = wanted.items() ^ self.environment.items()
+        return {name: wanted.get(name) for name in sorted({name for name, _ in differ})}
 
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what `kind` calls `name` when this session ends, however it does."""
@@ -265,12 +271,6 @@ class Launcher:
                 worker.wire.await_end(END_SECONDS)
             worker.wire.close()
             worker.stderr.close()
-
-
-def changes(wanted: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the `env` of a role whose program is to have the environment `wanted`."""
-    names = {*os.environ, *wanted}
-    return {name: wanted.get(name) for name in sorted(names) if wanted.get(name) != os.environ.get(name)}
 
 
 def last_line(text: str) -> str:

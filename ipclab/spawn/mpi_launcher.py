@@ -24,7 +24,6 @@ from ipclab.spawn.launcher import (
     Launcher,
     LaunchError,
     Role,
-    changes,
     ending,
     full,
     last_line,
@@ -56,7 +55,7 @@ class RankSet:
         self.alone = True  # in a network of their own
         program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *preload]
         memory = SHARED_MEMORY / f"{self.prefix}-mpi"
-        env = changes(mpi.environment(os.environ, self.folder, memory))
+        env = launcher.changes(mpi.environment(os.environ, self.folder, memory))
         command, cpus = tuple(mpi.command(path, count, program)), frozenset(os.sched_getaffinity(0))
         with ExitStack() as stack:
             stack.callback(self._remove)

@@ -13,7 +13,7 @@ from subprocess import DEVNULL
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
-from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role, changes
+from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
@@ -111,7 +111,7 @@ def build(toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float
     folder = Path(launcher.session.folder)
     binary = folder / "multiplexer.test"
     command = (str(toolchain.command), "-C", str(source), "test", "-c", "-trimpath", "-o", str(binary), ".")
-    env = changes({**environment(folder), "GOTMPDIR": str(folder)})
+    env = launcher.changes({**environment(folder), "GOTMPDIR": str(folder)})
     compiler = Role("compiler", "", {}, frozenset(os.sched_getaffinity(0)), command=command, env=env)
     try:
         said, why = launcher.launch([compiler], seconds)[compiler.name].facts["said"], "no message"
