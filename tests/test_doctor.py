@@ -28,7 +28,7 @@ from ipclab.paths import Paths
 from tests.commands import environment, namespace, namespace_refused
 from tests.made_up import Fake, write
 
-QUIET = Noise(steal=0.0, queue=0.01, busy=0.02, interrupts=300, throttled=0.0)
+QUIET: Noise = {"steal": 0.0, "queue": 0.01, "busy": 0.02, "interrupts": 300, "throttled": 0.0}
 MIB, GIB = 1 << 20, 1 << 30
 SOUND: dict[str, Value] = {
     "frequency_governor": "performance",
@@ -69,7 +69,7 @@ def test_a_sound_machine_is_fit() -> None:
 
 
 def noisy(**numbers: float) -> Noise:
-    return Noise(**{**QUIET.__dict__, **numbers})
+    return {**QUIET, **numbers}
 
 
 WRONG: dict[str, tuple[dict[str, Value], Noise, str, str, str]] = {
@@ -140,7 +140,7 @@ def test_a_virtual_machine_that_polls_is_fit() -> None:
 
 
 def test_what_a_machine_does_not_tell_is_not_judged() -> None:
-    seen = Observed(dict.fromkeys(SOUND), Noise(None, None, None, None, None), {})
+    seen = Observed(dict.fromkeys(SOUND), dict.fromkeys(QUIET), {})
     assert {each.name for each in examine(seen)} == {"CPU quota", "memory limit"}
     assert {each.state for each in examine(seen)} == {FIT}
 
@@ -171,13 +171,13 @@ def test_noise_is_what_grew_between_the_readings() -> None:
     first: Conditions = {"cpus": 2, "steal_ns": 0, "busy_ns": 0, "throttled_ns": 0, "interrupts": 100, "running": 1}
     more = {"steal_ns": 10**8, "busy_ns": 5 * 10**9, "throttled_ns": 10**9, "interrupts": 10_100, "running": 3}
     seen = watch(*ticking([first, {**first, **more}]), 5.0)
-    assert seen.steal == pytest.approx(0.01)
-    assert seen.busy == pytest.approx(0.5)
-    assert seen.throttled == pytest.approx(0.2)
-    assert seen.interrupts == pytest.approx(1_000)
-    assert seen.queue == pytest.approx(50 * 2 / 51 / 2)
+    assert seen["steal"] == pytest.approx(0.01)
+    assert seen["busy"] == pytest.approx(0.5)
+    assert seen["throttled"] == pytest.approx(0.2)
+    assert seen["interrupts"] == pytest.approx(1_000)
+    assert seen["queue"] == pytest.approx(50 * 2 / 51 / 2)
     nothing = watch(*ticking([{}]), 5.0)
-    assert nothing == Noise(None, None, None, None, None)
+    assert nothing == dict.fromkeys(QUIET)
 
 
 class Refusing(Fake):

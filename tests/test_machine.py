@@ -41,13 +41,12 @@ def test_the_table_is_well_formed() -> None:
 def test_what_reports_show_of_a_machine() -> None:
     rows = shown({"cores": 2, "git_dirty": False}, {"cpu_quota": "unlimited", "memory_limit": "denied"})
     assert len(rows) == 48
-    found = {row.label: row for row in rows}
-    assert found["Cores"] == ("Processor", "Cores", 2, "", "", True)
-    assert found["Checkout altered since"] == ("Software", "Checkout altered since", False, "", "", False)
-    quota = ("Limits", "CPU time of this group, in CPUs", None, "", "no limit", False)
-    assert found[quota[1]] == quota
-    assert found["Memory limit of this group"].reason == "may not be read"
-    assert found["Page"].reason == "not offered by this machine"
+    found = {fact.label: (fact.group, value, reason, fact.identifies) for fact, value, reason in rows}
+    assert found["Cores"] == ("Processor", 2, "", True)
+    assert found["Checkout altered since"] == ("Software", False, "", False)
+    assert found["CPU time of this group, in CPUs"] == ("Limits", None, "no limit", False)
+    assert found["Memory limit of this group"][2] == "may not be read"
+    assert found["Page"][2] == "not offered by this machine"
 
 
 def test_every_topic_has_its_facts() -> None:

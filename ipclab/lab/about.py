@@ -61,8 +61,8 @@ def machine(lab: "Lab") -> pd.DataFrame:
     """Return the facts of the machine that reports show (fact, value); a star marks those that identify it."""
     stored = lab.run.about["machine"]
     rows = [
-        (lab.translate(row.label) + (" *" if row.identifies else ""), told(lab, row.value, row.unit, row.reason))
-        for row in shown(stored["facts"], stored["reasons"])
+        (lab.translate(fact.label) + (" *" if fact.identifies else ""), told(lab, value, fact.unit, reason))
+        for fact, value, reason in shown(stored["facts"], stored["reasons"])
     ]
     return pd.DataFrame(rows, columns=["fact", "value"])
 

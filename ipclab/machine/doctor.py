@@ -35,6 +35,9 @@ SECONDS = 5.0  # of doing nothing, watched
 STEPS = 50
 
 
+Noise = dict[str, float | None]
+
+
 class Finding(NamedTuple):
     """One observation: its `state`, what was `seen`; for all but fit the `effect` with its `source`, and the `fix`."""
 
@@ -44,21 +47,6 @@ class Finding(NamedTuple):
     effect: str = ""
     source: str = ""
     fix: str = ""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What was seen; None where the machine does not tell.
-
-    `steal`: share of the CPUs' time taken by the host. `queue`: other tasks running or ready, mean a CPU. `busy`:
-    share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share of the time held back by a quota.
-    """
-
-    steal: float | None
-    queue: float | None
-    busy: float | None
-    interrupts: float | None
-    throttled: float | None
 
 
 @dataclass(frozen=True)
@@ -153,7 +141,11 @@ def reading(source: Source) -> Conditions:
 def watch(
     read: Callable[[], Conditions], clock: Callable[[], int], sleep: Callable[[float], None], seconds: float = SECONDS
 ) -> Noise:
-    """Return the noise of about `seconds`; `clock` gives ns, and all three are passed in so that tests need no time."""
+    """Return the noise of about `seconds`, None for what is not told; `clock` gives ns.
+
+    `steal`: share of the CPUs' time taken by the host. `queue`: other tasks running or ready, mean a CPU. `busy`:
+    share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share of the time held back by a quota.
+    """
     began, seen = clock(), [read()]
     for _ in range(STEPS):
         sleep(seconds / STEPS)
@@ -166,13 +158,13 @@ def watch(
         more = grown(first, last, key)
         return None if more is None else more / of
 
-    return Noise(
-        steal=share("steal_ns", elapsed * cpus),
-        queue=sum(waiting) / len(waiting) / cpus if waiting else None,  # beside the task that reads
-        busy=share("busy_ns", elapsed * cpus),
-        interrupts=share("interrupts", elapsed / 1e9 * cpus),
-        throttled=share("throttled_ns", elapsed),
-    )
+    return {
+        "steal": share("steal_ns", elapsed * cpus),
+        "queue": sum(waiting) / len(waiting) / cpus if waiting else None,  # beside the task that reads
+        "busy": share("busy_ns", elapsed * cpus),
+        "interrupts": share("interrupts", elapsed / 1e9 * cpus),
+        "throttled": share("throttled_ns", elapsed),
+    }
 
 
 def _present(machine: Machine) -> dict[str, bool]:

@@ -146,17 +146,6 @@ class Machine:
     digest: str
 
 
-class Row(NamedTuple):
-    """One fact as a report lists it; `group`, `label` and `reason` are msgids, `reason` is "" when there is a value."""
-
-    group: str
-    label: str
-    value: Value
-    unit: str
-    reason: str
-    identifies: bool
-
-
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
     """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the checkout."""
     fresh = (source or Source()).fresh(Paths(root) if root else None)
@@ -173,14 +162,13 @@ def digest_of(facts: Mapping[str, Value]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[Row]:
-    """Return the rows of a report's table of the machine, from what a run stored of it."""
-    rows = []
-    for fact in (fact for fact in FACTS if fact.shown):
-        value = facts.get(fact.name)
-        reason = REASONS.get(reasons.get(fact.name, ""), REASONS["absent"]) if value is None else ""
-        rows.append(Row(fact.group, fact.label, value, fact.unit, reason, fact.identifies))
-    return rows
+def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[Fact, Value, str]]:
+    """Return each fact that reports list, its value in what a run stored, and else why there is none (msgid)."""
+
+    def reason(name: str) -> str:
+        return "" if facts.get(name) is not None else REASONS.get(reasons.get(name, ""), REASONS["absent"])
+
+    return [(fact, facts.get(fact.name), reason(fact.name)) for fact in FACTS if fact.shown]
 
 
 def affects() -> dict[str, tuple[str, ...]]:
