@@ -18,7 +18,6 @@ class PosixSegment(MappedSegment):
     """A POSIX shared-memory object and its mapping."""
 
     def open(self, create: bool) -> int:
-        """Open or make the object."""
         try:
             flags = posix_ipc.O_CREX if create else 0
             return int(posix_ipc.SharedMemory(f"/{self.name}", flags, mode=0o600, size=0).fd)
@@ -26,7 +25,6 @@ class PosixSegment(MappedSegment):
             raise (FileExistsError if create else FileNotFoundError)(self.name) from error
 
     def unlink(self) -> None:
-        """Remove the name."""
         with suppress(posix_ipc.ExistentialError):
             posix_ipc.unlink_shared_memory(f"/{self.name}")
 

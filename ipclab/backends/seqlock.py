@@ -61,7 +61,6 @@ class SeqlockBuffer:
             os.sched_yield()
 
     def close(self) -> None:
-        """Let go of the buffer."""
         self.words.release()
         self.buffer.release()
 
@@ -84,5 +83,4 @@ class SegmentStore(Store):
         self.read = self.content.read
 
     def write(self, data: Data, timeout_ns: int) -> None:
-        """Replace the content."""
         self.content.write(data)

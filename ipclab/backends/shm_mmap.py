@@ -30,7 +30,6 @@ class MappedSegment(Segment):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Unmap."""
         self.buffer.release()
         self.map.close()
 
@@ -39,12 +38,10 @@ class MmapSegment(MappedSegment):
     """A file below /dev/shm and its mapping."""
 
     def open(self, create: bool) -> int:
-        """Open or make the file."""
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)
         return os.open(SHARED_MEMORY / self.name, flags, 0o600)
 
     def unlink(self) -> None:
-        """Remove the file."""
         (SHARED_MEMORY / self.name).unlink(missing_ok=True)
 
 

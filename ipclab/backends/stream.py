@@ -60,7 +60,6 @@ class StreamChannel(Channel):
                 raise closed() from error
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        """Write the length and `data`, in one call where it fits."""
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         parts = [memoryview(HEADER.pack(len(data))), memoryview(data)]
@@ -84,7 +83,6 @@ class StreamChannel(Channel):
         return size
 
     def recv(self, timeout_ns: int) -> bytes:
-        """Return the next message."""
         end = HEADER.size + self._size(timeout_ns)
         self._fill(end, len(self.view), timeout_ns)
         data = bytes(self.view[HEADER.size : end])

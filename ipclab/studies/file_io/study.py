@@ -46,12 +46,10 @@ class FileIoStudy(Study):
         return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all experiments."""
         sweeps = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ()))
         return sweeps.points([name for name in self.mechanisms if sweep.wants(name)])
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return one worker, in which the native engine starts the threads."""
         every = frozenset[int]().union(*placement.cpus)
         levels = point.levels
         files = replace(file_sets(profile.name)[str(levels["set"])], compute=DRAWS.get(int(levels["compute_ns"])))
@@ -68,7 +66,6 @@ class FileIoStudy(Study):
         return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, every)]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why `point` cannot be measured with its files in `scratch`, with what mends it."""
         if why := native_shm.missing():
             return why
         place = existing(scratch)

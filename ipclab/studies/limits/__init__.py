@@ -27,7 +27,6 @@ class LimitsStudy(Study):
     payloads_shared = 0  # the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        """Return the names of the limits, none without the native package."""
         return (*ALONE, *ECHOES) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:

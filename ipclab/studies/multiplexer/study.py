@@ -46,7 +46,6 @@ class MultiplexerStudy(Study):
         return replace(profile, least_launches=least, most_launches=most, budget_ns=budget)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all arms, interleaved by arm and size."""
         asked = [name for name in self.backends() if sweep.wants(name)]
         streams, thresholds = sweep.numbers("streams", STREAMS), sweep.numbers("threshold", THRESHOLDS)
         return self.of_arms(asked, nodes=NODES, streams=streams, thresholds=thresholds)
@@ -59,12 +58,10 @@ class MultiplexerStudy(Study):
         return [Role(PROGRAM, "", {"cell": cell(point), "benchtime": time, "peer": peer}, near)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the samples; the benchmark has verified what arrived."""
         made = super().collect(point, outcomes, seed)
         return replace(made, per=dict.fromkeys(made.samples, PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why there is no Go that can compile the benchmarks, with what mends it."""
         found = toolchain.find(toolchain.module(), toolchain.candidates())
         return found if isinstance(found, str) else None
 

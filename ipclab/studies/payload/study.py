@@ -31,7 +31,6 @@ class PayloadStudy(Study):
         return (*segments, *OTHERS)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all arms, interleaved by size."""
         for size in sweep.sizes or ():
             if size % FLOAT:
                 raise UsageError(f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}")
@@ -47,7 +46,6 @@ class PayloadStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return one worker for the one-process arms, two for the others."""
         levels, arm, cpus = point.levels, point.levels["arm"], placement.role
         size: dict[str, Level] = {"size": point.size_bytes}
         seeded = {**size, "seed": seed}

@@ -28,7 +28,6 @@ class RoundTripStudy(Study):
     limits: ClassVar = {OP: Bound(copies=4, echo=True)}  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
-        """Return the names of the backends that have a channel and are there."""
         return tuple(_found())
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
@@ -44,7 +43,6 @@ class RoundTripStudy(Study):
         return self.of_arms(found, lambda levels: _own(levels, found[levels["backend"]]), **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return the echoing and the asking process."""
         levels = {name: point.levels[name] for name in ("arm", "wait", "receive", "touch")}
         common = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **levels}
         asking = {**common, "gap_ns": point.levels["gap_ns"], **profile.samples}

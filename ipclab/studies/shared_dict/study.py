@@ -49,7 +49,6 @@ class SharedDictStudy(Study):
     factors: ClassVar = {"entries": ENTRIES, "readers": READERS}
 
     def backends(self) -> tuple[str, ...]:
-        """Return the names of the backends that have a store."""
         return tuple(_stores())
 
     def effort(self, profile: Profile) -> Profile:
@@ -68,7 +67,6 @@ class SharedDictStudy(Study):
         return self.of_arms(stores, _whole, **known, **_cells(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return the writer and its readers."""
         writes = max(1, -(-WRITES // max(1, profile.least_launches)))
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
