@@ -16,7 +16,7 @@ from ipclab.studies.multiplexer.toolchain import Toolchain, build, candidates, e
 
 GO = find(module(), candidates())
 DEADLINE = 240.0
-CELL = "arm=main/node={}/op=end-to-end/medium={}/size=65536/streams=1/threshold=8192/pool=own/chunk=0"
+CELL = "arm=main/node={}/op=end-to-end/medium={}/size=65536/streams=1/threshold=8192/pool=own/chunk=0/sinks=3"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(isinstance(GO, str), reason=str(GO))]
 
 

@@ -34,7 +34,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 SAME = Placement("same", (frozenset(CPUS[:1]),), "same")
 CROSS = Placement("cross", (frozenset(CPUS[:1]), frozenset(CPUS[1:2])), "l3")
 FREE = Placement("free", (frozenset(CPUS),), "free")
-NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0"
+NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0/sinks=1"
 HEAD = "goos: linux\ngoarch: amd64\npkg: native/multiplexer\ncpu: AMD EPYC\n"
 LINE = f"BenchmarkCell/{NAME}-2         \t   22755\t      67.31 ns/op\t12370.16 MB/s\t    48 B/op\t       3 allocs/op\n"
 FAR = (
@@ -53,8 +53,9 @@ def point(**levels: str | int) -> Point:
 
 def test_each_arm_varies_what_it_asks_about() -> None:
     assert Counter(each.levels["arm"] for each in POINTS) == {
-        "published": 4 * 3 + 2,
-        "main": 4 * (4 * 4 + 2),
+        "published": 4 * 3 + 3,
+        "check": 3,
+        "main": 4 * (4 * 5 + 2),
         "streams": 4 * 3,
         "threshold": 2 * (6 + 1),
         "factorial": 2 * 2 * 4,
@@ -66,6 +67,8 @@ def test_each_arm_varies_what_it_asks_about() -> None:
     for each in POINTS:
         two = each.levels["op"] == "end-to-end"
         assert two == (each.levels["medium"] != "memory")
+        varied = each.levels["arm"] == "streams" or (each.levels["arm"] == "main" and each.levels["op"] != "write")
+        assert each.levels["sinks"] == 64 or not varied
         places = {"published": {"free"}, "main": {"same", "cross"}}.get(str(each.levels["arm"]))
         assert each.placement in (places or ({"cross"} if two else {"same"}))
         assert each.placement != "cross" or two
@@ -77,17 +80,21 @@ def test_each_arm_varies_what_it_asks_about() -> None:
 def test_a_cell_has_every_key_in_the_agreed_order() -> None:
     found = point(arm="factorial", op="end-to-end", pool="yes", chunk=4096)
     assert cell(found) == (
-        "arm=factorial/node=factorial/op=end-to-end/medium=pipe/size=1048576/streams=1/threshold=8192/pool=yes/chunk=4096"
+        "arm=factorial/node=factorial/op=end-to-end/medium=pipe/size=1048576/streams=1/threshold=8192/pool=yes/chunk=4096/sinks=1"
     )
-    assert cell(point(arm="main", backend="adaptive", op="write", size_bytes=1024)) == NAME
+    assert cell(point(arm="main", backend="adaptive", op="write", size_bytes=1024, sinks=1)) == NAME
 
 
 def test_a_sweep_keeps_the_nodes_asked_for() -> None:
     found = STUDY.points(QUICK, Sweep(None, ("direct", "factorial")))
-    assert Counter(each.backend for each in found) == {"direct": 1, "factorial": 16}
+    assert Counter(each.backend for each in found) == {"direct": 2, "factorial": 16}
     found = STUDY.points(QUICK, Sweep(levels={"streams": (3, 2), "threshold": (5,)}))
     assert {each.levels["streams"] for each in found if each.levels["arm"] == "streams"} == {2, 3}
     assert {each.levels["threshold"] for each in found if each.levels["arm"] == "threshold"} == {5, 8192}
+    found = STUDY.points(QUICK, Sweep(levels={"sinks": (3, 2)}))
+    assert Counter((each.levels["op"], each.levels["sinks"]) for each in found if each.levels["arm"] == "main") == {
+        **{("write", 2): 16, ("write", 3): 16, ("receive", 3): 16, ("end-to-end", 3): 40}
+    }
 
 
 def test_every_cell_gets_at_least_ten_launches() -> None:
@@ -109,7 +116,7 @@ def test_only_a_peer_on_another_cpu_is_moved() -> None:
     (role,) = STUDY.roles(cross, QUICK, two, 1)
     assert (role.cpus, role.arguments["peer"], role.arguments["benchtime"]) == (frozenset({3}), [5], "12ms")
     assert STUDY.roles(same, QUICK, Placement("same", (frozenset({3}),), "same"), 1)[0].arguments["peer"] == []
-    assert STUDY.roles(point(backend="direct"), SMOKE, FREE, 1)[0].cpus == frozenset(CPUS)
+    assert STUDY.roles(point(arm="published", backend="direct"), SMOKE, FREE, 1)[0].cpus == frozenset(CPUS)
 
 
 def test_output_is_read_exactly() -> None:
@@ -251,7 +258,7 @@ def test_both_ends_are_counted_and_the_output_is_kept(ran: SimpleNamespace) -> N
 
 
 def test_a_bad_cell_names_its_key(ran: SimpleNamespace) -> None:
-    each = point(backend="direct")
+    each = point(arm="published", backend="direct")
     role = STUDY.roles(each, SMOKE, FREE, 1)[0]
     role.arguments["cell"] = role.arguments["cell"].replace("size=1024", "size=much")
     with pytest.raises(LabError, match=r"the Go benchmark ended with exit code 2: .*key size"):

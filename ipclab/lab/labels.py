@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.studies.multiplexer import NODES, SAME_CODE
+from ipclab.studies.multiplexer import CALLS, NODES
 
 KIB = 1 << 10
 # Units of factors; what stands here is written with its unit, what is counted without.
@@ -15,14 +15,16 @@ UNITS = {
     **dict.fromkeys(("size_bytes", "file_bytes", "message", "chunk", "threshold"), "B"),
     **dict.fromkeys(("gap_ns", "compute_ns", "limit", "ns"), "ns"),
 }
-COUNTED = ("entries", "readers", "streams", "threads", "flight", "depth", "files", "nodes", "launches", "samples")
+COUNTED = (
+    *("entries", "readers", "streams", "sinks", "threads", "flight", "depth", "files", "nodes", "launches", "samples"),
+)
 SAID: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 NAMES, LEVELS = SAID["names"], SAID["levels"] | SAID["plain"]
 ORDER = {  # of levels that have one
     "placement": ("same", "cross", "free"),
     "wait": ("block", "spin-then-block", "spin"),
     "op": ("write", "read", "handover"),
-    "backend": (*NODES, *SAME_CODE),  # the others are in the order of the frame
+    "backend": (*NODES, *CALLS),  # the others are in the order of the frame
     "node": NODES,
     "side": ("write-memory", "receive-memory", "end-to-end-pipe", "end-to-end-unix"),
     "source": ("published", "here"),

@@ -58,16 +58,7 @@ func (n *Adaptive) WriteMessage(ctx context.Context, data []byte) error {
 		n.tuner.report(choice, len(data))
 		return err
 	}
-	n.lock.Lock()
-	if n.broken == nil {
-		Header{Start, id, uint32(len(data))}.put(n.head[:])
-		Header{Data, id, uint32(len(data))}.put(n.head[HeaderSize:])
-		Header{End, id, 0}.put(n.tail[:])
-		n.broken = n.out.gather(n.head[:], data, n.tail[:])
-	}
-	err := n.broken
-	n.lock.Unlock()
-	return err
+	return n.chunk(id, data, len(data), true, true)
 }
 
 // chunks writes a long message: START with the first chunk, END with the last.

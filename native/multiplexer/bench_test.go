@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"testing"
@@ -42,7 +41,8 @@ func BenchmarkCell(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ops := map[string]func(*testing.B, cell){"write": benchWrite, "receive": benchReceive, "end-to-end": benchEndToEnd}
+	ops := map[string]func(*testing.B, cell){"write": benchWrite, "receive": benchReceive, "end-to-end": benchEndToEnd,
+		"call": benchCall}
 	b.Run(c.name, func(b *testing.B) {
 		b.ReportAllocs()
 		ops[c.op](b, c)
@@ -58,38 +58,95 @@ func payload(n, turn int) []byte {
 	return data
 }
 
-// direct and directAgain are the same function under two names: the published comparison of identical code.
+// messages makes as many messages as the cell has sinks, which differ in every part.
+func (c cell) messages() [][]byte {
+	all := make([][]byte, c.sinks)
+	for i := range all {
+		all[i] = payload(c.size, 1)
+		vary(all[i], i)
+	}
+	return all
+}
+
+// turned is how many bytes apart the bytes are that vary changes.
+const turned = 512
+
+// vary gives message i bytes of its own.
+func vary(data []byte, i int) {
+	for j := 0; j < len(data); j += turned {
+		data[j] = byte(i + j/turned)
+	}
+}
+
+// direct and directAgain are the same function under two names: the published comparison of identical code, and the
+// noise of what checked, which first looks whether the message is short, takes beyond them.
 //
 //go:noinline
-func direct(n Node, data []byte) error { return n.WriteMessage(context.Background(), data) }
+func direct(n Node, data []byte, threshold int) error {
+	return n.WriteMessage(context.Background(), data)
+}
 
 //go:noinline
-func directAgain(n Node, data []byte) error { return n.WriteMessage(context.Background(), data) }
+func directAgain(n Node, data []byte, threshold int) error {
+	return n.WriteMessage(context.Background(), data)
+}
 
-// benchWrite writes one message an operation into memory that is reset each time and has grown before.
+//go:noinline
+func checked(n Node, data []byte, threshold int) error {
+	if len(data) > threshold {
+		return ErrTooLong
+	}
+	return n.WriteMessage(context.Background(), data)
+}
+
+// idle sends nothing: an operation on it is the call, and what is done before it.
+type idle struct{ Node }
+
+func (idle) WriteMessage(context.Context, []byte) error { return nil }
+
+// benchCall calls a node that sends nothing.
+func benchCall(b *testing.B, c cell) {
+	var node Node = idle{}
+	data, call := payload(c.size, 1), calls[c.node]
+	for range b.N {
+		if err := call(node, data, c.threshold); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// benchWrite writes one message an operation into memory that is reset each time and has grown before: one message and
+// one buffer that stay in the cache, as published, or as many as the cell has sinks, in turn.
 func benchWrite(b *testing.B, c cell) {
 	var memory bytes.Buffer
-	data, node, write := payload(c.size, 1), c.make(sink, &memory), direct
-	if c.node == "direct-again" {
-		write = directAgain
+	node, call, messages, sinks := c.make(sink, &memory), calls[c.node], c.messages(), make([]bytes.Buffer, c.sinks)
+	if call == nil {
+		call = direct
 	}
-	for range warm {
-		memory.Reset()
-		if err := write(node, data); err != nil {
-			b.Fatal(err)
+	for i := range sinks {
+		sinks[i] = *bytes.NewBuffer(make([]byte, 0, c.size+(3+c.size/smallChunk)*HeaderSize))
+		sinks[i].Write(messages[i]) // its pages are there
+	}
+	write := func(n int) {
+		data := messages[0]
+		for i := range n {
+			if c.sinks > 1 {
+				data, memory = messages[i%c.sinks], sinks[i%c.sinks]
+			}
+			memory.Reset()
+			if err := call(node, data, c.threshold); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
+	memory = sinks[0]
+	write(max(warm, 2*c.sinks))
 	b.SetBytes(int64(c.size))
 	b.ResetTimer()
-	for range b.N {
-		memory.Reset()
-		if err := write(node, data); err != nil {
-			b.Fatal(err)
-		}
-	}
+	write(b.N)
 	b.StopTimer()
 	for message, err := range NewOriginal(&memory, io.Discard).ReadMessages(context.Background()) {
-		if err != nil || !bytes.Equal(message.Data, data) {
+		if err != nil || !bytes.Equal(message.Data, messages[(b.N-1)%c.sinks]) {
 			b.Fatalf("what was written is not the message: %v", err)
 		}
 		return
@@ -103,32 +160,32 @@ const batch = 256 << 10
 // benchReceive receives one message an operation from a stream that the same kind of node encoded.
 func benchReceive(b *testing.B, c cell) {
 	var encoded bytes.Buffer
-	data, writer := payload(c.size, 1), c.make(sink, &encoded)
-	for range max(1, batch/c.size) {
-		if err := writer.WriteMessage(context.Background(), data); err != nil {
+	messages, writer := c.messages(), c.make(sink, &encoded)
+	for i := range c.sinks * max(1, batch/c.size/c.sinks) {
+		if err := writer.WriteMessage(context.Background(), messages[i%c.sinks]); err != nil {
 			b.Fatal(err)
 		}
 	}
-	again := &repeated{data: encoded.Bytes()}
+	again, next := &repeated{data: encoded.Bytes()}, 0
 	node := c.make(again, io.Discard)
-	receive := func(n int, check func([]byte) bool) {
+	receive := func(n int, same func(a, b []byte) bool) {
 		for message, err := range node.ReadMessages(context.Background()) {
-			if err != nil || !check(message.Data) {
+			if err != nil || !same(message.Data, messages[next%c.sinks]) {
 				b.Fatalf("what was received is not the message: %v", err)
 			}
+			next++
 			if n--; n == 0 {
 				return
 			}
 		}
 		b.Fatal("the stream ended")
 	}
-	sum := crc32.ChecksumIEEE(data)
-	receive(warm, func(got []byte) bool { return crc32.ChecksumIEEE(got) == sum })
+	receive(max(warm, c.sinks), bytes.Equal)
 	b.SetBytes(int64(c.size))
 	b.ResetTimer()
-	receive(b.N, func(got []byte) bool { return len(got) == c.size && got[c.size-1] == data[c.size-1] })
+	receive(b.N, func(a, b []byte) bool { return len(a) == len(b) && a[0] == b[0] && a[len(a)-1] == b[len(b)-1] })
 	b.StopTimer()
-	receive(1, func(got []byte) bool { return bytes.Equal(got, data) })
+	receive(1, bytes.Equal)
 }
 
 // repeated reads the same bytes again and again.

@@ -3,6 +3,7 @@ package multiplexer
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,27 +18,32 @@ type cell struct {
 	name                            string
 	arm, node, op, medium, pool     string
 	size, streams, threshold, chunk int
+	sinks                           int // messages and buffers that are taken in turn
 }
+
+// calls are the functions that are compared as nodes: how they call, not what.
+var calls = map[string]func(Node, []byte, int) error{"direct": direct, "direct-again": directAgain, "checked": checked}
 
 // parseCell reads "arm=.../node=.../...": every key once, in this order.
 func parseCell(text string) (cell, error) {
 	c := cell{name: text}
-	nodes := []string{"original", "optimized", "hybrid", "adaptive", "factorial", "direct", "direct-again"}
+	nodes := slices.AppendSeq([]string{"original", "optimized", "hybrid", "adaptive", "factorial"}, maps.Keys(calls))
 	levels := []struct {
 		key  string
 		word *string
 		of   []string
 		size *int
 	}{
-		{key: "arm", word: &c.arm, of: []string{"published", "main", "streams", "threshold", "factorial"}},
+		{key: "arm", word: &c.arm, of: []string{"published", "main", "streams", "threshold", "factorial", "check"}},
 		{key: "node", word: &c.node, of: nodes},
-		{key: "op", word: &c.op, of: []string{"write", "receive", "end-to-end"}},
+		{key: "op", word: &c.op, of: []string{"write", "receive", "end-to-end", "call"}},
 		{key: "medium", word: &c.medium, of: []string{"memory", "pipe", "unix"}},
 		{key: "size", size: &c.size},
 		{key: "streams", size: &c.streams},
 		{key: "threshold", size: &c.threshold},
 		{key: "pool", word: &c.pool, of: []string{"yes", "no", "own"}},
 		{key: "chunk", size: &c.chunk},
+		{key: "sinks", size: &c.sinks},
 	}
 	parts := strings.Split(text, "/")
 	if len(parts) != len(levels) {
@@ -77,8 +83,12 @@ func (c cell) check() error {
 		return fmt.Errorf("key chunk: node factorial needs one")
 	case c.node == "factorial" && c.pool == "own":
 		return fmt.Errorf("key pool: node factorial needs yes or no")
-	case strings.HasPrefix(c.node, "direct") && c.op != "write":
+	case c.sinks < 1:
+		return fmt.Errorf("key sinks: at least one is needed")
+	case calls[c.node] != nil && c.op != "write" && c.op != "call":
 		return fmt.Errorf("key op: node %s only writes", c.node)
+	case calls[c.node] == nil && c.op == "call":
+		return fmt.Errorf("key op: call needs one of direct, direct-again, checked")
 	}
 	return nil
 }
@@ -100,7 +110,7 @@ func (c cell) make(r io.Reader, w io.Writer) Node {
 
 // TestParseCell refuses a bad cell by the name of its key.
 func TestParseCell(t *testing.T) {
-	good := "arm=main/node=adaptive/op=write/medium=memory/size=1048576/streams=1/threshold=8192/pool=own/chunk=0"
+	good := "arm=main/node=adaptive/op=write/medium=memory/size=1048576/streams=1/threshold=8192/pool=own/chunk=0/sinks=1"
 	if _, err := parseCell(good); err != nil {
 		t.Error(err)
 	}
@@ -108,7 +118,8 @@ func TestParseCell(t *testing.T) {
 		{"arm=main", "arm=side", "arm"}, {"node=adaptive", "node=new", "node"}, {"op=write", "up=write", "op"},
 		{"medium=memory", "medium=pipe", "medium"}, {"size=1048576", "size=0", "size"}, {"streams=1", "streams=2", "streams"},
 		{"threshold=8192", "threshold=8k", "threshold"}, {"pool=own", "pool=", "pool"}, {"chunk=0", "chunk=-1", "chunk"},
-		{"node=adaptive", "node=factorial", "chunk"}, {"/chunk=0", "", "keys"},
+		{"node=adaptive", "node=factorial", "chunk"}, {"/chunk=0", "", "keys"}, {"sinks=1", "sinks=0", "sinks"},
+		{"op=write", "op=call", "op"},
 	} {
 		_, err := parseCell(strings.Replace(good, bad[0], bad[1], 1))
 		if err == nil || !strings.Contains(err.Error(), bad[2]) {

@@ -15,14 +15,14 @@ func benchEndToEnd(b *testing.B, c cell) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	data, times := payload(c.size, 1), make([]time.Duration, c.streams)
+	messages, times := c.messages(), make([]time.Duration, c.streams)
 	if err := p.order(order{Messages: uint64(b.N)}); err != nil {
 		stopPeer()
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(c.size))
 	b.ResetTimer()
-	err = p.send(data, b.N, times)
+	err = p.send(messages, b.N, times)
 	if err == nil {
 		err = p.done()
 	}
@@ -42,10 +42,10 @@ func benchEndToEnd(b *testing.B, c cell) {
 	}
 }
 
-// send writes n messages, shared among as many goroutines as there are times; each notes when it had written its last.
-func (p *peer) send(data []byte, n int, times []time.Duration) error {
+// send writes n messages, all in turn, shared among as many goroutines as there are times; each notes when it had written its last.
+func (p *peer) send(messages [][]byte, n int, times []time.Duration) error {
 	if len(times) == 1 {
-		return p.share(data, n)
+		return p.share(messages, n)
 	}
 	var group sync.WaitGroup
 	errs := make(chan error, len(times))
@@ -54,7 +54,7 @@ func (p *peer) send(data []byte, n int, times []time.Duration) error {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			errs <- p.share(data, n*(i+1)/len(times)-n*i/len(times))
+			errs <- p.share(messages, n*(i+1)/len(times)-n*i/len(times))
 			times[i] = time.Since(began)
 		}()
 	}
@@ -68,9 +68,9 @@ func (p *peer) send(data []byte, n int, times []time.Duration) error {
 	return nil
 }
 
-func (p *peer) share(data []byte, n int) error {
-	for range n {
-		if err := p.node.WriteMessage(context.Background(), data); err != nil {
+func (p *peer) share(messages [][]byte, n int) error {
+	for i := range n {
+		if err := p.node.WriteMessage(context.Background(), messages[i%len(messages)]); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func TestPeers(t *testing.T) {
 	defer stopPeer()
 	for _, medium := range []string{"pipe", "unix"} {
 		for _, node := range nodes {
-			const format = "arm=main/node=%s/op=end-to-end/medium=%s/size=100000/streams=4/threshold=8192/pool=own/chunk=0"
+			const format = "arm=main/node=%s/op=end-to-end/medium=%s/size=100000/streams=4/threshold=8192/pool=own/chunk=0/sinks=3"
 			name := fmt.Sprintf(format, node, medium)
 			c, err := parseCell(name)
 			if err != nil {
@@ -102,7 +102,7 @@ func TestPeers(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			times := make([]time.Duration, c.streams)
-			if err := errors.Join(p.order(order{Messages: 10}), p.send(payload(c.size, 1), 10, times), p.done()); err != nil {
+			if err := errors.Join(p.order(order{Messages: 10}), p.send(c.messages(), 10, times), p.done()); err != nil {
 				t.Error(name, err)
 			}
 			if a, err := p.account(); err != nil || a.Allocated < 10*uint64(c.size) || fairness(times) < 1 {

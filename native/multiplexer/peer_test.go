@@ -132,9 +132,6 @@ func (p *peer) account() (a account, err error) {
 	return a, err
 }
 
-// turned is how many bytes apart the bytes are that differ between two messages of a verification.
-const turned = 512
-
 // verify sends n messages that differ in every part and compares their checksums.
 func (p *peer) verify(n int) error {
 	if err := p.order(order{uint64(n), 1}); err != nil {
@@ -143,9 +140,7 @@ func (p *peer) verify(n int) error {
 	var sum uint64
 	data := payload(p.cell.size, 0)
 	for i := range n {
-		for j := 0; j < len(data); j += turned {
-			data[j] = byte(i + j/turned)
-		}
+		vary(data, i)
 		sum += uint64(crc32.ChecksumIEEE(data))
 		if err := p.node.WriteMessage(context.Background(), data); err != nil {
 			return err

@@ -13,14 +13,14 @@ type output interface {
 	gather(head, body, tail []byte) error
 }
 
-// newOutput chooses how to write to w: with vectored system calls, straight into memory, or joined.
+// newOutput chooses how to write to w: with vectored system calls, part by part into memory, or joined.
 func newOutput(w io.Writer) output {
 	if v := newVector(w, writev); v != nil {
 		enlarge(v.raw)
 		return v
 	}
-	if buffer, ok := w.(*bytes.Buffer); ok {
-		return newMemory(buffer)
+	if _, ok := w.(*bytes.Buffer); ok {
+		return parts{w}
 	}
 	return &joiner{parts: parts{w}}
 }

@@ -12,11 +12,12 @@ from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Bench, NotTestableError, Outcome, Placement, Profile, Role, Site, Study, Sweep
-from ipclab.studies.multiplexer import NODES, SAME_CODE, output, toolchain
+from ipclab.studies.multiplexer import CALLS, NODES, output, toolchain
 
 STREAMS = (1, 8, 64)
 THRESHOLDS = tuple(kib << 10 for kib in (1, 2, 4, 8, 16, 64))
-KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk")
+SINKS = (1, 64)
+KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk", "sinks")
 PER = 1000  # operations that one sample stands for
 MORE_LAUNCHES = 2  # times as many as another study makes, each of half the time
 MS = 1_000_000
@@ -31,12 +32,19 @@ def cell(point: Point) -> str:
 
 
 class MultiplexerStudy(Study):
-    """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x chunk."""
+    """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x chunk.
+
+    Factor `sinks` is how many messages and buffers are taken in turn: 1, which stays in the cache, in arm `published`,
+    and in `threshold` and `factorial`, which take that method apart; otherwise the most, for writing both. Arm `check`
+    has the op `call` of the backends `direct`, `direct-again` and `checked` on a node that sends nothing: `checked`
+    over `direct` is the cost of looking at the threshold, `direct-again` over `direct` the noise of identical code.
+    Arm `published` has the op `write` of the same three.
+    """
 
     name = "multiplexer"
-    mechanisms = (*NODES, *SAME_CODE, "factorial")
+    mechanisms = (*NODES, *CALLS, "factorial")
     sized = False
-    factors: ClassVar = {"streams": STREAMS, "threshold": THRESHOLDS}
+    factors: ClassVar = {"streams": STREAMS, "threshold": THRESHOLDS, "sinks": SINKS}
     payloads_shared = 0  # pipes and sockets are the kernel's
 
     def effort(self, profile: Profile) -> Profile:
@@ -48,7 +56,9 @@ class MultiplexerStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         asked = [name for name in self.backends() if sweep.wants(name)]
         streams, thresholds = sweep.numbers("streams", STREAMS), sweep.numbers("threshold", THRESHOLDS)
-        return self.of_arms(asked, nodes=NODES, streams=streams, thresholds=thresholds)
+        sinks = sweep.numbers("sinks", SINKS)
+        known = {"streams": streams, "thresholds": thresholds, "sinks": sinks, "varied": sinks[-1:]}
+        return self.of_arms(asked, nodes=NODES, calls=CALLS, **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
