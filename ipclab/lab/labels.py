@@ -26,7 +26,7 @@ ORDER = {  # of levels that have one
     "op": ("write", "read", "handover"),
     "backend": (*NODES, *CALLS),  # the others are in the order of the frame
     "node": NODES,
-    "side": ("write-memory", "receive-memory", "end-to-end-pipe", "end-to-end-unix"),
+    "side": ("write-cached", "write-memory", "receive-memory", "end-to-end-pipe", "end-to-end-unix"),
     "source": ("published", "here"),
     "touch": ("untouched", "header", "full"),
 }
