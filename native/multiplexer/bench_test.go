@@ -60,9 +60,9 @@ func payload(n, turn int) []byte {
 
 // messages makes as many messages as the cell has sinks, which differ in every part.
 func (c cell) messages() [][]byte {
-	all := make([][]byte, c.sinks)
+	all, first := make([][]byte, c.sinks), payload(c.size, 1)
 	for i := range all {
-		all[i] = payload(c.size, 1)
+		all[i] = bytes.Clone(first)
 		vary(all[i], i)
 	}
 	return all
