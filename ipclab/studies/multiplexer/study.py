@@ -58,7 +58,7 @@ class MultiplexerStudy(Study):
         streams, thresholds = sweep.numbers("streams", STREAMS), sweep.numbers("threshold", THRESHOLDS)
         sinks = sweep.numbers("sinks", SINKS)
         known = {"streams": streams, "thresholds": thresholds, "sinks": sinks, "varied": sinks[-1:]}
-        return self.of_arms(asked, nodes=NODES, calls=CALLS, **known)
+        return self.of_arms(asked, dict, nodes=NODES, calls=CALLS, **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
