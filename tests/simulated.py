@@ -64,11 +64,4 @@ def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None
     facts = {"cpu_model": f"Example {name}", "kernel_release": "6.1.0", "cores": 2, "page_size": 4096, **machine.facts}
     about = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1, **about}
     told = {"digest": f"digest-{name}", "facts": facts, "reasons": {}}
-    return Held.of(name, {"failures": {}, "points": {}, "machine": told, **about}, frames, _summed(frames))
-
-
-def _summed(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the point frame of the limits."""
-    keys = ["study", "point", "backend", "op", "metric", "size_bytes", "placement"]
-    found = frames.get("limits", pd.DataFrame(columns=[*keys, "value"])).groupby(keys).value
-    return found.agg(value="median", low="min", high="max").reset_index()
+    return Held.of(name, {"failures": {}, "points": {}, "machine": told, **about}, frames)

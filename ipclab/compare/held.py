@@ -25,7 +25,8 @@ class Held:
     """One run: its `run.json`, its launch frames (medians) by study, and its points.
 
     `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation, medians (a list, ns),
-    value (their median) and `BOUNDS`, what the hardware allows (ns, with its interval; NaN where nothing is known).
+    value (their median) and `BOUNDS`, what the hardware allows (ns, from the best launch to the second best; NaN where
+    nothing is known).
     """
 
     id: str
@@ -34,21 +35,19 @@ class Held:
     points: pd.DataFrame
 
     @classmethod
-    def of(
-        cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame], limits: pd.DataFrame
-    ) -> "Held":
-        """Return what is held: `launches` are launch frames by study, `limits` the points of the study `limits`."""
+    def of(cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]) -> "Held":
+        """Return what is held: `launches` are launch frames by study."""
         whole = {study: frame[~frame.op.str.contains(".", regex=False)] for study, frame in launches.items()}
         medians = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
         rows = [row for frame in medians.values() for row in _points(frame)]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        return cls(name, about, medians, _bounded(pd.DataFrame(rows, columns=columns), limits))
+        return cls(name, about, medians, _bounded(pd.DataFrame(rows, columns=columns), medians.get("limits")))
 
 
 def held(run: RunFolder) -> Held:
     """Return what a comparison needs of `run`."""
     launches = {study: derived.read(run, study, "launches") for study in derived.measured(run)}
-    return Held.of(run.id, run.about, launches, derived.read(run, "limits", "points"))
+    return Held.of(run.id, run.about, launches)
 
 
 def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
@@ -76,9 +75,11 @@ def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _bounded(points: pd.DataFrame, limits: pd.DataFrame) -> pd.DataFrame:
+def _bounded(points: pd.DataFrame, limits: pd.DataFrame | None) -> pd.DataFrame:
+    if limits is None:
+        return points.assign(**dict.fromkeys(BOUNDS, float("nan")))
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
     each = points.drop_duplicates(keys)
-    for name, end in zip(BOUNDS, ("value", "low", "high"), strict=True):
-        each = each.assign(**{name: with_limits(each, limits.assign(low=limits[end])).limit})
+    for name, place in zip(BOUNDS, (0, 0, 1), strict=True):
+        each = each.assign(**{name: with_limits(each, limits, place).limit})
     return points.merge(each[[*keys, *BOUNDS]], on=keys, how="left")

@@ -1,42 +1,48 @@
-"""Results over the limit of the hardware that matches them, and results that no copying mechanism can reach.
-
-What bounds an op of a study stands in its `Study.limits`.
-"""
-
-from collections.abc import Mapping
-from typing import Any
+"""Results over the limit of the hardware that matches them, and results that no copying mechanism can reach."""
 
 import numpy as np
 import pandas as pd
 
-from ipclab.backends.installed import backends
 from ipclab.studies.installed import study as study_of
-from ipclab.studies.interface import Bound
+from ipclab.studies.limits.floors import IN_PLACE, Floors
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
-SPINNING = "echo-shm-spin"
-IN_PLACE = "view"
+LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
-def with_limits(points: pd.DataFrame, limits: pd.DataFrame) -> pd.DataFrame:
+def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> pd.DataFrame:
     """Return p50 rows of one study with the columns `limit` (ns) and `over_limit`, NaN where no limit matches.
 
-    `limits` is the point frame of the study `limits` in the same run. A limit is the lower end of its interval: what
-    disturbed it must not make a mechanism look better.
+    `limits` is the launch frame of the study `limits` in the same run. A limit is the median of its best launch
+    (`place` 0) or of the second best (1): what disturbed the others must not make a mechanism look better.
     """
-    median = limits[limits.metric == "p50"]
-    found = [_limit(row, median) for row in points.to_dict("records")]
-    limit = pd.Series(found, index=points.index, dtype="float64")
+    known = floors(limits)
+    found = [known.under(row["study"], row["op"], row, place) for row in points.to_dict("records")]
+    limit = pd.Series([floor.ns if floor else np.nan for floor in found], index=points.index, dtype="float64")
     times = (points.metric == "p50") & (points.unit == "ns")
     return points.assign(limit=limit, over_limit=(points.value / limit).where(times))
 
 
+def floors(limits: pd.DataFrame) -> Floors:
+    """Return the floors of a launch frame of the study `limits`."""
+    medians = limits[limits.metric == "p50"].groupby(["backend", "size_bytes", "placement"]).value
+    return Floors.of({key: list(part) for key, part in medians})  # type: ignore[misc]
+
+
+def beaten(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `with_limits` that lie below `LEAST` of their limit, or below it with their whole interval."""
+    return points[(points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))]
+
+
 def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
-    """Return one line for each median that is shorter than its passes of memcpy (the fastest sample) can be."""
-    fastest = limits[(limits.op == "copy") & (limits.metric == "min")].set_index("size_bytes").value
+    """Return one line for each median that is shorter than its passes of memcpy (the fastest sample) can be.
+
+    `limits` is the launch frame of the study `limits` in the same run.
+    """
+    fastest = limits[(limits.op == "copy") & (limits.metric == "min")].groupby("size_bytes").value.min()
     lines = []
     for row in points[points.metric == "p50"].to_dict("records"):
-        bound = _bound(row)
+        bound = study_of(str(row["study"])).bound(row["op"], row)
         if not bound or not bound.copies or row["size_bytes"] not in fastest.index or row.get("receive") == IN_PLACE:
             continue
         least = bound.copies * float(fastest[row["size_bytes"]]) * TOLERANCE
@@ -44,36 +50,3 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
             what = f"{bound.copies} passes of memcpy over {row['size_bytes']} bytes can take ({least:.0f} ns)"
             lines.append(f"{row['study']} {row['point']}: {row['value']:.0f} ns is less than {what}")
     return lines
-
-
-def _bound(row: Mapping[Any, Any]) -> Bound | None:
-    return getattr(study_of(str(row["study"])), "limits", {}).get(row["op"])
-
-
-def _limit(row: Mapping[Any, Any], median: pd.DataFrame) -> float:
-    bound = _bound(row)
-    if bound is None:
-        return np.nan
-    if bound.echo:
-        known = backends().get(str(row["backend"]))
-        name = SPINNING if str(row.get("wait", "")).startswith("spin") else known.limit if known else ""
-        return _low(median, backend=name, op="round-trip", size_bytes=row["size_bytes"], placement=row["placement"])
-    wake = _low(median, backend="futex-wake", op="wake", placement=row["placement"]) if bound.wake else 0.0
-    copy = _copy(median, int(row["size_bytes"]))
-    return bound.copies * copy + (0.0 if np.isnan(wake) else wake)
-
-
-def _copy(median: pd.DataFrame, size: int) -> float:
-    """Return memcpy's time of `size` bytes: on a line of logarithms between measured sizes, beyond at their speed."""
-    of_copy = median[(median.backend == "memcpy") & (median.op == "copy")].sort_values("size_bytes")
-    if of_copy.empty or size <= 0:
-        return np.nan
-    sizes, times = of_copy.size_bytes.to_numpy(float), of_copy.low.to_numpy(float)
-    near = float(np.clip(size, sizes[0], sizes[-1]))
-    return float(np.exp(np.interp(np.log(near), np.log(sizes), np.log(times)))) * size / near
-
-
-def _low(median: pd.DataFrame, **levels: object) -> float:
-    chosen = np.logical_and.reduce([median[name] == level for name, level in levels.items()])
-    found = median.low[chosen]
-    return float(found.iloc[0]) if len(found) == 1 else np.nan

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames import address, derived
-from ipclab.frames.limits import impossible, with_limits
+from ipclab.frames.limits import beaten, impossible, with_limits
 from ipclab.frames.points import VALUES
 from ipclab.frames.published import published, worded
 from ipclab.lab import labels, prose, values
@@ -86,11 +86,19 @@ class Data:
 
     def limited(self, points: pd.DataFrame) -> pd.DataFrame:
         """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
-        return with_limits(points, self.points("limits")) if len(points) else points.assign(limit=0.0, over_limit=0.0)
+        return with_limits(points, self.launches("limits")) if len(points) else points.assign(limit=0.0, over_limit=0.0)
+
+    def beaten(self) -> pd.DataFrame:
+        """Return the medians of all studies that are faster than their limit, which shows that it is none.
+
+        >>> lab.beaten()[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
+        """
+        medians = [self.points(study, metric="p50") for study in self.studies]
+        return pd.concat([beaten(self.limited(each)) for each in medians if len(each)] or [pd.DataFrame()])
 
     def impossible(self) -> list[str]:
         """Return one line for each result that is faster than its copies by memcpy can be."""
-        limits = self.points("limits")
+        limits = self.launches("limits")
         return [line for study in self.studies for line in impossible(self.points(study), limits)]
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:

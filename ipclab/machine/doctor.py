@@ -200,10 +200,10 @@ def _run(paths: Paths, machine: str) -> tuple[RunFolder | None, str]:
 
 
 def _time(run: RunFolder, limit: str, placement: str) -> float | None:
-    """Return the median over launches of a limit's median time in ns; None when the run does not have it."""
+    """Return the median time in ns of a limit's best launch; None when the run does not have it."""
     try:
         measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
     except LabError:
         return None
     times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
-    return float(np.median([values[rank(len(values), 0.5)] for values in times]))
+    return float(min(values[rank(len(values), 0.5)] for values in times))

@@ -43,7 +43,7 @@ def blocks(points: Iterable[Point]) -> Iterator[list[Point]]:
         yield list(members)
 
 
-def shuffled(points: list[Point], seed: int, round_number: int) -> list[Point]:
+def shuffled(points: list[Point], seed: int | str, round_number: int) -> list[Point]:
     """Return `points` in an order that follows from the run's seed, the block and the round alone."""
     label = f"{seed} {points[0].study} {points[0].block} {round_number}"
     order = sorted(points, key=lambda point: point.id)

@@ -11,6 +11,7 @@ from pathlib import Path
 from ipclab.errors import LabError, UsageError
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
+from ipclab.measure.limits import settle
 from ipclab.measure.progress import Progress
 from ipclab.measure.request import SEED_BITS, Request
 from ipclab.measure.rounds import measure as measure_points
@@ -90,11 +91,11 @@ class _Measuring:
         about["finished"] = None
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
-        if todo:
-            with Launcher(ledger) as launcher:
-                site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
-                for each, points in todo:
-                    self._study(each, points, site)
+        with Launcher(ledger) as launcher:
+            site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
+            for each, points in todo:
+                self._study(each, points, site)
+            self._limits(site)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
         run.save()
@@ -122,6 +123,13 @@ class _Measuring:
             self.progress.say(f"{each.name}: {NOT_HERE}{error}")
             run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
             run.save()
+
+    def _limits(self, site: Site) -> None:
+        """Measure the limits again that the run gives reason to doubt."""
+        each, seed = LimitsStudy(), self.run.about["seed"]
+        effort = self.request.effort(each)
+        with each.open(site, [], effort, seed) as bench:
+            settle(self.run, lambda point: self._launch(each, point, effort, bench), seed, self.progress)
 
     def _launch(self, each: Study, point: Point, effort: Profile, bench: Bench) -> Launch:
         placement, seed, source = self.placed[point.placement], self.run.about["seed"], Source()

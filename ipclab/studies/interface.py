@@ -124,6 +124,10 @@ class Study(ABC):
         """Return why this machine cannot measure `point`, with what mends it; None when it can."""
         return None
 
+    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
+        """Return what `op` of a point with `levels` cannot beat; None where nothing is known."""
+        return self.limits.get(op)
+
     def shared_memory(self, point: Point) -> int:
         """Return how many bytes of /dev/shm one launch of `point` may take."""
         return self.payloads_shared * point.size_bytes

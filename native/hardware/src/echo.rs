@@ -59,7 +59,7 @@ impl Wire for End {
 /// Time round trips of `size` bytes between two processes, one on each of `cpus` (-1: not pinned).
 ///
 /// `kind` is shm-spin, shm-futex, pipe, unix or tcp. The echo copies each message out and in again (4 passes over
-/// the data a round trip); every answer's stamp and the last answer's bytes are checked. At most `n` samples
+/// the data a round trip); pipes and Unix sockets hold a whole message where the kernel lets them. Every answer's stamp and the last answer's bytes are checked. At most `n` samples
 /// within `budget_ns`, after a warm-up. Returns ns as little-endian int64 bytes. Raises ValueError for a bad
 /// argument or payload, TimeoutError after `timeout_ns`, BrokenPipeError when a process dies.
 #[pyfunction]
@@ -81,8 +81,8 @@ pub fn echo(
         match kind {
             "shm-spin" => measure(slots(size, Wait::Spin)?, size, &samples, cpus, timeout_ns),
             "shm-futex" => measure(slots(size, Wait::Block)?, size, &samples, cpus, timeout_ns),
-            "pipe" => measure(Stream::pipes()?, size, &samples, cpus, timeout_ns),
-            "unix" => measure(Stream::unix()?, size, &samples, cpus, timeout_ns),
+            "pipe" => measure(Stream::pipes(size)?, size, &samples, cpus, timeout_ns),
+            "unix" => measure(Stream::unix(size)?, size, &samples, cpus, timeout_ns),
             "tcp" => measure(Stream::tcp()?, size, &samples, cpus, timeout_ns),
             _ => Err(Failure::Invalid(format!("no such kind of echo: {kind}"))),
         }?;

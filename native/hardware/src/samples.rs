@@ -6,6 +6,9 @@ use crate::clock::now;
 use crate::error::{Failure, Outcome};
 use crate::mapping::Mapping;
 
+/// However slow the operation: fewer samples have no median of their own.
+const LEAST: usize = 3;
+
 /// Room for samples in shared memory, so that a measuring child needs no other way to hand them over.
 pub struct Samples {
     map: Mapping,
@@ -22,11 +25,11 @@ impl Samples {
         Ok(Self { map: Mapping::shared(8 * (n + 1))?, room: n, budget_ns })
     }
 
-    /// Warm up for at most a tenth of `n` and of the budget, then time each call of `operation`, which gets a
-    /// running number and returns whether it went well. A sample contains one clock read (see `clock_cost`).
+    /// Warm up for at most half of `n` and of the budget, then time each call of `operation`, which gets a running
+    /// number and returns whether it went well. A sample contains one clock read (see `clock_cost`).
     pub fn run(&self, mut operation: impl FnMut(u64) -> bool) -> bool {
-        let (mut number, warm_until) = (0, now().saturating_add(self.budget_ns / 10));
-        while number <= self.room as u64 / 10 && now() < warm_until {
+        let (mut number, warm_until) = (0, now().saturating_add(self.budget_ns / 2));
+        while number <= self.room as u64 / 2 && now() < warm_until {
             if !operation(number) {
                 return false;
             }
@@ -35,7 +38,7 @@ impl Samples {
         let slots = self.map.bytes(8, 8 * self.room).cast::<i64>();
         let (mut count, mut last) = (0, now());
         let end = last.saturating_add(self.budget_ns);
-        while count < self.room && last < end {
+        while count < self.room && (last < end || count < LEAST) {
             if !operation(number) {
                 return false;
             }

@@ -4,10 +4,14 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::net::sockopt::{set_socket_send_buffer_size, socket_send_buffer_size};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::pipe::pipe;
+use rustix::pipe::{fcntl_setpipe_size, pipe};
 
 use crate::error::{Failure, Outcome, os};
+
+const DEFAULT_PIPE: usize = 1 << 16;
+const LARGEST_PIPE: usize = 1 << 20;
 
 /// One end of a duplex stream; a pipe has a descriptor each way, a socket the same one twice.
 pub struct Stream {
@@ -16,16 +20,25 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Two pipes, of the kernel's default capacity.
-    pub fn pipes() -> Outcome<(Self, Self)> {
+    /// Two pipes that hold a message of `size` bytes where the kernel lets them: fewer wake-ups within a message.
+    pub fn pipes(size: usize) -> Outcome<(Self, Self)> {
         let (there, back) = (pipe().map_err(os("pipe"))?, pipe().map_err(os("pipe"))?);
+        for writer in [&there.1, &back.1] {
+            // An ordinary user may have 1 MiB (pipe(7)); what is refused stays as it was.
+            let _ = fcntl_setpipe_size(writer, size.clamp(DEFAULT_PIPE, LARGEST_PIPE));
+        }
         Ok((Self { reader: back.0, writer: there.1 }, Self { reader: there.0, writer: back.1 }))
     }
 
-    /// A Unix stream socket pair.
-    pub fn unix() -> Outcome<(Self, Self)> {
+    /// A Unix stream socket pair that holds a message of `size` bytes where the kernel lets it.
+    pub fn unix(size: usize) -> Outcome<(Self, Self)> {
         let (one, other) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(os("socketpair"))?;
+        for end in [&one, &other] {
+            if socket_send_buffer_size(end).is_ok_and(|held| held < size) {
+                let _ = set_socket_send_buffer_size(end, size);
+            }
+        }
         Ok((Self::duplex(one)?, Self::duplex(other)?))
     }
 
