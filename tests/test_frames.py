@@ -147,7 +147,7 @@ def test_a_run_without_a_study_has_an_empty_frame(run: RunFolder) -> None:
     lab = Lab.of(run, Paths(Path(__file__).parent.parent), "en")
     assert lab.points("round_trip", arm="main", placement="same").empty
     assert not lab.value("round_trip", arm="main", placement="same", size_bytes=100)
-    with pytest.raises(UsageError, match=r"no study 'paylod'.*did you mean 'payload'"):
+    with pytest.raises(UsageError, match=r"unknown study 'paylod'.*did you mean 'payload'"):
         lab.points("paylod")
 
 

@@ -4,13 +4,15 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import UsageError
+from ipclab.frames.address import narrowed
 from ipclab.frames.contests import pairs
 from ipclab.lab import canvas, prose, table
+from ipclab.lab.data import Data
 from ipclab.lab.drawing import _apart
 from ipclab.lab.numbers import trimmed
 from ipclab.lab.quotes import Kept, Quoted
-from ipclab.lab.values import beside
 from ipclab.stats.quantity import Quantity
+from tests.test_ratios import DATA
 
 
 def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
@@ -35,8 +37,8 @@ def test_without_launches_there_are_no_pairs() -> None:
     assert pairs(_launches({}).reindex(columns=["backend", "placement", "value"]), "placement").empty
 
 
-def test_further_metrics_stand_beside_their_point() -> None:
-    head = {"unit": "ns", "low": 1.0, "high": 9.0, "launches": 2, "samples": 4}
+def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = {"study": "s", "unit": "ns", "low": 1.0, "high": 9.0, "launches": 2, "samples": 4}
     whole = pd.DataFrame(
         [
             {"point": "x", "op": "trip", "metric": "p50", "value": 5.0, **head},
@@ -45,7 +47,8 @@ def test_further_metrics_stand_beside_their_point() -> None:
             {"point": "y", "op": "trip", "metric": "p50", "value": 6.0, **head},
         ]
     )
-    found = beside(whole[whole.metric == "p50"], whole, {"p99": "p99", "total": ("launch", "total")}).set_index("point")
+    monkeypatch.setattr(Data, "points", lambda _data, _study, **levels: narrowed(whole, levels))
+    found = DATA.cells(whole[whole.metric == "p50"], p99="p99", total=("launch", "total")).set_index("point")
     assert (found.p99["x"].value, found.total["x"].value) == (8.0, 7.0)
     assert found.loc["y", ["p99", "total"]].isna().all()
 
@@ -69,7 +72,7 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
     assert quoted.table("writes").rows == [["3 ns"]]
     assert quoted.figure("writes") == drawn
     assert (quoted.gain, quoted.says) == (gain, "Faster.")
-    with pytest.raises(UsageError, match=r"shows no 'write'.*did you mean 'writes'"):
+    with pytest.raises(UsageError, match=r"unknown table of 01_payload 'write'.*did you mean 'writes'"):
         quoted.table("write")
     with pytest.raises(AttributeError, match="it keeps gain, says"):
         quoted.gained  # noqa: B018

@@ -1,27 +1,39 @@
 """Ratios of rows, rows as text, and levels in their usual order."""
 
+from typing import Any, cast
+
 import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.lab import labels, values
+from ipclab.lab import labels
+from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.data import Data
+from ipclab.lab.numbers import Formatter
+from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
+from tests.commands import ROOT
+
+DATA = Data(cast(Any, None), "en", Paths(ROOT), Catalogue("en"), Formatter("en"), ROOT)
 
 
-def cells(rows: list[tuple[str, int, float]]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=["backend", "size_bytes", "value"]).assign(
-        point=[f"{b}-{s}" for b, s, _ in rows]
-    )
-    found = [
-        Quantity(value, "ns", value * 0.9, value * 1.1, sources=(point,))
-        for value, point in zip(frame.value, frame.point, strict=True)
-    ]
-    return frame.assign(cell=pd.Series(found, dtype=object))
+def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["backend", "size_bytes", "value"])
+    told: dict[str, Any] = {
+        "study": "payload",
+        "op": "write",
+        "metric": "p50",
+        "unit": "ns",
+        "launches": 5,
+        "samples": 10,
+    }
+    ends = {"low": frame.value * 0.9, "high": frame.value * 1.1}
+    return frame.assign(**told, **ends, point=[f"{backend}-{size}" for backend, size, _ in rows])
 
 
 def test_each_row_is_divided_by_the_one_with_the_same_levels() -> None:
-    rows = cells([("tcp", 84, 10.0), ("unix", 84, 5.0), ("unix", 100, 3.0)])
-    found = values.over(rows, rows[rows.backend == "tcp"], ["size_bytes"]).set_index(["backend", "size_bytes"]).cell
+    rows = points([("tcp", 84, 10.0), ("unix", 84, 5.0), ("unix", 100, 3.0)])
+    found = DATA.over(rows, rows[rows.backend == "tcp"], ["size_bytes"]).set_index(["backend", "size_bytes"]).cell
     assert found["tcp", 84] == Quantity(1.0)
     half = found["unix", 84]
     assert (half.value, half.unit) == (0.5, "1")
@@ -30,9 +42,9 @@ def test_each_row_is_divided_by_the_one_with_the_same_levels() -> None:
 
 
 def test_a_ratio_needs_one_row_to_divide_by() -> None:
-    rows = cells([("tcp", 84, 10.0), ("unix", 84, 5.0)])
+    rows = points([("tcp", 84, 10.0), ("unix", 84, 5.0)])
     with pytest.raises(LabError, match="several rows share size_bytes"):
-        values.over(rows, rows, ["size_bytes"])
+        DATA.over(rows, rows, ["size_bytes"])
 
 
 def test_sorted_rows_get_the_usual_order_and_others_keep_theirs() -> None:

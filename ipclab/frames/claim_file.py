@@ -195,7 +195,7 @@ def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
     try:
         frame = run.points(address.study)
     except UsageError as error:
-        return f"no study {address.study!r}", error.fix.partition(";")[0]
+        return f"no study {address.study!r}", error.fix
     columns = set(map(str, frame.columns))
     wanted = [(op, set(frame["op"])) for op in address.ops] + [(name, columns) for name, _ in address.levels]
     if address.metric:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError
 from ipclab.frames.contests import contests
 from ipclab.frames.points import VALUES, Row, frame, launch_rows, point_rows
 from ipclab.paths import checkout
@@ -21,6 +21,7 @@ from ipclab.store.files import sha256, write_whole
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab.studies.installed import studies
+from ipclab.studies.installed import study as study_of
 
 FOLDER = "frames"
 KINDS = ("points", "launches", "contests")
@@ -35,9 +36,7 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     It comes from `frames/` in the run's folder when it follows from today's samples and code, else it is derived and
     kept there. Raises `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
     """
-    if study not in studies():
-        known = ", ".join(studies())
-        raise UsageError(f"no study {study!r}", f"there are {known}", f"did you mean {nearest(study, studies())!r}?")
+    study_of(study)
     stamp, file = _stamp(run, study), run.path / FOLDER / f"{study}-{kind}.parquet"
     if _note(file) == {"stamp": stamp, "sha256": sha256(file) if file.is_file() else ""}:
         return pd.read_parquet(file)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.errors import UsageError, nearest
 from ipclab.frames.address import Address, Points
 from ipclab.frames.claim_file import File, Lines
 from ipclab.frames.claims import SLACK
 from ipclab.frames.expression import Source
 from ipclab.paths import Paths
+from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of
 
 NAMES = {"quantity": "metric", "value": "printed", "unit": "printed_unit", "value_si": "value", "unit_si": "unit"}
@@ -33,9 +33,7 @@ def published(paths: Paths, study: str) -> pd.DataFrame:
     Raises `UsageError` for a study without a text.
     """
     files = {file.stem[4:]: file for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.csv"))}
-    if study not in files:
-        raise UsageError(f"study {study!r} has no published text", "", f"did you mean {nearest(study, files)!r}?")
-    told = pd.read_csv(files[study], dtype=str, keep_default_na=False).rename(columns=NAMES)
+    told = pd.read_csv(chosen("published text", study, files), dtype=str, keep_default_na=False).rename(columns=NAMES)
     whole = {name: told[name].replace("", pd.NA).astype("Int64") for name in ("size_bytes", "entries") if name in told}
     return told.assign(value=told.value.astype(float), **whole)
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -66,44 +66,25 @@ def complete(canvas: Any) -> None:
         draw()
 
 
-@dataclass
-class Drawing:
-    """What `lab.figure` returns: a context that gives the axes, then saves SVG, PNG and PDF and shows the figure."""
+@contextmanager
+def drawing(
+    lab: "Lab", name: str, title: str, alt: str,
+    size: tuple[float, float], panels: int | tuple[int, int], share: str,
+) -> Iterator[Any]:  # fmt: skip
+    """Give the axes (one, or an array of them), then save SVG, PNG and PDF and show the figure; see `Lab.figure`."""
+    from IPython.display import display
 
-    lab: "Lab"
-    name: str
-    title: str
-    alt: str
-    size: tuple[float, float]
-    panels: int | tuple[int, int]
-    share: str
-    result: Figure | None = None
-
-    def __enter__(self) -> Any:
-        np.random.seed(0)  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
-        self._open = ExitStack()
-        self.canvas = self._open.enter_context(blank(self.lab, self.size))
-        rows, columns = self.panels if isinstance(self.panels, tuple) else (1, max(1, self.panels))
-        shared = {"sharex": "x" in self.share, "sharey": "y" in self.share}
-        axes = self.canvas.subplots(rows, columns, squeeze=False, **shared)
-        return axes[0, 0] if self.panels == 1 else axes[0] if isinstance(self.panels, int) else axes
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Add the legend, save the files, and show the figure; after an error nothing is saved."""
-        with self._open:
-            if kind is None:
-                complete(self.canvas)
-                self._finish()
-
-    def _finish(self) -> None:
-        from IPython.display import display
-
-        empty = self.canvas.bare and not self.canvas.drawn
-        words = self.lab.why_empty() if empty else self.lab.say(self.alt), self.lab.say(self.title)
+    np.random.seed(0)  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
+    with blank(lab, size) as canvas:
+        rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
+        axes = canvas.subplots(rows, columns, squeeze=False, sharex="x" in share, sharey="y" in share)
+        yield axes[0, 0] if panels == 1 else axes[0] if isinstance(panels, int) else axes
+        complete(canvas)
+        told = lab.why_empty() if canvas.bare and not canvas.drawn else lab.say(alt)
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message="Glyph .* missing")
-            svg, png = style.svg(self.canvas), style.png(self.canvas)
-        self.result = Figure(svg, *words, self.name, dict(self.canvas.drawn))
+            svg, png = style.svg(canvas), style.png(canvas)
+        made = Figure(svg, told, lab.say(title), name, dict(canvas.drawn))
         for suffix, content in {"svg": svg.encode(), "png": png, "pdf": style.pdf(svg)}.items():
-            write_whole(self.lab.figures / f"{self.name}.{self.lab.lang}.{suffix}", content)
-        display(self.result)  # type: ignore[no-untyped-call]
+            write_whole(lab.figures / f"{name}.{lab.lang}.{suffix}", content)
+        display(made)  # type: ignore[no-untyped-call]

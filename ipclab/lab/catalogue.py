@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.paths import checkout
+from ipclab.plugins import chosen
 
 SOURCE = "en"
 LANGUAGES = ("ko", "zh", "en")
@@ -32,8 +33,7 @@ class Catalogue:
         """
         if lang == SOURCE:
             return cls(lang)
-        if lang not in LANGUAGES:
-            raise UsageError(f"no language {lang!r}", f"there are {', '.join(LANGUAGES)}")
+        chosen("language", lang, dict.fromkeys(LANGUAGES))
         folder = catalogue_path(lang, locale or checkout().locale).parent
         files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
         if not files:

@@ -6,18 +6,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from ipclab.errors import LabError
 from ipclab.frames import address, derived
 from ipclab.frames.limits import beaten, impossible, with_limits
 from ipclab.frames.points import VALUES
 from ipclab.frames.published import published, worded
-from ipclab.lab import labels, prose, values
+from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.numbers import Formatter, trimmed
 from ipclab.paths import Paths
 from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, missing
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
@@ -140,15 +142,23 @@ class Data:
         """Return the rows with a column `cell`: each value over that of the row of `under` with the same levels `on`.
 
         The columns of that row are there too, with `_under` at their names' end; without one, the ratio is missing.
-        Raises `LabError` when several rows of `under` have the same levels.
+        A row over itself is exactly one. Raises `LabError` when several rows of `under` have the same levels.
 
         >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
         """
-        return values.over(self.cells(points), self.cells(under), list(on))
-
-    def ratio(self, over: Quantity, under: Quantity) -> Quantity:
-        """Return `over` / `under` with its interval, the same as `over / under`."""
-        return over / under
+        if under.duplicated(list(on)).any():
+            why = "a ratio needs one row to divide by"
+            raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
+        found = self.cells(points).merge(self.cells(under), on=list(on), how="left", suffixes=("", "_under"))
+        ratios = [
+            missing()
+            if not isinstance(base, Quantity)
+            else top / base
+            if top.sources != base.sources
+            else Quantity(1.0)
+            for top, base in zip(found.cell, found.cell_under, strict=True)
+        ]
+        return found.assign(cell=pd.Series(ratios, found.index, dtype=object))
 
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval.
@@ -157,10 +167,16 @@ class Data:
 
         >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
         """
-        cells: list[Any] = [address.quantity(row) for row in points.itertuples()]
-        made = points.assign(cell=cells)
-        whole = [self.points(study) for study in points.study.unique()] if more else []
-        return values.beside(made, pd.concat(whole) if whole else points, more)
+        found: list[Any] = [address.quantity(row) for row in points.itertuples()]
+        made = points.assign(cell=found)
+        for name, wanted in more.items():
+            op, metric = (None, wanted) if isinstance(wanted, str) else wanted
+            whole = [self.points(study, metric=metric) for study in points.study.unique()]
+            rows = [row for frame in whole for row in frame[frame.point.isin(points.point)].itertuples()]
+            known = {(row.point, row.op): address.quantity(row) for row in rows}
+            found = [known.get((point, op or own), np.nan) for point, own in zip(points.point, points.op, strict=True)]
+            made[name] = pd.Series(found, made.index, dtype=object)
+        return made
 
     def text(self, study: str) -> pd.DataFrame:
         """Return what `published` gives, with the op and metric of a run's frame: addresses of `text.<study>` find it.
@@ -190,7 +206,7 @@ class Data:
     def lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
         """Return what a placeholder names: a variable of the notebook, or the value at an address."""
         found = address.at(name, self.points, self.text)
-        return values.named(name, {**self.namespace(), **(more or {})}) if found is None else found
+        return prose.named(name, {**self.namespace(), **(more or {})}) if found is None else found
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
@@ -209,7 +225,7 @@ class Data:
         if isinstance(level, str):
             known = labels.NAMES if factor in ("metric", "op") else labels.NAMES | labels.LEVELS
             return self.translate(known.get(level, level))
-        return self.numbers.format(values.plain(level))  # type: ignore[arg-type]
+        return self.numbers.format(prose.plain(level))  # type: ignore[arg-type]
 
     def listed(self, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
         """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash without rows."""

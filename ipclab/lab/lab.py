@@ -2,26 +2,26 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.lab import values
+from ipclab.lab import prose
 from ipclab.lab.about import ABOUT
 from ipclab.lab.audit import Audit
-from ipclab.lab.canvas import Drawing
-from ipclab.lab.catalogue import LANGUAGES, Catalogue
+from ipclab.lab.canvas import drawing
+from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.parameters import Parameter
-from ipclab.lab.prose import namespace, register
 from ipclab.lab.quotes import Kept, Quoted, quoted
 from ipclab.lab.runs import choose, full, newest_full
 from ipclab.lab.table import Table, tabulated
 from ipclab.paths import Paths, checkout
+from ipclab.plugins import chosen
 from ipclab.store.run import RunFolder
 
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
@@ -49,17 +49,15 @@ class Lab(Audit):
         `claims` is a TOML file of your own claims. Raises `UsageError` for a folder that is no run, a language that is
         not there, and claims that cannot be judged.
         """
-        lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=namespace)
+        lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=prose.namespace)
         lab = lab.with_own(claims) if claims else lab
-        register(lab.translate, lab.fill)
+        prose.register(lab.translate, lab.fill)
         print(f"run {lab.run.id}{lab._hint(run)}")
         return lab
 
     @classmethod
     def of(cls, run: RunFolder, paths: Paths, lang: str) -> "Lab":
         """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for another one."""
-        if lang not in LANGUAGES:
-            raise UsageError(f"no language {lang!r}", "", f"there are {', '.join(LANGUAGES)}")
         words = Catalogue.load(lang, paths.locale)
         figures = Path(os.environ.get(FIGURES) or paths.figures / "lab")
         return cls(run, lang, paths, words, Formatter(lang, words.translate), figures)
@@ -113,9 +111,7 @@ class Lab(Audit):
 
         >>> lab.table(lab.about("run"), _("The run behind this report"), name="run")
         """
-        if what not in ABOUT:
-            raise UsageError(f"nothing is told about {what!r}", f"there are {', '.join(ABOUT)}")
-        return ABOUT[what](self)
+        return chosen("item of a report", what, ABOUT)(self)
 
     def keep(self, *names: str, **kept: Any) -> Kept:
         """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.
@@ -123,7 +119,7 @@ class Lab(Audit):
         >>> lab.keep("past", "now", gain=past / now)
         """
         found = {name: self.lookup(name) for name in names}
-        return Kept(found | {name: values.plain(value) for name, value in kept.items()})
+        return Kept(found | {name: prose.plain(value) for name, value in kept.items()})
 
     def quoted(self, notebook: str) -> Quoted:
         """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
@@ -138,7 +134,7 @@ class Lab(Audit):
     def figure(
         self, name: str, title: str, *, alt: str,
         size: tuple[float, float] = (7.0, 3.6), panels: int | tuple[int, int] = 1, share: str = "",
-    ) -> Drawing:  # fmt: skip
+    ) -> AbstractContextManager[Any]:  # fmt: skip
         """Give axes to draw into; the figure is then saved as SVG, PNG and PDF below `lab.figures` and shown.
 
         `title` and `alt` are msgids whose placeholders are filled like prose; `panels` is a number of axes side by side
@@ -147,7 +143,7 @@ class Lab(Audit):
         >>> with lab.figure("payload-bandwidth", _("How much moves in a second?"), alt=_("...")) as ax:
         ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
         """
-        return Drawing(self, name, title, alt, size, panels, share)
+        return drawing(self, name, title, alt, size, panels, share)
 
     def table(
         self, frame: pd.DataFrame, caption: str, *,

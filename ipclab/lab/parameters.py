@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ipclab.errors import UsageError, nearest
+from ipclab.errors import UsageError
+from ipclab.plugins import chosen
 
 TAG = "parameters"
 _TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "object": object}
@@ -107,10 +108,5 @@ def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     Raises UsageError for an unknown name or a value of the wrong type.
     """
     known = read(notebook)
-    converted = {}
-    for name, value in values.items():
-        if name not in known:
-            why, fix = f"it has {', '.join(known)}", f"did you mean {nearest(name, known)!r}?"
-            raise UsageError(f"{notebook.name} has no parameter {name!r}", why, fix)
-        converted[name] = known[name].checked(value, f" of {notebook.name}")
-    return converted
+    what = f"parameter of {notebook.name}"
+    return {name: chosen(what, name, known).checked(value, f" of {notebook.name}") for name, value in values.items()}

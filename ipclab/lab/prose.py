@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral, Real
 from typing import Any
 
+import pandas as pd
 from markdown_it.token import Token
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, nearest
 from ipclab.lab.markdown import join_lines, parse
 from ipclab.lab.numbers import Formatter
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, missing, of
 
 # A name of the notebook, or the address of a measured value such as payload.write[mapping=kept].p50, and a format.
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}")
@@ -58,6 +60,34 @@ def fill(text: str, lookup: Lookup, formatter: Formatter) -> str:
 def fill_plain(text: str, lookup: Lookup, formatter: Formatter) -> str:
     """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is escaped."""
     return _fill(text, lookup, formatter, str)
+
+
+def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
+    """Return a variable of the notebook, or an attribute or entry of one (`payload.gain`), as a quantity or a text.
+
+    Raises `LabError` with the nearest name when there is none.
+    """
+    root, *rest = name.split(".")
+    what = f"no value is named {name!r}"
+    if root not in namespace:
+        near = nearest(name, [each for each in namespace if not each.startswith("_")])
+        raise LabError(what, "the prose asks for it", f"the nearest name is {near!r}")
+    found = namespace[root]
+    for part in rest:
+        try:
+            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+        except (KeyError, AttributeError) as error:
+            raise LabError(what, f"{root} has no {part!r}", "see what the notebook keeps") from error
+    return plain(found)
+
+
+def plain(found: Any) -> Quantity | str:
+    """Return any scalar as a quantity, a text as it is."""
+    if isinstance(found, Real) and not isinstance(found, bool):
+        return Quantity(int(found), "count", kind="computed") if isinstance(found, Integral) else of(float(found))
+    if isinstance(found, Quantity | str):
+        return found
+    return missing() if found is None or found is pd.NA else str(found)
 
 
 def render(source: str, translate: TextChange, fill_in: TextChange) -> str:

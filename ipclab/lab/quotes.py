@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError
 from ipclab.lab import canvas, table
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
+from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
@@ -48,16 +49,11 @@ class Quoted:
 
     def figure(self, name: str) -> canvas.Figure:
         """Return the figure `name`; raises `UsageError` with the nearest name when there is none."""
-        return self._figures[self._known(name, self._figures)]
+        return chosen(f"figure of {self._name}", name, self._figures)
 
     def table(self, name: str) -> table.Table:
         """Return the table `name`; raises `UsageError` with the nearest name when there is none."""
-        return self._tables[self._known(name, self._tables)]
-
-    def _known(self, name: str, shown: Mapping[str, Any]) -> str:
-        if name not in shown:
-            raise UsageError(f"{self._name} shows no {name!r}", "", f"did you mean {nearest(name, shown)!r}?")
-        return name
+        return chosen(f"table of {self._name}", name, self._tables)
 
     def __getattr__(self, name: str) -> Quantity | str:
         if name.startswith("_") or name not in self._values:
@@ -67,10 +63,7 @@ class Quoted:
 
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` about `run` lies, in the language; the name tells what it was made from."""
-    source = paths.notebooks / f"{notebook}.ipynb"
-    if not source.is_file():
-        known = [file.stem for file in paths.notebooks.glob("*.ipynb")]
-        raise UsageError(f"no notebook {notebook!r}", "", f"did you mean {nearest(notebook, known)!r}?")
+    source = chosen("notebook", notebook, {file.stem: file for file in paths.notebooks.glob("*.ipynb")})
     code = sorted(file for kind in ("py", "toml") for file in paths.package.rglob(f"*.{kind}"))
     inputs = [source, *code, *sorted(paths.locale.glob(f"{lang}/*/*.po")), *sorted(paths.published.iterdir())]
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())

@@ -1,7 +1,8 @@
 """A table: a frame with a caption, its cells as finished text, shown and exported in several forms; how it is made."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from html import escape
 from typing import Any, Literal
@@ -10,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.lab import labels, values
+from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH, Data
 from ipclab.stats.quantity import Quantity
 
 MIME = "application/vnd.ipclab.table+json"
+SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
 Align = Literal["left", "right", "center"]
 
 
@@ -51,15 +53,12 @@ class Table:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Table":
         """Return the table that `to_json` described, without its frame."""
-        columns = [Column(str(each["label"]), each["align"]) for each in data["columns"]]
-        rows = [[str(cell) for cell in row] for row in data["rows"]]
-        return cls(data["caption"], columns, rows, data.get("notes", []), data.get("name", ""), data.get("drawn", {}))
+        return cls(**data | {"columns": [Column(**each) for each in data["columns"]]})
 
     def to_json(self) -> dict[str, Any]:
         """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name", "drawn"}`."""
-        told = {"caption": self.caption, "columns": [asdict(column) for column in self.columns]}
-        named = {key: value for key, value in (("name", self.name), ("drawn", self.drawn)) if value}
-        return {**told, "rows": [list(row) for row in self.rows], "notes": list(self.notes), **named}
+        told = asdict(replace(self, frame=None))
+        return {name: told[name] for name in SAID if told[name] or name not in ("name", "drawn")}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the finished text as a frame, one column for each of the table's."""
@@ -126,7 +125,8 @@ def tabulated(
     heads = [_head(lab, *each) for each in zip(parts, factors, strict=True)]
     columns = [Column(head, "right" if put else "left") for head, put in zip(heads, right, strict=True)]
     rows = [list(row) for row in zip(*told, strict=True)]
-    drawn = values.drawn_from(shown.to_numpy().ravel())
+    sources = {source for each in shown.to_numpy().ravel() if isinstance(each, Quantity) for source in each.sources}
+    drawn = dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
     if len(drawn.keys() - {"limits"}) > 1:
         raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
     return Table(caption, columns, rows, list(notes), name, drawn, frame)

@@ -5,7 +5,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.numbers import Formatter
-from ipclab.lab.values import named
+from ipclab.lab.prose import named
 from ipclab.stats.quantity import Quantity
 
 SOURCE = """# 1. Title
