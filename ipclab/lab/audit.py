@@ -1,6 +1,6 @@
 """The audit in a reader's words: the texts' claims and a person's own, judged, what texts derive, and corrections."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf
@@ -40,42 +40,40 @@ class Audit(Data):
 
         Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own`
         (on the text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided,
-        not testable here), and what decides it as `here_value`, `here_low`, `here_high`, or `here_reason`; whether the
-        fair method is another (`fairly`), and the rule's bounds `low` and `high`.
+        not testable here), what decides it as `here_value`, `here_low`, `here_high`, or `here_reason`, and all of that
+        in words (`here_told`); whether the fair method is another (`fairly`), and the rule's bounds `low` and `high`.
 
         >>> lab.claims("payload").query("here == 'fails'")
         """
-        rows = []
-        for file, claim, verdicts in self._judged(study):
-            rule = claim.rule
-            row: dict[str, Any] = {"id": claim.id, "title": self._title(file), "study": file.study or OWN}
-            row |= {"seed": file.seed, "section": claim.section, "language": claim.language}
-            row |= {"quote": claim.text, "meaning": self._words(file, claim), "rule": rule.text}
-            row |= {"bounds": self._bounds(claim), "unit": rule.unit}
-            for method, found in zip(METHODS, verdicts, strict=True):
-                value = found.deciding or Quantity(None, rule.unit)
-                low, high = value.ends if value else (None, None)
-                row |= {
-                    method: found.word,
-                    f"{method}_value": value.value,
-                    f"{method}_low": low,
-                    f"{method}_high": high,
-                }
-                row[f"{method}_reason"] = "" if found.deciding else self._reason(claim, found, method == "own")
-            rows.append(row | {"fairly": claim.fair is not None, "low": rule.low, "high": rule.high})
-        return pd.DataFrame(rows)
+        files = texts(self.paths) | ({OWN: self.own} if self.own else {})
+        if study and study not in (*files, OWN):
+            raise UsageError(f"no text about {study!r} makes claims", "", f"there are {', '.join(files)} and {OWN}")
+        asked = [file for name, file in files.items() if name == study or not (study or name == OWN)]
+        return pd.DataFrame([self._claim(file, claim) for file in asked for claim in file.claims])
+
+    def _claim(self, file: File, claim: Claim) -> dict[str, Any]:
+        rule = claim.rule
+        row: dict[str, Any] = {"id": claim.id, "title": self._title(file), "study": file.study or OWN}
+        row |= {"seed": file.seed, "section": claim.section, "language": claim.language, "quote": claim.text}
+        row |= {"meaning": self._words(file, claim), "rule": rule.text, "bounds": self._bounds(claim)}
+        row |= {"unit": rule.unit, "low": rule.low, "high": rule.high}
+        for method, found in zip(METHODS, judge_all(claim, *self._sources), strict=True):
+            low, high = found.deciding.ends if found.deciding else (None, None)
+            reason = "" if found.deciding else self._reason(claim, found, method == "own")
+            told: dict[str, Any] = {"": found.word, "_reason": reason, "_told": self._told(found, reason)}
+            told |= {"_value": found.deciding and found.deciding.value, "_low": low, "_high": high}
+            row |= {f"{method}{name}": value for name, value in told.items()}
+        return row | {"fairly": claim.fair is not None, "adds": self.say(claim.adds)}
 
     def claims_table(self, study: str, name: str = "") -> Table:
         """Return the claims of the study's text (or your `own`) as a table: words, rule, verdicts, what decides."""
         rows, fair = [], dict[str, list[str]]()
-        for file, claim, verdicts in self._judged(study):
-            says = self.say(N_("{words} ({section})"), words=self._words(file, claim), section=claim.section or DASH)
-            cells = [self._told(claim, each, method == "own") for method, each in zip(METHODS, verdicts, strict=True)]
-            if claim.fair is None:
-                cells[2] = self.say(N_("as published"))
-            elif claim.adds:
-                fair.setdefault(self.say(claim.adds), []).append(claim.id)
-            rows.append([claim.id, says, self._bounds(claim), *cells])
+        for each in self.claims(study).to_dict("records"):
+            says = self.say(N_("{words} ({section})"), words=each["meaning"], section=each["section"] or DASH)
+            fairly = each["fair_told"] if each["fairly"] else self.say(N_("as published"))
+            rows.append([each["id"], says, each["bounds"], each["own_told"], each["here_told"], fairly])
+            if each["fairly"] and each["adds"]:
+                fair.setdefault(each["adds"], []).append(each["id"])
         heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
         notes = [self.say(N_("A verdict is undecided when the interval contains the rule's bound."))]
         how = N_("The fair method of {claims}: {adds}.")
@@ -172,11 +170,11 @@ class Audit(Data):
         sign = "=" if low == high else ("≥", ">")[claim.rule.open] if high == inf else ("≤", "<")[claim.rule.open]
         return f"{sign} {ends[0]}"
 
-    def _told(self, claim: Claim, found: Verdict, own: bool) -> str:
-        """Return a verdict in words: with the quantity that decides it, or with what is missing."""
+    def _told(self, found: Verdict, reason: str) -> str:
+        """Return a verdict in words: with the quantity that decides it, or with why there is none."""
         word = self.say(WORDS[found.word])
         if found.deciding is None:
-            return self.say(N_("{word} ({reason})"), word=word, reason=self._reason(claim, found, own))
+            return self.say(N_("{word} ({reason})"), word=word, reason=reason)
         exact = found.deciding.ends == (found.deciding.value,) * 2
         value = self.numbers.format(found.deciding, "" if exact else "interval")
         return self.say(N_("{word}: {value}"), word=word, value=value)
@@ -193,15 +191,6 @@ class Audit(Data):
         if address and derived.read(self.run, address.study, "points").empty:
             return self.say(REASONS["unrun"], study=address.study)
         return self.say(REASONS["unmeasured"], fact=found.missing.replace(",", ", "))
-
-    def _judged(self, study: str) -> Iterator[tuple[File, Claim, Verdicts]]:
-        """Yield the claims of a study's text, or of all texts, or a person's own (study `own`), with their verdicts."""
-        files = texts(self.paths) | ({OWN: self.own} if self.own else {})
-        if study and study not in (*files, OWN):
-            raise UsageError(f"no text about {study!r} makes claims", "", f"there are {', '.join(files)} and {OWN}")
-        for name, file in files.items():
-            for claim in file.claims if name == study or not (study or name == OWN) else ():
-                yield file, claim, judge_all(claim, *self._sources)
 
     @cached_property
     def _sources(self) -> tuple[Source, Source]:

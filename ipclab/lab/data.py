@@ -150,13 +150,10 @@ class Data:
             why = "a ratio needs one row to divide by"
             raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
         found = self.cells(points).merge(self.cells(under), on=list(on), how="left", suffixes=("", "_under"))
+        bases = [base if isinstance(base, Quantity) else missing() for base in found.cell_under]
         ratios = [
-            missing()
-            if not isinstance(base, Quantity)
-            else top / base
-            if top.sources != base.sources
-            else Quantity(1.0)
-            for top, base in zip(found.cell, found.cell_under, strict=True)
+            Quantity(1.0) if base and top.sources == base.sources else top / base
+            for top, base in zip(found.cell, bases, strict=True)
         ]
         return found.assign(cell=pd.Series(ratios, found.index, dtype=object))
 

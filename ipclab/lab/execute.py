@@ -4,6 +4,7 @@ import io
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def execute(
     import nbformat
 
     values = parameter_cells.check(notebook, parameters)
-    with kernel or Kernel() as used:
+    with nullcontext(kernel) if kernel else Kernel() as used:
         executed = normalise(used.run(notebook, values, timeout_s, say))
     executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
@@ -45,11 +46,9 @@ def normalise(notebook: Any) -> Any:
         for stamp in ("papermill", "execution"):
             cell.metadata.pop(stamp, None)
         if cell.cell_type == "code":
-            cell.execution_count = None
-            for output in cell.outputs:
-                if "execution_count" in output:
-                    output.execution_count = None
             cell.outputs = [o for o in cell.outputs if o.output_type != "stream" and _VIEW not in o.get("data", {})]
+            for counted in (cell, *(output for output in cell.outputs if "execution_count" in output)):
+                counted.execution_count = None
     for stamp in ("widgets", "papermill"):
         notebook.metadata.pop(stamp, None)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -77,16 +76,12 @@ class Kernel:
 
     session: Session | None = None
     manager: Any = None
-    users = 0
 
     def __enter__(self) -> "Kernel":
-        self.users += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.users -= 1
-        if not self.users:
-            self.end()
+        self.end()
 
     def end(self) -> None:
         """End the kernel's process and remove its folder; the next notebook starts a new one."""

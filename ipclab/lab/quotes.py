@@ -81,6 +81,11 @@ def quoted(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Quoted:
         from ipclab.lab.execute import execute
 
         execute(paths.notebooks / f"{notebook}.ipynb", {"run": str(run.path), "lang": lang}, file, timeout_s=TIMEOUT_S)
+    return read(file, notebook)
+
+
+def read(file: Path, notebook: str) -> Quoted:
+    """Return what the executed `notebook` in a file holds; raises `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
     if not outputs:

@@ -55,15 +55,10 @@ class Target:
         return [self.out / lang / f"{notebook.stem}.{fmt}" for fmt in self.formats]
 
 
-def report(  # what a report is made of is named here one by one
-    paths: Paths,
-    run: RunFolder,
-    langs: Sequence[str],
-    formats: Sequence[str],
-    out: Path,
-    progress: Progress,
+def report(
+    paths: Paths, run: RunFolder, langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress,
     claims: Path | None = None,
-) -> list[Path]:
+) -> list[Path]:  # fmt: skip
     """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are current are left.
 
     `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no file is then
@@ -96,17 +91,14 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
+    from ipclab.lab import quotes
     from ipclab.lab.execute import execute
-    from ipclab.lab.parameters import read_notebook
-    from ipclab.lab.quotes import Quoted
     from ipclab.store.run import read
 
     os.environ[TEXT] = "1"
     notebook, executed = paths.notebooks / "measure.ipynb", paths.data / "executed" / "measure.ipynb"
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
-    cells = read_notebook(executed)["cells"]
-    outputs = [(each["data"], None) for cell in cells for each in cell.get("outputs", []) if "data" in each]
-    return read(Path(str(Quoted("measure", outputs).run)))
+    return read(Path(str(quotes.read(executed, "measure").run)))
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
