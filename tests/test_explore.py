@@ -92,7 +92,7 @@ def test_every_factor_can_go_across(desk: Desk) -> None:
 
 def test_fewer_mechanisms_and_other_points(desk: Desk) -> None:
     desk.backends.value = ("tcp", "unix")
-    assert {row["backend"] for _, _, row in desk._rows()} == {"tcp", "unix"}
+    assert set(desk.rows.backend) == {"tcp", "unix"}
     before = desk.numbers.value
     desk.points.value = (1,)
     assert desk.numbers.value != before
@@ -115,16 +115,16 @@ def test_export(desk: Desk, tmp_path: Path) -> None:
     assert files[0].read_text().lstrip().startswith("<?xml")
     assert files[1].read_bytes().startswith(b"\x89PNG")
     rows = pd.read_csv(io.StringIO(files[2].read_text()))
-    assert len(rows) == len(desk._rows())
-    assert set(rows.run) == {desk.shown[0][0]}
+    assert len(rows) == len(desk.rows)
+    assert set(rows.run) == {desk.labs[0].run.id}
     desk.paths = checkout()
 
 
 @pytest.mark.slow
 def test_two_runs_side_by_side(desk: Desk) -> None:
-    one = str(desk.shown[0][1].run.path)
+    one = str(desk.labs[0].run.path)
     assert Path(one) in runs(checkout())
     desk.runs.options = [("one", one), ("two", f"{one}/.")]
     desk.runs.value = tuple(path for _, path in desk.runs.options)
-    assert len(desk.shown) == 2
-    assert len(desk.points.options) == 2 * len(desk.shown[0][2])
+    assert len(desk.labs) == 2
+    assert len(desk.points.options) == len(desk.rows) == 2 * (desk.rows.lab == 0).sum()

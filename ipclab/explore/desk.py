@@ -1,6 +1,6 @@
 """The explorer's widgets: choose runs, study, factors, metric and language; pictures and tables follow."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -21,13 +21,12 @@ from ipclab.paths import Paths, checkout
 from ipclab.stats.intervals import Samples
 from ipclab.store.files import write_whole
 
-NAMES = ("runs", "lang", "study", "op", "metric", "across", "backends", "points")
-TITLES = (N_("Runs"), N_("Language"), N_("Study"), N_("Operation"), N_("Metric"), N_("Across"))
-CONTROLS = dict(zip(NAMES, (*TITLES, N_("Mechanisms"), N_("Points")), strict=True))
+CONTROLS = {
+    **{"runs": N_("Runs"), "lang": N_("Language"), "study": N_("Study"), "op": N_("Operation"), "metric": N_("Metric")},
+    **{"across": N_("Across"), "backends": N_("Mechanisms"), "points": N_("Points")},
+}
 TABS = (N_("distribution"), N_("over time"), N_("numbers"))
-WORDS = (N_("share of samples"), N_("sample"), N_("limit of the hardware"))
-NO_SAMPLES = N_("no samples: this is one number for each launch")
-TIMES = ("min", "p50", "p90", "p99", "p99.9", "max", "mean", "sd")
+TIMES = ["min", "p50", "p90", "p99", "p99.9", "max", "mean", "sd"]
 SHOWN = ("backend", "size_bytes", "placement")
 MOST_POINTS = 6  # in one distribution
 
@@ -39,31 +38,29 @@ def runs(paths: Paths) -> list[Path]:
 
 
 class Desk:
-    """The widgets of one explorer; `box` is what a notebook shows."""
+    """The widgets of one explorer; `box` is what a notebook shows.
+
+    `rows` are the points that are shown, with the columns `run` and `lab` (its place in `labs`).
+    """
+
+    rows: pd.DataFrame
 
     def __init__(self, run: str = "", lang: str = "en", paths: Paths | None = None) -> None:
-        """Open on the run in folder `run` (the newest here, else the reference run, when empty)."""
         self.paths = paths or checkout()
         first = str(Lab.open(run, lang).run.path)
         known = dict.fromkeys([first, *map(str, runs(self.paths))])
         self.runs = widgets.SelectMultiple(options=[(Path(path).name, path) for path in known], value=[first])
         self.lang = widgets.Dropdown(options=LANGUAGES, value=lang)
         self.study, self.op, self.metric, self.across = (widgets.Dropdown() for _ in range(4))
-        self.backends, self.points = widgets.SelectMultiple(rows=6), widgets.SelectMultiple(rows=6)
+        self.backends, self.points = (widgets.SelectMultiple(rows=6) for _ in range(2))
+        self.controls: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
         self.held: dict[str, widgets.Dropdown] = {}
         self.factors = widgets.VBox()
         self.picture, self.table, self.spread, self.time, self.numbers, self.said = (widgets.HTML() for _ in range(6))
-        self.exports = [widgets.Button(description=kind) for kind in ("SVG", "PNG", "CSV")]
-        self.shown: list[tuple[str, Lab, pd.DataFrame]] = []
         self.drawn = {"svg": b"", "png": b""}
         self.settling = False
         self._arrange()
         self._choose()
-
-    @property
-    def controls(self) -> dict[str, Any]:
-        """Return the widgets that a person chooses with, by name."""
-        return {name: getattr(self, name) for name in CONTROLS}
 
     @property
     def selection(self) -> Selection:
@@ -86,7 +83,7 @@ class Desk:
         finally:
             self.settling = False
 
-    def _choose(self, change: Any = None) -> None:
+    def _choose(self, _: Any = None) -> None:
         """Offer what the run has for what is chosen so far, then show it."""
         if self.settling or not self.runs.value:
             return
@@ -99,12 +96,16 @@ class Desk:
             _offer(self.metric, list(dict.fromkeys(points.metric)), "p50")
             points = points[points.metric == self.metric.value]
             _offer(self.across, [*factors(points), BACKEND], SIZE)
-            offered = settle(points, self.across.value, {name: widget.value for name, widget in self.held.items()})
+            offered = settle(points, self.across.value, self.selection.held)
             self._hold(offered)
             held = {name: levels[0] for name, levels in offered.items()}
-            shown = replace(self.selection, backends=(), held=held).rows(points)
-            _offer_many(self.backends, sorted(set(shown.backend)))
-            self._name()
+            _offer_many(
+                self.backends, sorted(set(replace(self.selection, backends=(), held=held).rows(points).backend))
+            )
+            for name, widget in self.controls.items():
+                widget.description = lab.say(CONTROLS[name])
+            for place, title in enumerate(TABS):
+                self.tabs.set_title(place, lab.say(title))
         self._show()
 
     def _hold(self, offered: dict[str, list[Any]]) -> None:
@@ -117,52 +118,44 @@ class Desk:
             widget.observe(self._choose, "value")
         self.factors.children = [widget for widget in self.held.values() if len(widget.options) > 1]
 
-    def _show(self, change: Any = None) -> None:
+    def _show(self, _: Any = None) -> None:
         """Draw the picture and its table, and offer its points."""
         if self.settling:
             return
-        chosen = self.selection
-        self.shown = [(lab.run.id, lab, chosen.rows(lab.points(chosen.study))) for lab in self.labs]
-        lab = self.shown[0][1]
-        svg, png = pictures.across(lab, [(name, rows) for name, _, rows in self.shown], chosen)
+        chosen, labs = self.selection, self.labs
+        shown = [(lab.run.id, chosen.rows(lab.points(chosen.study))) for lab in labs]
+        self.rows = pd.concat([rows.assign(run=name, lab=place) for place, (name, rows) in enumerate(shown)])
+        svg, png = pictures.across(labs[0], shown, chosen)
         self.drawn = {"svg": svg.encode(), "png": png}
         self.picture.value = f'<div role="img" aria-label="{escape(self._title())}">{svg[svg.index("<svg") :]}</div>'
-        self.table.value = lab.table(self._listed(lab), N_("The points of this view")).to_html()
+        names = dict.fromkeys(["run", BACKEND, chosen.across, "placement"])
+        told = self.rows.assign(value=pd.Series(map(quantity, self.rows.itertuples()), self.rows.index, dtype=object))
+        listed = told[[*names, "value", "launches", "samples", "flags"]]
+        self.table.value = labs[0].table(listed, N_("The points of this view")).to_html()
         with self._quiet():
-            self.points.options = [(self._point(name, row), place) for place, (name, _, row) in enumerate(self._rows())]
+            self.points.options = [(self._point(row), at) for at, row in enumerate(self.rows.to_dict("records"))]
             self.points.value = [place for _, place in self.points.options[:2]]
         self._compare()
 
-    def _every(self) -> pd.DataFrame:
-        return pd.concat([rows.assign(run=name) for name, _, rows in self.shown])
+    def _point(self, row: dict[Any, Any]) -> str:
+        return " · ".join(str(row[name]) for name in (*SHOWN, *(["run"] if len(self.runs.value) > 1 else [])))
 
-    def _listed(self, lab: Lab) -> pd.DataFrame:
-        every = self._every()
-        names = dict.fromkeys(["run", BACKEND, self.across.value, "placement"])
-        told = every.assign(value=pd.Series(map(quantity, every.itertuples()), every.index, dtype=object))
-        return told[[*names, "value", "launches", "samples", "flags"]]
-
-    def _rows(self) -> list[tuple[str, Lab, dict[Any, Any]]]:
-        return [(name, lab, row) for name, lab, rows in self.shown for row in rows.to_dict("records")]
-
-    def _point(self, run: str, row: dict[Any, Any]) -> str:
-        return " · ".join([*(str(row[name]) for name in SHOWN), *([run] if len(self.shown) > 1 else [])])
-
-    def _compare(self, change: Any = None) -> None:
+    def _compare(self, _: Any = None) -> None:
         """Draw the samples of the chosen points and show their percentiles and counters."""
-        if self.settling or not self.shown:
+        if self.settling or not self.runs.value:
             return
-        every, lab = self._rows(), self.shown[0][1]
+        labs, every = self.labs, self.rows.to_dict("records")
         chosen = [every[place] for place in self.points.value[:MOST_POINTS] if place < len(every)]
-        known = [(self._point(name, row), _samples(of, row), _metrics(of, row)) for name, of, row in chosen]
-        named = [(point, samples) for point, samples, _ in known if samples is not None]
-        self.spread.value = pictures.distribution(lab, named) if named else escape(lab.say(NO_SAMPLES))
-        self.time.value = pictures.over_time(lab, named) if named else ""
-        times = pd.DataFrame({point: found for point, _, found in known}).reindex(list(TIMES)).T
-        others = pd.DataFrame({point: found.drop(list(TIMES), errors="ignore") for point, _, found in known})
+        found = [(self._point(row), _samples(labs[row["lab"]], row)) for row in chosen]
+        named = [(point, samples) for point, samples in found if samples is not None]
+        none = labs[0].say(N_("no samples: this is one number for each launch"))
+        self.spread.value = pictures.distribution(labs[0], named) if named else escape(none)
+        self.time.value = pictures.over_time(labs[0], named) if named else ""
+        metrics = pd.DataFrame({self._point(row): _metrics(labs[row["lab"]], row) for row in chosen})
         titles = (N_("Percentiles of the chosen points"), N_("Counters of the chosen points"))
-        tables = [lab.table(rows, title, spec="") for rows, title in zip((times, others), titles, strict=True)]
-        self.numbers.value = "".join(table.to_html() for table in tables)
+        tables = (metrics.reindex(TIMES).T, metrics.drop(TIMES, errors="ignore"))
+        shown = [labs[0].table(rows, title, spec="") for rows, title in zip(tables, titles, strict=True)]
+        self.numbers.value = "".join(table.to_html() for table in shown)
 
     def _title(self) -> str:
         chosen = self.selection
@@ -175,7 +168,7 @@ class Desk:
         held = "-".join(str(level) for level in chosen.held.values())
         name = "-".join(("explore", chosen.study, chosen.op, chosen.metric, chosen.across, held)).replace("/", "-")
         path = self.paths.figures / f"{name[:120].rstrip('-')}.{self.lang.value}.{kind}"
-        table = self._every().to_csv(index=False, lineterminator="\n").encode()
+        table = self.rows.drop(columns="lab").to_csv(index=False, lineterminator="\n").encode()
         write_whole(path, table if kind == "csv" else self.drawn[kind])
         return path
 
@@ -184,23 +177,17 @@ class Desk:
         self.said.value = escape(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
     def _arrange(self) -> None:
+        follow = {"points": self._compare, "backends": self._show}
         for name, widget in self.controls.items():
-            follow = self._compare if name == "points" else self._show if name == "backends" else self._choose
-            widget.observe(follow, "value")
-        for button in self.exports:
+            widget.observe(follow.get(name, self._choose), "value")
+        exports = [widgets.Button(description=kind) for kind in ("SVG", "PNG", "CSV")]
+        for button in exports:
             button.on_click(self._export)
-        choose = [*(widget for name, widget in self.controls.items() if name != "points"), self.factors]
-        left = widgets.VBox([*choose, widgets.HBox(self.exports), self.said], layout={"width": "340px"})
+        choose = [*(widget for widget in self.controls.values() if widget is not self.points), self.factors]
+        left = widgets.VBox([*choose, widgets.HBox(exports), self.said], layout={"width": "340px"})
         self.tabs = widgets.Tab([self.spread, self.time, self.numbers])
         wide = {"flex": "1 1 0", "overflow": "auto"}
         self.box = widgets.HBox([left, widgets.VBox([self.picture, self.points, self.tabs, self.table], layout=wide)])
-
-    def _name(self) -> None:
-        """Write the controls' names in the reader's language."""
-        for name, widget in self.controls.items():
-            widget.description = self.labs[0].say(CONTROLS[name])
-        for place, title in enumerate(TABS):
-            self.tabs.set_title(place, self.labs[0].say(title))
 
 
 def _offer(widget: Any, options: list[Any], usual: Any = None) -> None:
@@ -209,11 +196,10 @@ def _offer(widget: Any, options: list[Any], usual: Any = None) -> None:
     widget.options, widget.value = options, kept
 
 
-def _offer_many(widget: Any, options: Iterable[Any]) -> None:
+def _offer_many(widget: Any, options: list[Any]) -> None:
     """Offer `options`, all chosen, unless some of them were chosen before."""
-    every = list(options)
-    kept = [value for value in widget.value if value in every] if len(widget.value) < len(widget.options) else []
-    widget.options, widget.value = every, kept or every
+    kept = [value for value in widget.value if value in options] if len(widget.value) < len(widget.options) else []
+    widget.options, widget.value = options, kept or options
 
 
 @lru_cache(maxsize=8)
@@ -223,7 +209,7 @@ def _lab(path: str, lang: str) -> Lab:
     return Lab.of(read(Path(path)), checkout(), lang)
 
 
-def _samples(lab: Lab, row: dict[str, Any]) -> Samples | None:
+def _samples(lab: Lab, row: dict[Any, Any]) -> Samples | None:
     """Return the raw samples of a row's point and op; None where there are none."""
     try:
         return lab.samples(row["study"], row["op"], point=row["point"]).ns.to_numpy()
@@ -231,7 +217,7 @@ def _samples(lab: Lab, row: dict[str, Any]) -> Samples | None:
         return None
 
 
-def _metrics(lab: Lab, row: dict[str, Any]) -> pd.Series:
+def _metrics(lab: Lab, row: dict[Any, Any]) -> pd.Series:
     mine = lab.points(row["study"], point=row["point"], op=row["op"])
     return pd.Series({each.metric: quantity(each) for each in mine.itertuples()}, dtype=object)
 

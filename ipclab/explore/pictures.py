@@ -10,6 +10,7 @@ import seaborn as sns
 from ipclab.explore.selection import BACKEND, Selection
 from ipclab.lab import drawing, style
 from ipclab.lab.canvas import blank, complete
+from ipclab.lab.catalogue import N_
 from ipclab.lab.lab import Lab
 from ipclab.stats.intervals import Samples
 
@@ -49,7 +50,7 @@ def distribution(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
             ax.axhline(share, color=style.GREY, linewidth=0.6)
             ax.annotate(f"p{round(share * 100)}", (0, share), xycoords=("axes fraction", "data"), fontsize=7)
         drawing.scale(ax, "x", _times(named), "value", log=True)
-        ax.set_ylabel(lab.say("share of samples"))
+        ax.set_ylabel(lab.say(N_("share of samples")))
         complete(canvas)
         return style.svg(canvas)
 
@@ -64,7 +65,7 @@ def over_time(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
             ax.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
             ax.plot(at, middle, color=colour, linewidth=0.8, label=name)
         drawing.scale(ax, "y", _times(named), "value", log=True)
-        ax.set_xlabel(lab.say("sample"))
+        ax.set_xlabel(lab.say(N_("sample")))
         complete(canvas)
         return style.svg(canvas)
 
@@ -92,4 +93,4 @@ def _limit(lab: Lab, ax: Any, rows: pd.DataFrame, chosen: Selection) -> None:
         return
     bounds = lab.limited(rows.assign(metric="p50")).dropna(subset="limit").drop_duplicates("size_bytes")
     if len(bounds) > 1:
-        drawing.limit(bounds, x="size_bytes", y="limit", ax=ax, label=lab.say("limit of the hardware"))
+        drawing.limit(bounds, x="size_bytes", y="limit", ax=ax, label=lab.say(N_("limit of the hardware")))
