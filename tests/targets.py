@@ -155,11 +155,11 @@ class Evil:
 
 def evil_sender(worker: Worker, path: str) -> None:
     """Be a sender that sends a pickle which runs a command."""
-    token = 1 << 40 | 5
-    port = worker.meet(token=token)["receiver"]["port"]
+    token = b"evil key"
+    port = worker.meet(token=token.hex())["receiver"]["port"]
     body = pickle.dumps(Evil(path))
     with socket.create_connection(("127.0.0.1", port), timeout=5) as link:
-        link.sendall(tcp.HEADER.pack(len(body), token & 0x7FFFFFFF, token >> 32) + body)
+        link.sendall(tcp.HEADER.pack(len(body), token) + body)
         link.recv(1)
     worker.meet()
 
@@ -171,7 +171,7 @@ def send_among_strangers(worker: Worker, **arguments: Any) -> None:
     def then_strangers(**published: Any) -> dict[str, dict[str, Any]]:
         met = meet(**published)
         if "token" in published:
-            for said in (os.urandom(4096), tcp.HEADER.pack(84, 1, 2), b"ab", None, b""):
+            for said in (os.urandom(4096), tcp.HEADER.pack(84, b"guess"), b"ab", None, b""):
                 link = socket.create_connection(("127.0.0.1", met["receiver"]["port"]), timeout=5)
                 link.sendall(said or b"")
                 strangers.append(link)

@@ -3,10 +3,12 @@
 import json
 from array import array
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -133,7 +135,7 @@ def test_a_launch_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(outcome=Outcome())
     arguments: dict[str, Any] = {"plan": {"method": "sync", "checksum_rounds": 0}, "most": 10, "timeline": True}
     arguments["verify"] = True
-    engine.run(worker, "somewhere", tiny("a").to_json(), "cold", **arguments)  # type: ignore[arg-type]
+    engine.run(worker, "somewhere", asdict(tiny("a")), "cold", **arguments)  # type: ignore[arg-type]
     assert plans[0]["sizes"] == np.full(3, 100, "<u8").tobytes()
     assert (plans[0]["method"], plans[0]["folder"], plans[0]["spans"]) == ("sync", "somewhere", engine.MOST_SPANS)
     assert plans[1]["checksum_rounds"] == 1  # the proof, after the timed reading
@@ -160,11 +162,11 @@ def test_what_the_engine_is_told() -> None:
     told = study.plan(point)
     assert (told["method"], told["advice"], told["checksum_rounds"], told["direct"]) == ("mmap", "willneed", 50, False)
     role = STUDY.roles(point, STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
-    assert FileSet.from_json(role.arguments["files"]) == file_sets("smoke")["exp-small"]
+    assert msgspec.convert(role.arguments["files"], FileSet) == file_sets("smoke")["exp-small"]
     assert role.arguments["plan"]["cpus"] == []
     json.dumps(role.arguments)
     timed = STUDY.roles(a_point(), STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
-    assert FileSet.from_json(timed.arguments["files"]).compute == experiments.USUAL
+    assert msgspec.convert(timed.arguments["files"], FileSet).compute == experiments.USUAL
 
 
 def test_checksums_of_all_ways_must_agree() -> None:

@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def read(launcher: Launcher, folder: Path, method: str, mix: str, cache: str = "
         **{"method": method, "roles": parse(mix), "in_flight": 4, "depth": 4, "checksum_rounds": 1},
         **{"deadline_ns": 20 * 10**9, **plan},
     }
-    arguments = {"folder": str(folder), "files": SOME.to_json(), "cache": cache, "plan": whole, "most": 1000}
+    arguments = {"folder": str(folder), "files": asdict(SOME), "cache": cache, "plan": whole, "most": 1000}
     role = Role("engine", "ipclab.studies.file_io.engine:run", {**arguments, "timeline": True, "verify": True}, CPUS)
     return STUDY.collect(Point("file_io", method, 1, "free"), launcher.launch([role], 60), 1)
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ipclab.errors import LabError
@@ -20,13 +21,14 @@ TRIES = 3  # pages that were on their way to the disk may stay for a moment
 MOST_SPANS = 4_000
 STATES = ("execution", "io_wait", "work_wait", "preempted")
 COUNTS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches")
+Told = dict[str, Any]
 FACTS = ("files", "bytes", "peak_rss_bytes", "max_open_files")
 
 
 def run(
-    worker: Worker, folder: str, files: str, cache: str, plan: dict[str, Any], most: int, timeline: bool, verify: bool
+    worker: Worker, folder: str, files: Told, cache: str, plan: Told, most: int, timeline: bool, verify: bool
 ) -> None:
-    """Read the set `files` (as JSON) in `folder` by `plan`, its pages `cold` or `warm` before.
+    """Read the `FileSet` in `folder` by `plan`, its pages `cold` or `warm` before.
 
     At most `most` files' times are kept, evenly sampled; with `timeline` the spans and the threads too. Where the work
     is no checksum, `verify` reads all once more in the same way for one, after the timed reading. Raises `LabError`
@@ -35,7 +37,7 @@ def run(
     """
     import ipclab_native as native
 
-    each = FileSet.from_json(files)
+    each = msgspec.convert(files, FileSet)
     before = prepare(native, folder, each.native_sizes, cache)
     times = each.compute_ns.astype("<u8").tobytes()
     whole = {**plan, "folder": folder, "sizes": each.native_sizes, "compute_ns": times}

@@ -1,7 +1,6 @@
 """File sets, the same for the same seed: sizes and work, and their making on disk, where the same files are reused."""
 
 import hashlib
-import json
 import os
 import shutil
 import time
@@ -105,17 +104,6 @@ class FileSet:
     def files(self) -> dict[str, Any]:
         """Return what tells these files from others, for a file beside them and for the run."""
         return {"name": self.name, "count": self.count, "size": asdict(self.size), "seed": self.seed}
-
-    def to_json(self) -> str:
-        """Return the whole set as text."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> "FileSet":
-        """Return the set that `to_json` wrote."""
-        about = json.loads(text)
-        compute = Draw(**about["compute"]) if about["compute"] else None
-        return cls(**{**about, "size": Draw(**about["size"]), "compute": compute})
 
 
 @lru_cache

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -56,7 +56,7 @@ class FileIoStudy(Study):
         pinned = [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else []
         deadline_ns = int(profile.launch_seconds * ENGINE_SHARE * 1e9)
         arguments = {
-            "files": files.to_json(),
+            "files": asdict(files),
             "cache": levels["cache"],
             "plan": {**plan(point), "cpus": pinned, "deadline_ns": deadline_ns},
             "most": profile.most_samples,

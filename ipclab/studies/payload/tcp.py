@@ -25,7 +25,8 @@ from ipclab.spawn.worker import Worker, zeros
 
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
-HEADER = struct.Struct("<iii")  # v0.9: members, receptors, steps; here: body bytes and the launch's token
+TOKEN_BYTES = 8
+HEADER = struct.Struct(f"<i{TOKEN_BYTES}s")  # v0.9: members, receptors, steps; here: body bytes and the launch's token
 WAIT_SECONDS = 10.0
 KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
@@ -54,8 +55,8 @@ def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.
 
 def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connection: str, **sampling: int) -> None:
     """Be the sender: connect, send header and body; `start` samples are the clock before the connection."""
-    token = secrets.randbits(63)
-    port = worker.meet(token=token)["receiver"]["port"]
+    token = secrets.token_bytes(TOKEN_BYTES)
+    port = worker.meet(token=token.hex())["receiver"]["port"]
     link = _Sender(port, token, CODECS[codec], nodelay == "on", connection == "kept")
     data = contents(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale buffer cannot pass for one
     first = clock()
@@ -73,20 +74,17 @@ def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connect
 
 
 class _Sender:
-    def __init__(self, port: int, token: int, protocol: int | None, nodelay: bool, kept: bool) -> None:
+    def __init__(self, port: int, token: bytes, protocol: int | None, nodelay: bool, kept: bool) -> None:
         self.address, self.token = ("127.0.0.1", port), token
         self.protocol, self.nodelay = protocol, nodelay
         self.kept = self._connect() if kept else None
         if self.kept:
-            self.kept.sendall(self._header(0))  # says who is there, before anything is timed
+            self.kept.sendall(HEADER.pack(0, token))  # says who is there, before anything is timed
 
     def _connect(self) -> socket.socket:
         link = socket.create_connection(self.address, timeout=WAIT_SECONDS)
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, self.nodelay)
         return link
-
-    def _header(self, length: int) -> bytes:
-        return HEADER.pack(length, self.token & 0x7FFFFFFF, self.token >> 32)
 
     def transfer(self, data: Any) -> int:
         """Send `data`, wait until the receiver says that it has it, and return the clock at the start."""
@@ -94,7 +92,7 @@ class _Sender:
         link = self.kept or self._connect()
         body = data if self.protocol is None else pickle.dumps(data, protocol=self.protocol)
         length = data.nbytes if self.protocol is None else len(body)
-        link.sendall(self._header(length))
+        link.sendall(HEADER.pack(length, self.token))
         link.sendall(body)
         if not link.recv(1):
             raise LabError("the receiver closed the connection", "it did not take the message")
@@ -107,9 +105,8 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
     """Be the receiver; `end` samples are the clock when the array is there, before the acknowledgement."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
-    token = worker.meet(port=listener.getsockname()[1])["sender"]["token"]
-    header = (token & 0x7FFFFFFF, token >> 32)
-    link = _Receiver(listener, header, size, RECEIVES[receive], codec != "raw", connection == "kept")
+    token = bytes.fromhex(worker.meet(port=listener.getsockname()[1])["sender"]["token"])
+    link = _Receiver(listener, token, size, RECEIVES[receive], codec != "raw", connection == "kept")
     for _ in range(WARM_UP):
         link.transfer()
     count = worker.meet()["sender"]["count"]
@@ -125,10 +122,8 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
 
 
 class _Receiver:
-    def __init__(
-        self, listener: socket.socket, header: tuple[int, int], size: int, chunk: int, pickled: bool, kept: bool
-    ) -> None:
-        self.listener, self.header, self.chunk, self.pickled = listener, header, chunk, pickled
+    def __init__(self, listener: socket.socket, token: bytes, size: int, chunk: int, pickled: bool, kept: bool) -> None:
+        self.listener, self.token, self.chunk, self.pickled = listener, token, chunk, pickled
         # A pickle is longer than its array, protocol 0 several times: room for the longest is made once.
         self.buffer = bytearray(size * 8 + 4096 if pickled else size)
         self.strangers = 0
@@ -151,9 +146,8 @@ class _Receiver:
 
     def _length(self, link: socket.socket) -> int | None:
         """Return the length that a header says; None without the launch's token, when nothing more is to be read."""
-        length, low, high = HEADER.unpack(_exactly(link, HEADER.size))
-        known = hmac.compare_digest(struct.pack("<ii", low, high), struct.pack("<ii", *self.header))
-        return int(length) if known else None
+        length, token = HEADER.unpack(_append(link.recv, HEADER.size, HEADER.size))
+        return int(length) if hmac.compare_digest(token, self.token) else None
 
     def transfer(self) -> tuple[int, Any]:
         """Return the clock when the array was complete, and the array."""
@@ -177,10 +171,6 @@ class _Receiver:
                 raise LabError(f"{place} of {length} bytes arrived", "the sender closed the connection")
             place += got
         return view
-
-
-def _exactly(link: socket.socket, size: int) -> bytes:
-    return _append(link.recv, size, size)
 
 
 def _append(recv: Callable[[int], bytes], length: int, chunk: int) -> bytes:
