@@ -14,19 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.backends.interface import Backend
+from ipclab.backends.interface import Backend, Place
 from ipclab.errors import LabError
 from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.ledger import SHARED_MEMORY, clean
+from ipclab.spawn.ledger import SHARED_MEMORY, Session, clean
+from ipclab.spawn.owned import KINDS
 from ipclab.spawn.proof import PayloadError, check
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 from tests.channel_targets import FAULTS, TRIALS
-from tests.commands import environment, eventually, names_of, processes_of
+from tests.commands import environment, eventually, kernel_objects, names_of, processes_of
 from tests.test_channels import CHANNELS, talk
 from tests.test_workers import CPUS
 
 SEED, SIZE = 5, 1000
-WORKER_KILLS, OWNER_KILLS = 44, 6
+WORKER_KILLS, OWNER_KILLS = 60, 6
 OWNER = """
 import sys
 from pathlib import Path
@@ -85,9 +86,18 @@ def kill_one(launcher: Launcher, chance: random.Random) -> None:
         os.kill(chance.choice(workers), signal.SIGKILL)
 
 
+def queues(session: Session, launch: int) -> list[str]:
+    """Return the message queues that launch number `launch` has left, where no folder shows them."""
+    place = Place(session.prefix(launch), session.folder, 1)
+    tags = ("request", "answer")
+    named = [("posix-queue", f"/{place.name(tag)}") for tag in tags]
+    named += [("system-v-queue", str(place.key(tag))) for tag in tags]
+    return [name for kind, name in named if KINDS[kind].exists(name)]
+
+
 @pytest.mark.slow
 def test_killed_workers_leave_nothing_and_take_nothing(tmp_path: Path, foreign: list[Path]) -> None:
-    chance = random.Random(3)
+    chance, before = random.Random(3), kernel_objects()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
         with Launcher(tmp_path / "ledger") as launcher:
@@ -103,9 +113,11 @@ def test_killed_workers_leave_nothing_and_take_nothing(tmp_path: Path, foreign: 
                     launcher.launch(roles, 60)
                 killer.join()
                 assert names_of(session.id) == [], name
+                assert not queues(session, number + 1), name
                 assert processes_of(session.id) == [launcher.zygote.pid], name
     assert not Path(session.folder).exists()
     assert processes_of(session.id) == []
+    assert kernel_objects() <= before
     assert [file.read_text() for file in foreign] == ["not ours"] * len(foreign)
 
 

@@ -2,6 +2,7 @@
 
 from array import array
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,6 +60,21 @@ def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
     assert by_size[12] == {"main": 3, "published": 3, "wait": 4, "gap": 8}
     assert by_size[5000] == {"main": 2, "published": 2, "touch": 4}
     assert arms(points("pipe", sizes=(1,))) == {"main": 3, "wait": 4}
+
+
+def test_the_quick_profile_measures_some_at_the_smallest_size_alone_unless_asked() -> None:
+    def sizes(profile: Profile, sweep: Sweep) -> set[int]:
+        return {point.size_bytes for point in STUDY.points(profile, sweep) if point.backend == "posix-mq"}
+
+    assert sizes(QUICK, Sweep()) == {SIZES[0]}
+    assert sizes(QUICK, Sweep(None, ("posix-mq",))) == sizes(FULL, Sweep()) == set(SIZES)
+
+
+def test_a_message_that_the_kernel_refuses_is_not_testable_here(tmp_path: Path) -> None:
+    small, large = (Point("round_trip", "posix-mq", size, "same", dict(LEVELS)) for size in (100, 1 << 30))
+    assert STUDY.missing(small, tmp_path) is None
+    told = STUDY.missing(large, tmp_path)
+    assert told and told.endswith("bytes at most here; sysctl fs.mqueue.msgsize_max raises it")
 
 
 def test_points_of_one_size_are_measured_interleaved() -> None:

@@ -169,8 +169,9 @@ class Backend:
     A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its channel can wait
     (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over besides `recv`: `into` by
     `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a memoryview
-    of the message in place, good until the next receive. `limit` names the native echo that does the same system work,
-    `look` is its colour and matplotlib marker in every figure (given by their order where empty).
+    of the message in place, good until the next receive. `longest` gives the most bytes that the system lets a message
+    of its channel have and what raises that, None when any length will do. `limit` names the native echo that does the
+    same system work, `look` is its colour and matplotlib marker in every figure (given by their order where empty).
     """
 
     name: str
@@ -180,5 +181,14 @@ class Backend:
     waits: tuple[str, ...] = (BLOCK,)
     receives: tuple[str, ...] = BYTES
     missing: Callable[[], str | None] = lambda: None
+    longest: Callable[[], tuple[int, str] | None] = lambda: None
     limit: str = ""
     look: tuple[str, str] = ("", "")
+
+    def refuses(self, size: int) -> str | None:
+        """Return why its channel cannot have messages of `size` bytes here and what mends it; None when it can."""
+        known = self.missing() or self.longest()
+        if isinstance(known, str) or known is None:
+            return known
+        most, raised_by = known
+        return f"a message has {most:,} bytes at most here; {raised_by} raises it" if size > most else None

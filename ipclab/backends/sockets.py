@@ -20,9 +20,9 @@ HOST = "127.0.0.1"
 TOKEN_BYTES = 16
 
 
-def socket_path(place: Place) -> Path:
+def socket_path(place: Place, tag: str = "socket") -> Path:
     """Return the launch's socket; raises `LabError` when the kernel would not take its path."""
-    path = place.path("socket")
+    path = place.path(tag)
     if len(os.fsencode(path)) > LONGEST_PATH:
         limit, fix = f"{LONGEST_PATH} bytes at most", "set TMPDIR to a shorter one"
         raise LabError(f"{path} is too long for a socket", limit, fix)
@@ -32,9 +32,9 @@ def socket_path(place: Place) -> Path:
 class UnixSocket:
     """The launch's socket, which only its owner may use: one end listens there, the other one connects."""
 
-    def __init__(self, place: Place, create: bool, held: ExitStack) -> None:
+    def __init__(self, place: Place, create: bool, held: ExitStack, kind: int = socket.SOCK_STREAM) -> None:
         self.path, self.create = socket_path(place), create
-        self.sock = held.enter_context(socket.socket(socket.AF_UNIX))
+        self.sock = held.enter_context(socket.socket(socket.AF_UNIX, kind))
         if create:
             self.sock.bind(str(self.path))
             held.callback(self.path.unlink, missing_ok=True)

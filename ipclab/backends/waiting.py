@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns as clock
-from typing import Self
+from typing import Self, TypeVar
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
+Got = TypeVar("Got")
 
 
 def start_ticks(pid: int) -> int | None:
@@ -73,3 +74,22 @@ def wait(
             if ready():
                 return
             raise BrokenPipeError("the process at the other end has ended")
+
+
+def until(attempt: Callable[[int], Got], late: type[Exception], timeout_ns: int, peer: Peer | None) -> Got:
+    """Return what `attempt(ns)` gives, which blocks at most so long in the kernel and then raises `late`.
+
+    Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left nothing.
+    """
+    end, piece, gone = 0, min(timeout_ns, SLICE_NS), False
+    while True:
+        try:
+            return attempt(piece)
+        except late as error:
+            end = end or clock() + timeout_ns - piece
+            if gone:
+                raise BrokenPipeError("the process at the other end has ended") from error
+            if end <= clock():
+                raise TimeoutError("the other end did not come in time") from error
+            gone = peer is not None and not peer.alive()
+            piece = 0 if gone else max(0, min(end - clock(), SLICE_NS))

@@ -1,0 +1,68 @@
+"""nng through `pynng`: a pair over a Unix socket in the session's private folder."""
+
+from typing import Any
+
+try:
+    import pynng
+except ImportError:
+    pynng = None
+
+from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
+from ipclab.backends.sockets import socket_path
+from ipclab.backends.waiting import Peer, until
+
+MS = 1_000_000
+
+
+class _PairChannel(Channel):
+    """A PAIR socket at each end; its queues are nng's usual ones."""
+
+    limits: tuple[int, int] = -1, -1
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.path = socket_path(place)
+        self.socket: Any = pynng.Pair0(recv_max_size=0)  # of any size: nothing else comes from this folder
+        self.held.callback(self.socket.close)
+        if create:
+            self.socket.listen(f"ipc://{self.path}")
+            self.held.callback(self.path.unlink, missing_ok=True)
+            self.path.chmod(0o600)
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Connect; the end that listens knows of the other by its first message."""
+        self.peer = peer
+        if not self.create:
+            self.socket.dial(f"ipc://{self.path}", block=True)
+
+    def _ready(self, which: int, left_ns: int) -> Any:
+        left_ms = -(-left_ns // MS)
+        if self.limits[which] != left_ms:
+            setattr(self.socket, ("recv_timeout", "send_timeout")[which], left_ms)
+            self.limits = (left_ms, self.limits[1]) if which == 0 else (self.limits[0], left_ms)
+        return self.socket
+
+    def _until(self, call: Any, timeout_ns: int) -> Any:
+        try:
+            return until(call, pynng.Timeout, timeout_ns, self.peer)
+        except pynng.Closed as error:
+            raise closed() from error
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
+        sent = bytes(data)  # pynng takes nothing else
+        self._until(lambda left_ns: self._ready(1, left_ns).send(sent), timeout_ns)
+
+    def recv(self, timeout_ns: int) -> bytes:
+        message = self._until(lambda left_ns: self._ready(0, left_ns).recv_msg(), timeout_ns)
+        return bytes(message.bytes)
+
+
+backend = Backend(
+    "nng-ipc",
+    channel=_PairChannel,
+    missing=lambda: None if pynng else "the package pynng is not installed: make setup",
+    limit="echo-unix",
+    look=("#E69F00", "X"),
+)

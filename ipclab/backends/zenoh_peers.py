@@ -1,0 +1,78 @@
+"""Zenoh: a peer at each end that publishes and subscribes, over a Unix socket in the session's private folder.
+
+Peers look for nobody: multicast and gossip are off. What is put waits for room instead of being dropped.
+"""
+
+import json
+import queue
+import time
+from typing import Any
+
+try:
+    import zenoh
+except ImportError:
+    zenoh = None
+
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
+from ipclab.backends.sockets import socket_path
+from ipclab.backends.waiting import Peer, until
+
+POLL_SECONDS = 0.0005
+
+
+class _ZenohChannel(Channel):
+    """A session at each end; a publisher one way, a subscriber the other, whose messages come through a queue."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.path = socket_path(place)
+        self.session = zenoh.open(self._config(create))
+        if create:
+            for path in (self.path, self.path.with_name(f"{self.path.name}.lock")):
+                self.held.callback(path.unlink, missing_ok=True)
+                path.chmod(0o600)
+        self.held.callback(self.session.close)
+        inward, outward = ("request", "answer") if create else ("answer", "request")
+        self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.subscriber = self.session.declare_subscriber(inward, self.inbox.put)
+        waits = {"congestion_control": zenoh.CongestionControl.BLOCK, "express": True}
+        self.publisher = self.session.declare_publisher(outward, **waits)
+
+    def _config(self, create: bool) -> Any:
+        config, here = zenoh.Config(), f"unixsock-stream/{self.path}"
+        settings = {
+            "mode": "peer",
+            **{"scouting/multicast/enabled": False, "scouting/gossip/enabled": False},
+            **{"listen/endpoints": [here] if create else [], "connect/endpoints": [] if create else [here]},
+        }
+        for name, value in settings.items():
+            config.insert_json5(name, json.dumps(value))
+        return config
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Wait until the other end's subscriber is known: what is put before, it would not get."""
+        self.peer, end = peer, time.monotonic_ns() + timeout_ns
+        while not self.publisher.matching_status.matching:
+            if time.monotonic_ns() >= end:
+                raise TimeoutError("the other end did not subscribe in time")
+            time.sleep(POLL_SECONDS)
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        """Put `data`; Zenoh's own wait for room has no deadline."""
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
+        self.publisher.put(bytes(data))
+
+    def recv(self, timeout_ns: int) -> bytes:
+        inbox = self.inbox
+        sample = until(lambda left_ns: inbox.get(timeout=left_ns / 1e9), queue.Empty, timeout_ns, self.peer)
+        return bytes(sample.payload.to_bytes())
+
+
+backend = Backend(
+    "zenoh",
+    channel=_ZenohChannel,
+    missing=lambda: None if zenoh else "the package eclipse-zenoh is not installed: make setup",
+    limit="echo-unix",
+    look=("#56B4E9", "P"),
+)
