@@ -33,9 +33,10 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
     `text` is the original's words, `meaning` a msgid for readers of other languages with `figures` as its placeholders
     (`translations` by language take its place where they are given). `rule` is what must be so by the published
     method; `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method,
-    where these differ. `unstated` says, as a msgid, why the text's table cannot decide, `adds` what the fair method
-    adds. `needs` is what must be known of the run, at least; `published` the claim's own table, where it is in none of
-    the texts.
+    where these differ. `unstated` says, as a msgid, why the text's table cannot decide, `untestable` what it would take
+    where no run of another machine can, `adds` what the fair method adds; `from_code` tells that the text's code
+    decides, not its table. `needs` is what must be known of the run, at least; `published` the claim's own table, where
+    it is in none of the texts.
     """
 
     id: Text
@@ -48,6 +49,8 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
     own: Term | None = None
     fair: Term | None = None
     unstated: str = ""
+    untestable: str = ""
+    from_code: bool = False
     adds: str = ""
     needs: dict[str, float] = {}
     translations: dict[str, str] = {}
@@ -78,6 +81,8 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
     table = text if claim.published is None else Source(text.points, given=claim.published)
     own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
+    if claim.untestable:
+        return Verdicts(own, Verdict(NOT_TESTABLE), Verdict(NOT_TESTABLE))
     lacking = next((name for name, least in claim.needs.items() if run.known.get(name, inf) < least), "")
     here = Verdict(NOT_TESTABLE, need=lacking) if lacking else decide(claim.rule, claim.rule.term, run)
     return Verdicts(own, here, here if lacking or not claim.fair else decide(claim.rule, claim.fair, run))

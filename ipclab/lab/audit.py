@@ -16,7 +16,7 @@ from ipclab.frames.claim_file import File, Lines
 from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.expression import SHOWN, RuleError, Source, Term
 from ipclab.frames.published import Outcome, recompute, texts, worded
-from ipclab.frames.rule import read_sum
+from ipclab.frames.rule import Rule, read_sum
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.data import DASH, Data
@@ -26,6 +26,7 @@ from ipclab.stats.quantity import Quantity, missing
 METHODS = Verdicts._fields
 WORDS, METHOD_NAMES, NEEDS, REASONS = (labels.SAID[name] for name in ("verdicts", "methods", "needs", "reasons"))
 PRINTED_UNITS = {"x": "×", "us": "µs"}
+FILES = {"massive": "massive", "large": "exp-large"}  # what claims need so many files of, and the set
 BINARY = ("KiB", "MiB", "GiB")
 
 
@@ -60,7 +61,8 @@ class Audit(Data):
         for method, found in zip(METHODS, judge_all(claim, *self._sources), strict=True):
             low, high = found.deciding.ends if found.deciding else (None, None)
             reason = "" if found.deciding else self._reason(claim, found, method == "own")
-            told: dict[str, Any] = {"": found.word, "_reason": reason, "_told": self._told(found, reason)}
+            words = self._told(found, reason, rule, claim.from_code and method == "own")
+            told: dict[str, Any] = {"": found.word, "_reason": reason, "_told": words}
             told |= {"_value": found.deciding and found.deciding.value, "_low": low, "_high": high}
             row |= {f"{method}{name}": value for name, value in told.items()}
         return row | {"fairly": claim.fair is not None, "adds": self.say(claim.adds)}
@@ -170,19 +172,29 @@ class Audit(Data):
         sign = "=" if low == high else ("≥", ">")[claim.rule.open] if high == inf else ("≤", "<")[claim.rule.open]
         return f"{sign} {ends[0]}"
 
-    def _told(self, found: Verdict, reason: str) -> str:
+    def _told(self, found: Verdict, reason: str, rule: Rule, code: bool) -> str:
         """Return a verdict in words: with the quantity that decides it, or with why there is none."""
         word = self.say(WORDS[found.word])
         if found.deciding is None:
             return self.say(N_("{word} ({reason})"), word=word, reason=reason)
-        exact = found.deciding.ends == (found.deciding.value,) * 2
-        value = self.numbers.format(found.deciding, "" if exact else "interval")
-        return self.say(N_("{word}: {value}"), word=word, value=value)
+        value = self._decided(found.deciding, (rule.low, rule.high))
+        said = N_("{word}: {value} (its code)") if code else N_("{word}: {value}")
+        return self.say(said, word=word, value=value)
+
+    def _decided(self, found: Quantity, bounds: tuple[float, float]) -> str:
+        """Return what decides with its interval, in as many digits as keep an end apart from a bound beside it."""
+        if found.ends == (found.value,) * 2:
+            return self.numbers.format(found)
+        shown = {
+            end: self.numbers.format(replace(found, low=end, high=end), "interval") for end in (*found.ends, *bounds)
+        }
+        near = any(end != bound and shown[end] == shown[bound] for end in found.ends for bound in bounds)
+        return self.numbers.format(found, "interval,fine" if near else "interval")
 
     def _reason(self, claim: Claim, found: Verdict, own: bool) -> str:
         """Return why a claim cannot be tested."""
-        if own:
-            return self.say(claim.unstated or REASONS["unsaid"])
+        if own or claim.untestable:
+            return self.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
         if found.need:
             here = Quantity(self._known.get(found.need), "count")
             told = NEEDS.get(found.need, REASONS["unmeasured"])
@@ -201,11 +213,12 @@ class Audit(Data):
 
     @cached_property
     def _known(self) -> dict[str, float]:
-        """What rules know of the run: its CPUs, and the files of its largest set."""
+        """What rules know of the run: its CPUs, and the files of its sets."""
         notes: Mapping[str, Any] = self.run.about["notes"].get("file_io", {})
         cpus = notes.get("cores") or self.run.about["machine"].get("facts", {}).get("cores")
-        files = notes.get("sets", {}).get("massive", {}).get("count")
-        return {name: float(value) for name, value in (("cpus", cpus), ("massive_files", files)) if value}
+        counts = {name: each.get("count") for name, each in notes.get("sets", {}).items()}
+        found = {"cpus": cpus} | {f"{name}_files": counts.get(of) for name, of in FILES.items()}
+        return {name: float(value) for name, value in found.items() if value}
 
     def _corrected(self, msgid: str, values: Mapping[str, Term], source: Source) -> str:
         """Return a corrected sentence with its numbers; a dash where one of them is not there."""

@@ -21,7 +21,7 @@ _SCALES = {
 }
 _SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
 _TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
-_FLAGS = {"interval", "marked", "int", "scaled", "bare", "n"}
+_FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare", "n"}
 _MARKS = {
     "published": N_("{text} (published)"),
     "estimate": N_("{text} (estimate)"),
@@ -43,7 +43,8 @@ class Formatter:
 
         a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct x`; without one, times and rates
         choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval` (adds `[low–high]`),
-        `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when it was not measured).
+        `fine` (two more decimals), `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when
+        it was not measured).
         Raises LabError for a word that does not fit the found.
         """
         words = {word.strip() for word in spec.split(",") if word.strip()}
@@ -85,7 +86,7 @@ class Formatter:
         if isinstance(value, str):
             return self.date(value) if found.unit == "date" else self.translate(value)
         scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
-        places = 0 if "int" in words or _is_exact(found, unit) else _decimals(value / scale)
+        places = 0 if "int" in words or _is_exact(found, unit) else _decimals(value / scale) + 2 * ("fine" in words)
         text = self.number(value / scale if scale != 1.0 else value, places)
         if "bare" not in words:
             text += _TIMES.get(self.lang, _symbol(unit)) if unit == "x" else _symbol(unit)

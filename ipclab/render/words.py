@@ -27,7 +27,7 @@ from ipclab.store.files import write_whole
 MAGIC = "%%prose"
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
-SAID = ("title", "meaning", "unstated", "adds", "by", "own", "here")  # the keys there that are msgids
+SAID = ("title", "meaning", "unstated", "untestable", "adds", "by", "own", "here")  # the keys there that are msgids
 # Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
 _NAMES = r"""POSIX\.1 | (?:float|u?int)(?:8|16|32|64) | v\d+\.\d+ | UTF-8 | SHA-\d+ | IPv[46] | x86-64 | L[123]
     | p(?:50|90|99(?:\.9)?) | C11 | C\+\+\d\d | Python\ 3 | MPI-\d | PDF/[A-Z]+-\d[a-z]? | ISO\ \d{4,5}

@@ -160,6 +160,7 @@ def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
         "streamed": [each for each in cells if each["entries"] in streamed],
         "streamed_grid": [each for each in grid if each["entries"] in streamed],
         "live": [{"entries": count, "readers": most} for count in entries_of(*LIVE_ENTRIES)],
+        "live_alone": [{"entries": usual, "readers": readers[0]}] if readers[0] < most else [],
         "away": list(_away(streamed, readers)),
     }
 
