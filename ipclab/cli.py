@@ -123,9 +123,21 @@ def report(
     _say_wrong(chosen)
 
 
+def _say_beaten(run: "RunFolder") -> None:
+    """Name every result that is faster than its limit, which shows that the limit is none."""
+    from ipclab.frames.limits import LEAST, lines
+    from ipclab.lab.lab import Lab
+
+    if told := lines(Lab.of(run, checkout(), "en").beaten()):
+        click.echo(f"{run.id}: {len(told)} results lie below {LEAST} of their limit, or below it with their interval")
+        for line in told:
+            click.echo(line)
+
+
 def _say_wrong(run: "RunFolder") -> None:
     from ipclab.lab.lab import Lab
 
+    _say_beaten(run)
     if failed := run.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the same command measures them again")
@@ -200,12 +212,15 @@ def doctor(seconds: float) -> None:
 @commands.command()
 @out_option
 def check(out: Given) -> None:
-    """Say whether every report is what data, code, words and lock would give, and why not."""
+    """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
     from ipclab.compare.reporting import FOLDER
-    from ipclab.render.staleness import MANIFEST, stale
+    from ipclab.render.staleness import MANIFEST, runs_of, stale
+    from ipclab.store.run import read
 
     folder = (out or checkout().reports).resolve()
     causes = stale(checkout(), folder)
+    for run in runs_of(folder):
+        _say_beaten(read(run))
     if (folder / FOLDER / MANIFEST).is_file():
         causes += stale(checkout(), folder / FOLDER)
     more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []

@@ -34,6 +34,12 @@ def beaten(points: pd.DataFrame) -> pd.DataFrame:
     return points[(points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))]
 
 
+def lines(found: pd.DataFrame) -> list[str]:
+    """Return one line for each row of `beaten`, the lowest first: how far below, study, op, point."""
+    rows = found.sort_values("over_limit").to_dict("records")
+    return [f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}" for row in rows]
+
+
 def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
     """Return one line for each median that is shorter than its passes of memcpy (the fastest sample) can be.
 

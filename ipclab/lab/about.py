@@ -1,23 +1,28 @@
 """What every report says of its run: how much was measured, on what machine, and what the hardware allows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ipclab.frames import derived
+from ipclab.frames.limits import floors
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
+from ipclab.lab.data import DASH
 from ipclab.machine import shown
 from ipclab.measure.calibration import result
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle.contents import CALIBRATION
+from ipclab.studies.installed import study
 from ipclab.studies.limits import MEMCPY_SIZES
+from ipclab.studies.profile import profile
 
 if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
 GIB = 1 << 30
+MOST_TOLD = 3  # results that a notice names
 LIMITS = labels.SAID["limits"]
 
 
@@ -46,7 +51,8 @@ def run(lab: "Lab") -> pd.DataFrame:
         N_("Launches"): _count(len(launches)),
         N_("Timed operations"): _count(medians.samples.sum()),
         N_("Why points ended"): comma.join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
-        N_("Launches that were disturbed (flagged, repeated, kept)"): Quantity(disturbed, "share"),
+        N_("Launches that were disturbed (flagged and kept)"): Quantity(disturbed, "share"),
+        N_("Points with fewer undisturbed launches than their profile asks for"): _count(_short(lab, held)),
         N_("Points whose launches drift"): _flagged(medians, "drift:"),
         N_("Points with more than one mode"): _flagged(medians, "modes:"),
         N_("Points that cannot be measured here"): _count(len(about["points"])),
@@ -68,16 +74,35 @@ def machine(lab: "Lab") -> pd.DataFrame:
 
 
 def limits(lab: "Lab") -> pd.DataFrame:
-    """Return what the hardware allows, one column for each placement; echoes at their least and largest size."""
-    points = lab.points("limits")
+    """Return what the hardware allows: of each limit the best launch and the second best, by placement.
+
+    memcpy stands as a bandwidth, echoes at their least and largest size.
+    """
+    points = lab.points("limits", metric="p50")
     echoes = points.backend.astype(str).str.startswith("echo-")
     ends = [points[echoes].size_bytes.min(), points[echoes].size_bytes.max()]
-    copies = (points.backend == "memcpy") & (points.metric == "bandwidth") & points.size_bytes.isin(MEMCPY_SIZES)
-    times = (points.metric == "p50") & (points.backend != "memcpy") & (~echoes | points.size_bytes.isin(ends))
-    rows = pd.concat([points[(times | copies) & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
+    shown = points.size_bytes.isin(MEMCPY_SIZES).where(
+        points.backend == "memcpy", ~echoes | points.size_bytes.isin(ends)
+    )
+    rows = pd.concat([points[shown & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
+    best, found = floors(lab.launches("limits")).medians, rows.to_dict("records")
+    cells: list[Any] = [_best(best[row["backend"], row["size_bytes"], row["placement"]], row) for row in found]
     what = [_limit(lab, *each) for each in zip(rows.backend, rows.size_bytes, strict=True)]
-    table = lab.cells(rows).assign(what=what).pivot(index="what", columns="placement", values="cell")
+    table = rows.assign(what=what, cell=cells).pivot(index="what", columns="placement", values="cell")
     return table.reindex(list(dict.fromkeys(what)))
+
+
+def notice(lab: "Lab") -> str:
+    """Return what the first page must say of the run's limits; nothing when no result beat one."""
+    found = lab.beaten()
+    if found.empty:
+        return ""
+    told = N_(
+        "In this run {count} results are faster than the hardware limit that they are read against: {which}. "
+        "Such a limit was measured too slow; do not rely on “× limit” there."
+    )
+    said = lab.say(told, count=len(found), which=_which(lab, found.sort_values("over_limit")))
+    return f"**{said}**"
 
 
 def calibration(lab: "Lab") -> pd.DataFrame:
@@ -105,12 +130,40 @@ def _during(session: dict[str, Any], name: str) -> float:
     return float((last.get(name) or 0) - (first.get(name) or 0)) if name in last else 0.0
 
 
+def _short(lab: "Lab", held: Sequence[str]) -> int:
+    """Return how many points have fewer undisturbed launches than the effort that their study takes of the profile."""
+    asked, short = profile(lab.run.about["parameters"]["profile"]), 0
+    for name in held:
+        launches = lab.launches(name).drop_duplicates(["point", "launch"])
+        undisturbed = launches["flags"].eq("").groupby(launches.point).sum()
+        short += int((undisturbed < study(name).effort(asked).least_launches).sum())
+    return short
+
+
 def _flagged(medians: pd.DataFrame, flag: str) -> Quantity:
     return _count(medians.point[medians["flags"].astype(str).str.contains(flag, regex=False)].nunique())
 
 
 def _count(number: Any) -> Quantity:
     return Quantity(int(number), "count")
+
+
+def _best(times: Sequence[float], row: Mapping[Any, Any]) -> Quantity:
+    """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
+    best, second = times[0], times[min(1, len(times) - 1)]
+    source = "/".join(str(row[name]) for name in ("study", "point", "op", "metric"))
+    if row["backend"] != "memcpy":
+        return Quantity(best, "ns", best, second, f"{len(times)}", sources=(source,))
+    speed = row["size_bytes"] * 1e9
+    return Quantity(speed / best, "B/s", speed / second, speed / best, f"{len(times)}", sources=(source,))
+
+
+def _which(lab: "Lab", found: pd.DataFrame) -> str:
+    comma, told = lab.translate(N_(", ")), []
+    for row in found.head(MOST_TOLD).to_dict("records"):
+        words = [lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")]
+        told.append(comma.join([*words, f"× {lab.numbers.number(row['over_limit'], 2)}"]))
+    return "; ".join([*told, *[DASH] * (len(found) > MOST_TOLD)])
 
 
 def _limit(lab: "Lab", backend: str, size: int) -> str:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from IPython.display import Markdown
 
 from ipclab.frames import derived
 from ipclab.lab import prose
-from ipclab.lab.about import ABOUT
+from ipclab.lab.about import ABOUT, notice
 from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import drawing
 from ipclab.lab.catalogue import Catalogue
@@ -112,6 +113,11 @@ class Lab(Audit):
         >>> lab.table(lab.about("run"), _("The run behind this report"), name="run")
         """
         return chosen("item of a report", what, ABOUT)(self)
+
+    def notice(self, *runs: RunFolder) -> Any:
+        """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing."""
+        told = [notice(replace(self, run=run)) for run in runs or (self.run,)]
+        return Markdown("\n\n".join(filter(None, told))) if any(told) else None  # type: ignore[no-untyped-call]
 
     def keep(self, *names: str, **kept: Any) -> Kept:
         """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.

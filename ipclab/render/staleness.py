@@ -70,6 +70,12 @@ def stale(paths: Paths, out: Path) -> list[str]:
     return [*causes, *_changes("report", about.made, present, "it was made")]
 
 
+def runs_of(out: Path) -> list[Path]:
+    """Return the folders of the runs that the reports in `out` were made from, as far as they are there."""
+    about = _read(out / MANIFEST)
+    return [path for path in map(Path, about.runs if about else ()) if (path / INDEX).is_file()]
+
+
 def current(paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None) -> bool:
     """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and claims give them."""
     about = _read(out / MANIFEST)

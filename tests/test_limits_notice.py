@@ -1,0 +1,50 @@
+"""A run whose limits a result beat says so: on the first page of every report, and in the last lines of commands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ipclab import cli
+from ipclab.lab.lab import Lab
+from ipclab.paths import Paths
+from ipclab.store.run import RunFolder
+from tests.test_limits_again import made
+
+
+@pytest.fixture
+def beaten(tmp_path: Path) -> RunFolder:
+    """A run in which a pipe's round trips take 58 ns where its limit is 715 ns."""
+    return made(tmp_path, pipe=[715, 720, 1_387], unix=[40, 41], asked=[57, 58, 70])
+
+
+def test_the_notice_names_what_beat_its_limit_in_every_language(beaten: RunFolder, paths: Paths) -> None:
+    told = {lang: Lab.of(beaten, paths, lang).notice().data for lang in ("en", "ko", "zh")}
+    assert len(set(told.values())) == 3
+    assert all("pipe" in text and "× 0.08" in text and text.startswith("**") for text in told.values())
+
+
+def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:
+    run = made(tmp_path, pipe=[53, 54], unix=[40, 41], asked=[57, 58, 70])
+    assert Lab.of(run, paths, "en").notice() is None
+
+
+def test_commands_print_a_line_for_each(beaten: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    cli._say_beaten(beaten)
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.startswith(f"{beaten.id}: 1 results lie below 0.95")
+    assert line.startswith("x 0.08 of its limit: round_trip round-trip pipe-")
+
+
+def test_the_table_shows_the_best_launch_and_the_second_best(beaten: RunFolder, paths: Paths) -> None:
+    table = Lab.of(beaten, paths, "en").about("limits")
+    cell = table.loc[next(row for row in table.index if "pipe" in row), "cross"]
+    assert (cell.value, cell.low, cell.high, cell.n) == (715, 715, 720, "3")
+
+
+def test_every_report_gives_the_notice_right_after_its_beginning(paths: Paths) -> None:
+    for file in sorted(paths.notebooks.glob("*.ipynb")):
+        cells = ["".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]]
+        prose = [place for place, source in enumerate(cells) if source.startswith("%%prose")]
+        if prose:
+            assert cells[prose[0] + 1].startswith("lab.notice("), file.name
