@@ -25,7 +25,7 @@ from ipclab.machine.placement import Placement, placements
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.proof import payload
 from ipclab.spawn.worker import Worker, zeros
-from ipclab.stats.compare import SLOWER, Side, by_round, compare_all
+from ipclab.stats.compare import SLOWER, Side, by_round, compare
 from ipclab.studies.round_trip.ends import opened
 
 RIVAL, VERSION = "shm-rpc-bridge", "0.2.4"
@@ -150,7 +150,8 @@ def main() -> int:
                 left.unlink(missing_ok=True)
     print("placement      size  theirs, us   ours, us  theirs/ours  ours is")
     good = True
-    for (name, size), (theirs, ours), found in zip(cells, sides, compare_all(sides), strict=True):
+    for (name, size), (theirs, ours) in zip(cells, sides, strict=True):
+        found = compare(theirs, ours)
         middle = [statistics.median(side.medians) for side in (theirs, ours)]
         times = middle[0] / middle[1]
         good &= found.verdict != SLOWER and (times >= TWICE or (name, size) != ("same", SIZES[0]))

@@ -17,8 +17,8 @@ from ipclab.store.samples import Measured
 from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.made import make_launch
 
-THREE = Profile("three", 3, 3, 0.0, 1, 1, 1, ("same",))
-ADAPTIVE = Profile("adaptive", 3, 20, 0.1, 1, 1, 1, ("same",))
+THREE = Profile("three", 3, 3, 0.0, 0.1, 1, 1, 1, ("same",))
+ADAPTIVE = Profile("adaptive", 3, 20, 0.0, 0.1, 1, 1, 1, ("same",))
 
 
 class Told(Progress):

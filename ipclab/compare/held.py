@@ -15,7 +15,7 @@ from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
 LEAST = 2
-MEASURED = ("launch", "order", "flags", "relation", "op", "metric", "unit", "value")
+MEASURED = derived.LAUNCH_VALUES
 BOUNDS = ("limit", "limit_low", "limit_high")
 HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 

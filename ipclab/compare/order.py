@@ -10,12 +10,11 @@ import pandas as pd
 from ipclab.compare.held import Held
 from ipclab.compare.shared import names, pairs
 from ipclab.frames.contests import ALL, CONTEST, fields, races
-from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare_all
+from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 
-ALPHA = 0.05  # of one run's tests; a change of order must be shown by both runs
 FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
 COLUMNS = ("pair", "study", *CONTEST, *FOUND)
-Field = dict[str, list[float]]  # launch medians by the name of the mechanism
+Field = dict[str, Side]  # launch medians by the name of the mechanism
 
 
 def order(runs: Sequence[Held]) -> pd.DataFrame:
@@ -23,8 +22,7 @@ def order(runs: Sequence[Held]) -> pd.DataFrame:
 
     `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there, `ratio_second` in the
     other; `turned`: their order is another there; `shown`: tests within both runs show both orders. Launches of one run
-    are interleaved, so that pairs are compared by round, at the level that Benjamini and Hochberg would give those that
-    turned among all pairs of their contest.
+    are interleaved, so that pairs are compared by round, at the level of all pairs of their contest.
     """
     rows = [{"pair": pair, **row} for pair, first, other in pairs(runs) for row in _rows(first, other)]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -33,7 +31,7 @@ def order(runs: Sequence[Held]) -> pd.DataFrame:
 def fastest(runs: Sequence[Held]) -> pd.DataFrame:
     """Return the fastest mechanism by its median of each contest, one column for each run; indexed by the contest."""
     found = {
-        name: {key: min(entrants, key=lambda each: median(entrants[each])) for key, entrants in _contests(run).items()}
+        name: {key: min(field, key=lambda each: median(field[each].medians)) for key, field in _contests(run).items()}
         for name, run in zip(names(runs), runs, strict=True)
     }
     made = pd.DataFrame(found, columns=names(runs))
@@ -52,22 +50,18 @@ def _rows(first: Held, other: Held) -> Iterator[dict[str, Any]]:
 def _pairs(shared: Sequence[str], one: Field, two: Field) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for pair in combinations(shared, 2):
-        quick, slow = sorted(pair, key=lambda name: median(one[name]))
-        here, there = (median(each[slow]) / median(each[quick]) for each in (one, two))
+        quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
+        here, there = (median(each[slow].medians) / median(each[quick].medians) for each in (one, two))
         turned = there < 1 < here
-        rows.append(dict(zip(FOUND, (quick, slow, here, there, turned, turned), strict=True)))
-    flips = [row for row in rows if row["turned"]]
-    alpha = ALPHA * len(flips) / max(1, len(rows))
-    for entrants, verdict in ((one, SLOWER), (two, FASTER)):
-        sides = [by_round(Side(entrants[row["quick"]]), Side(entrants[row["slow"]])) for row in flips]
-        for row, known in zip(flips, compare_all(sides, alpha=alpha), strict=True):
-            row["shown"] &= known.verdict == verdict
+        wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
+        verdicts = [compare(each[quick], each[slow], len(shared)).verdict == verdict for each, verdict in wanted]
+        rows.append(dict(zip(FOUND, (quick, slow, here, there, turned, turned and all(verdicts)), strict=True)))
     return rows
 
 
 def _contests(run: Held) -> dict[tuple[Any, ...], Field]:
     return {
-        (study, *(head[name] for name in CONTEST)): {name: values for (name, _), values in entrants.items()}
+        (study, *(head[name] for name in CONTEST)): {name: side for (name, _), side in entrants.items()}
         for study, launches in run.launches.items()
         for race in races(study)
         for head, entrants in fields(race, launches)

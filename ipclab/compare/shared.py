@@ -21,6 +21,7 @@ ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
 BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"
 USES = {judge.BELOW: BETTER, judge.ABOVE: WORSE, judge.INSIDE: ALIKE, judge.UNDECIDED: UNDECIDED}
+USES |= {judge.NOT_TESTED: judge.NOT_TESTED}
 KNOWN = ("verdict", "reason", "ratio", "low", "high", "detectable", "launches")
 USE = ("limit", "use", "use_low", "use_high", "used")
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)

@@ -14,6 +14,7 @@ from ipclab.stats.quantity import Quantity
 
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
 SEVERITY = {FAILS: 0, UNDECIDED: 1, HOLDS: 2}
+WORDS = {judge.INSIDE: HOLDS, judge.UNDECIDED: UNDECIDED, judge.NOT_TESTED: UNDECIDED}
 OWN = "own"  # the seed of a person's own claims
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
@@ -94,7 +95,7 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
     It holds when every interval does, fails when one lies outside, and is undecided when one contains a bound.
     """
     try:
-        found = term(source).shown(rule.unit)
+        found = [source.judged(each) for each in term(source).shown(rule.unit)]
     except MissingError as missing:
         return Verdict(NOT_TESTABLE, missing=str(missing))
     if not all(found) or not found:
@@ -107,7 +108,7 @@ def _word(rule: Rule, found: Quantity) -> str:
     slack = [SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0 for end in (rule.low, rule.high)]
     inward = 1 if rule.open else -1
     side = judge.within(found, rule.low + inward * slack[0], rule.high - inward * slack[1])
-    return HOLDS if side == judge.INSIDE else UNDECIDED if side == judge.UNDECIDED else FAILS
+    return WORDS.get(side, FAILS)
 
 
 def _margin(rule: Rule, found: Quantity) -> float:

@@ -14,17 +14,19 @@ import pandas as pd
 
 from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
-from ipclab.stats.compare import SAME, SLOWER, Comparison, Side, by_round, compare_all
+from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, UNDECIDED, Comparison, Side, compare
 from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
-WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided")
+WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
 VALUES = (
     *(*CONTEST, "fastest", "other", "verdict", "reason"),
-    *("ratio", "low", "high", "detectable", "launches", "best", "value"),
+    *("ratio", "low", "high", "level", "detectable", "launches", "best", "value", "point", "other_point"),
 )
+KNOWN = ("ratio", "low", "high", "level", "detectable")
+Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,15 @@ def races(study: str) -> tuple[Race, ...]:
     return tuple(Race(**race) for race in tomllib.loads(file.read_text("utf-8"))["race"])
 
 
-def contests(study: str, launches: pd.DataFrame) -> pd.DataFrame:
+def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return one row for each contest and mechanism that was compared with its fastest, with the columns `VALUES`.
 
-    `launches` is the launch frame of the study; the medians of launches are compared, in the order taken. `best` and
-    `value` are the medians of the fastest and of the other one.
+    `launches` is the launch frame of the study; the medians of launches are compared, by round. `bound` (a share) is
+    what counts as the same. `low` to `high` is the interval that was judged, at `level`; `best` and `value` are the
+    medians of the fastest and of the other one, `point` and `other_point` what they are of.
     """
     held = races(study) if len(launches) else ()
-    rows = [row for race in held for head, sides in fields(race, launches) for row in _compared(sides, head)]
+    rows = [row for race in held for head, sides in fields(race, launches) for row in _compared(sides, head, bound)]
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
 
 
@@ -79,8 +82,8 @@ def winners(found: pd.DataFrame) -> pd.DataFrame:
 
     Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that were not shown to be
     slower), `slower` (a list), `least` and `most` (the ends of the medians of the tied), `detectable` (a slow-down that
-    would have been found for each that is undecided, else NaN) and `decided`: something was shown to be slower, or all
-    to be the same.
+    would have been found for each that is undecided, else NaN), `decided`: something was shown to be slower, or all to
+    be the same, and `state`: "decided", or why not ("undecided", "not tested").
     """
     rows = [{**dict(zip(CONTEST, key, strict=True)), **_winner(part)} for key, part in found.groupby(list(CONTEST))]
     return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
@@ -91,31 +94,38 @@ def _winner(part: pd.DataFrame) -> dict[str, Any]:
     rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
     equal, unknown = rivals[rivals.verdict != SLOWER], rivals[~rivals.verdict.isin([SLOWER, SAME])]
     least = float(part.best.iloc[0])
+    decided = bool(len(slower)) or unknown.empty
+    state = "decided" if decided else NOT_TESTED if (unknown.verdict == NOT_TESTED).all() else UNDECIDED
     values = (
         *(fastest, [fastest, *equal.other], list(slower.other), least, max([least, *equal.value])),
-        *(unknown.detectable.max(skipna=False) if len(unknown) else float("nan"), bool(len(slower)) or unknown.empty),
+        *(unknown.detectable.max(skipna=False) if len(unknown) else float("nan"), decided, state),
     )
     return dict(zip(WINNER, values, strict=True))
 
 
-def pairs(launches: pd.DataFrame, by: str, name: str = "backend") -> pd.DataFrame:
-    """Return what is known of every pair of mechanisms at each level of `by`, corrected for all of them together.
+def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE) -> pd.DataFrame:
+    """Return what is known of every pair of mechanisms at each level of `by`; each level is a contest of its own.
 
     `launches` are rows of a launch frame with one metric of one op, `name` is what tells the mechanisms apart. Columns:
-    first, other, `by`, verdict (of the other one over the first), reason, ratio, low, high, detectable, launches.
+    first, other, `by`, verdict (of the other one over the first), reason, `KNOWN`, launches.
     """
-    heads, sides = [], []
+    rows = []
     for level, part in launches.groupby(by, sort=False):
-        medians = {str(each): Side(list(rows.value)) for each, rows in part.groupby(name)}
-        for first, other in combinations(sorted(medians), 2):
-            heads.append({"first": first, "other": other, by: level})
-            sides.append(by_round(medians[first], medians[other]))
-    rows = [{**head, **_known(found)} for head, found in zip(heads, compare_all(sides), strict=True)]
-    return pd.DataFrame(rows, columns=["first", "other", by, *VALUES[VALUES.index("verdict") :]])
+        sides = {str(each): side_of(mine) for each, mine in part.groupby(name)}
+        for first, other in combinations(sorted(sides), 2):
+            found = compare(sides[first], sides[other], len(sides), bound)
+            rows.append({"first": first, "other": other, by: level, **_known(found)})
+    return pd.DataFrame(rows, columns=["first", "other", by, "verdict", "reason", *KNOWN, "launches"])
 
 
-def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], dict[tuple[str, str], list[float]]]]:
-    """Yield each contest of `race` by its `CONTEST` columns, with launch medians by entrant (name, point)."""
+def side_of(rows: pd.DataFrame) -> Side:
+    """Return the launch medians of one point with their rounds: without any, its k-th launch is of round k."""
+    rounds = rows["round"] if "round" in rows else range(len(rows))
+    return Side(list(rows.value), rounds=[int(number) for number in rounds])
+
+
+def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], Sides]]:
+    """Yield each contest of `race` by its `CONTEST` columns, with its entrants by name and point."""
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
     wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
     taking_part = [_with(wanted, {**race.levels, **further}) for further in race.either]
@@ -134,7 +144,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
             if len(entrants):
                 names = entrants[list(race.names)].astype(str).agg(" ".join, axis=1)
                 groups = entrants.groupby([names, "point"], sort=True)
-                sides = {(str(name), str(point)): list(part.value) for (name, point), part in groups}
+                sides = {(str(name), str(point)): side_of(part) for (name, point), part in groups}
                 yield {**head, "among": among}, sides
 
 
@@ -142,17 +152,17 @@ def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
     return narrowed(wanted, levels) if levels.keys() <= set(wanted) else wanted.iloc[:0]
 
 
-def _compared(sides: dict[tuple[str, str], list[float]], head: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    medians = {key: median(values) for key, values in sides.items()}
+def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:
+    medians = {key: median(side.medians) for key, side in sides.items()}
     best, *others = sorted(sides, key=medians.__getitem__)
-    head |= {"fastest": best[0], "best": medians[best]}
-    found = compare_all([by_round(Side(sides[best]), Side(sides[other])) for other in others])
+    head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
     if not others:
-        yield {**head, "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best]))}
-    for other, known in zip(others, found, strict=True):
-        yield {**head, "other": other[0], "value": medians[other], **_known(known)}
+        yield {**head, "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best].medians))}
+    for other in others:
+        found = compare(sides[best], sides[other], len(sides), bound)
+        yield {**head, "other": other[0], "value": medians[other], "other_point": other[1], **_known(found)}
 
 
 def _known(found: Comparison) -> dict[str, Any]:
-    numbers = {name: getattr(found, name) for name in ("ratio", "low", "high", "detectable")}
+    numbers = {name: getattr(found, name) for name in KNOWN}
     return {"verdict": found.verdict, "reason": found.reason, **numbers, "launches": "/".join(map(str, found.launches))}

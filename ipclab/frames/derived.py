@@ -22,10 +22,11 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of
+from ipclab.studies.profile import profile
 
 FOLDER = "frames"
 KINDS = ("points", "launches", "contests")
-LAUNCH_VALUES = ("launch", "order", "flags", "relation", "op", "metric", "unit", "value")
+LAUNCH_VALUES = ("launch", "order", "round", "flags", "relation", "op", "metric", "unit", "value")
 # What frames depend on beside the samples.
 CODE = ("frames/points.py", "frames/contests.py", "stats", "store/samples.py", "store/schema.py", "studies")
 
@@ -37,15 +38,15 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     kept there. Raises `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
     """
     study_of(study)
-    stamp, file = _stamp(run, study), run.path / FOLDER / f"{study}-{kind}.parquet"
-    if _note(file) == {"stamp": stamp, "sha256": sha256(file) if file.is_file() else ""}:
+    now, file = stamp(run, study), run.path / FOLDER / f"{study}-{kind}.parquet"
+    if _note(file) == {"stamp": now, "sha256": sha256(file) if file.is_file() else ""}:
         return pd.read_parquet(file)
-    made = {name: _parquet(frame) for name, frame in zip(KINDS, _derived(run.path, study, stamp), strict=True)}
+    made = {name: _parquet(frame) for name, frame in zip(KINDS, _derived(run.path, study, now), strict=True)}
     with suppress(LabError):  # a run's folder that cannot be written
         for name, content in made.items():
             part = file.with_name(f"{study}-{name}.parquet")
             write_whole(part, content)
-            note = {"stamp": stamp, "sha256": hashlib.sha256(content).hexdigest()}
+            note = {"stamp": now, "sha256": hashlib.sha256(content).hexdigest()}
             write_whole(part.with_suffix(".json"), json.dumps(note).encode())
     return pd.read_parquet(io.BytesIO(made[kind]))
 
@@ -54,6 +55,11 @@ def _parquet(made: pd.DataFrame) -> bytes:
     content = io.BytesIO()
     made.to_parquet(content, compression="zstd", index=False)
     return content.getvalue()
+
+
+def bound(run: RunFolder) -> float:
+    """Return what counts as the same in `run` (a share): what its profile can resolve."""
+    return profile(run.about["parameters"]["profile"]).same
 
 
 def measured(run: RunFolder) -> list[str]:
@@ -66,12 +72,13 @@ def measured(run: RunFolder) -> list[str]:
 def _derived(folder: Path, study: str, _stamp_of: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     from ipclab.store.run import read as read_run
 
-    files = [file for file in read_run(folder).point_files() if file.parent.name == study]
+    run = read_run(folder)
+    files = [file for file in run.point_files() if file.parent.name == study]
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
         rows = list(pool.map(_rows, files, chunksize=8))
     points, launches = (list(chain.from_iterable(each[kind] for each in rows)) for kind in (0, 1))
     found = frame(launches, LAUNCH_VALUES)
-    return frame(points, VALUES), found, contests(study, found)
+    return frame(points, VALUES), found, contests(study, found, bound(run))
 
 
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:
@@ -86,7 +93,8 @@ def _note(file: Path) -> object:
         return None
 
 
-def _stamp(run: RunFolder, study: str) -> str:
+def stamp(run: RunFolder, study: str) -> str:
+    """Return a digest of what the frames of `study` follow from: samples and code."""
     files = run.about["files"].items()
     held = sorted(f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/"))
     return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()

@@ -42,7 +42,8 @@ class RuleError(ValueError):
 class Source:
     """Where addresses are looked up: the frames of a run by study, the texts' tables, or amounts given by address.
 
-    `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a quantity of a row.
+    `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a quantity of a row,
+    `judged` gives a result the interval that is judged.
     """
 
     points: Points
@@ -51,6 +52,7 @@ class Source:
     given: Mapping[str, Quantity] | None = None
     loose: bool = False
     value: Callable[[Any], Quantity] = quantity
+    judged: Callable[[Quantity], Quantity] = of
     frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
     cached: dict[Address, "Values"] = field(default_factory=dict, compare=False)
 

@@ -1,7 +1,6 @@
 """The tidy frame of a study: one row for each point, op and metric, one column for each factor."""
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 from ipclab.stats.intervals import Estimate, Samples, quantile_estimate, statistic_estimate
 from ipclab.stats.modes import modes
 from ipclab.stats.ranktest import drift
+from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
@@ -24,7 +24,7 @@ FACT_UNITS = {"_ns": "ns", "_per_second": "1/s", "_share": "share", "bytes": "B"
 VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]
-Seed = Callable[[str], int]
+ROUND = "round"  # among a launch's facts
 
 
 def point_rows(measured: Measured) -> Iterator[Row]:
@@ -41,7 +41,8 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
     point = measured.point
     head = {"study": point.study, "point": point.id, **point.key()}
     for number, launch in enumerate(measured.launches):
-        about = {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
+        about: Row = {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
+        about[ROUND] = launch.facts.get(ROUND, number)  # a run of old has none
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
             times = launch.times(op)
@@ -52,6 +53,13 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")
                 yield {**head, **about, "op": op, "metric": name, "unit": unit, "value": float(number_of)}
+
+
+def medians(point: Point, taken: Iterable[tuple[int, Mapping[str, float]]]) -> Iterator[Row]:
+    """Yield the rows of a launch frame that contests need, from each launch's round and its medians by op."""
+    head = {"study": point.study, "point": point.id, **point.key(), "metric": "p50", "unit": "ns"}
+    for number, found in taken:
+        yield from ({**head, ROUND: number, "op": op, "value": value} for op, value in found.items())
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
@@ -70,46 +78,39 @@ def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tupl
     ops, flags = measured.op_names(), _flags(measured)
     first = measured.launches[0]
     for op in (*ops, *(op for op in first.counters if op not in ops)):
-        seed = _seed(measured, op)
         if op in ops:
-            yield from _times(measured, op, seed)
+            yield from _times(measured, op)
         samples = sum(len(launch.samples.get(op, ())) for launch in measured.launches)
         for name in sorted(first.counters.get(op, {})):
             values = [launch.counters[op][name] for launch in measured.launches]
             unit = COUNTER_UNITS.get(name, "count")
-            yield op, name, unit, statistic_estimate(values, samples, seed(name)), flags
+            yield op, name, unit, statistic_estimate(values, samples), flags
     for name, known in first.facts.items():  # numbers that the workers noted with each launch, such as its total time
-        if isinstance(known, int | float):
+        if isinstance(known, int | float) and name != ROUND:
             unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
             values = [float(launch.facts[name]) for launch in measured.launches]  # type: ignore[arg-type]
-            found = statistic_estimate(values, len(values), _seed(measured, "launch")(name))
-            yield "launch", name, unit, found, flags
+            yield "launch", name, unit, statistic_estimate(values, len(values)), flags
 
 
-def _seed(measured: Measured, op: str) -> Seed:
-    text = f"{measured.point.id} {op}"
-    return lambda metric: int.from_bytes(hashlib.sha256(f"{text} {metric}".encode()).digest()[:8])
-
-
-def _times(measured: Measured, op: str, seed: Seed) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
+def _times(measured: Measured, op: str) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
     point, flags = measured.point, _flags(measured)
     launches = [np.sort(launch.times(op)) for launch in measured.launches]
     for metric, q in QUANTILES.items():
         few = ("few-samples",) if min(len(x) for x in launches) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
-        found = quantile_estimate(launches, q, seed(metric))
+        found = quantile_estimate(launches, q)
         yield op, metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
         if metric == "p50" and "." not in op and point.size_bytes and found.low > 0:
             yield op, "bandwidth", "B/s", found.inverse(point.size_bytes * 1e9), flags
-    for metric, found in _moments(launches, seed):
+    for metric, found in _moments(launches):
         yield op, metric, "ns", found, flags
 
 
-def _moments(launches: Sequence[Samples], seed: Seed) -> Iterator[tuple[str, Estimate]]:
+def _moments(launches: Sequence[Samples]) -> Iterator[tuple[str, Estimate]]:
     count = sum(len(values) for values in launches)
     for name, end in (("min", float(min(each[0] for each in launches))), ("max", float(max(x[-1] for x in launches)))):
         yield name, Estimate(end, end, end, len(launches), count)
     for name, of in (("mean", np.mean), ("sd", np.std)):
-        yield name, statistic_estimate([float(of(values)) for values in launches], count, seed(name))
+        yield name, statistic_estimate([float(of(values)) for values in launches], count)
 
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:

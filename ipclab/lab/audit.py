@@ -208,7 +208,7 @@ class Audit(Data):
     def _sources(self) -> tuple[Source, Source]:
         """Where rules look up values: the texts' tables, and the run's frames."""
         table = partial(worded, self.paths)
-        run = Source(lambda study: derived.read(self.run, study, "points"), table, self._known)
+        run = Source(lambda study: derived.read(self.run, study, "points"), table, self._known, judged=self.judged)
         return Source(table, table, loose=True), run
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.frames import address, derived
+from ipclab.frames import address, derived, judged
 from ipclab.frames.limits import beaten, impossible, with_limits
 from ipclab.frames.points import VALUES
 from ipclab.frames.published import published, worded
@@ -25,6 +25,7 @@ from ipclab.store.samples import decode
 
 DASH = "–"
 ABSENT = N_("Not measured in this run.")
+FEW = N_("The launches of this run cannot test this, whatever the difference.")
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +156,19 @@ class Data:
             Quantity(1.0) if base and top.sources == base.sources else top / base
             for top, base in zip(found.cell, bases, strict=True)
         ]
-        return found.assign(cell=pd.Series(ratios, found.index, dtype=object))
+        return found.assign(cell=pd.Series(map(self.judged, ratios), found.index, dtype=object))
+
+    def judged(self, found: Quantity) -> Quantity:
+        """Return a ratio of two medians of one contest with the interval that the contest judged; others as they are.
+
+        Tables, prose and `choose` ask here, so that what is printed is what was judged.
+        """
+        return judged.judged(self.run, found)
+
+    @property
+    def bound(self) -> Quantity:
+        """Return what counts as the same in this run: a share that its profile can resolve."""
+        return Quantity(derived.bound(self.run), "share", kind="computed")
 
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval.
@@ -203,7 +216,8 @@ class Data:
     def lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
         """Return what a placeholder names: a variable of the notebook, or the value at an address."""
         found = address.at(name, self.points, self.text)
-        return prose.named(name, {**self.namespace(), **(more or {})}) if found is None else found
+        known = prose.named(name, {**self.namespace(), **(more or {})}) if found is None else found
+        return self.judged(known) if isinstance(known, Quantity) else known
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
@@ -249,12 +263,13 @@ class Data:
         missing: str = ABSENT,
         told: str = "",
     ) -> str:
-        """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or neither.
+        """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or undecided.
 
+        Where so few launches could not have shown either, that is said in its place.
         `told` leads each of them, such as the value itself; of what was not measured, `missing` alone is said.
         """
-        alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided}
-        chosen = alternatives.get(judge.side(found, bound))
+        alternatives = {judge.ABOVE: above, judge.BELOW: below, judge.UNDECIDED: undecided, judge.NOT_TESTED: FEW}
+        chosen = alternatives.get(judge.side(self.judged(found), bound))
         return " ".join(self.say(part) for part in ((told, chosen) if chosen else (missing,)) if part)
 
 

@@ -143,7 +143,7 @@ def _head(lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:
 
 def _text(lab: Data, column: str, value: Any, spec: str) -> str:
     if isinstance(value, Quantity):
-        return lab.numbers.format(value, spec) if value else DASH
+        return lab.numbers.format(lab.judged(value), spec) if value else DASH
     if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
         unit = next((word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1")
         return lab.numbers.format(Quantity(value, unit), "int" if "int" in spec.split(",") else "")

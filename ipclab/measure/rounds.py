@@ -16,6 +16,7 @@ from ipclab.store.samples import Measured
 from ipclab.studies.profile import Profile
 
 FAILURES_ALLOWED = 2
+TARGET = 0.1
 MeasureLaunch = Callable[[Point], Launch]
 Store = Callable[[Point, Measured | str], None]
 
@@ -72,7 +73,7 @@ def measure(
 def _measure_block(
     block: list[Point], profile: Profile, seed: int, launch: MeasureLaunch, store: Store, progress: Progress
 ) -> None:
-    limits = profile.least_launches, profile.most_launches, profile.target
+    limits = profile.least_launches, profile.most_launches, TARGET
     going = {point.id: Progressing(point, Precision(point.primary, *limits)) for point in block}
     round_number = 0
     while going:

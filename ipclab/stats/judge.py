@@ -1,23 +1,34 @@
-"""The judge: what an interval supports. Tables, sentences and claims all ask here."""
+"""The judge: what an interval supports. Tables, marks, sentences, claims and comparisons of machines all ask here.
+
+Undecided is what was tested and not shown; not tested is what so few launches cannot show, whatever the difference:
+their interval has no end.
+"""
+
+from math import inf
 
 from ipclab.stats.quantity import Quantity
 
-ABOVE, BELOW, INSIDE, UNDECIDED, MISSING = "above", "below", "inside", "undecided", "missing"
+ABOVE, BELOW, INSIDE, MISSING = "above", "below", "inside", "missing"
+UNDECIDED, NOT_TESTED = "undecided", "not tested"
 
 
 def side(found: Quantity, bound: float) -> str:
-    """Return whether a quantity is shown to be `above` or `below` a bound; else `undecided`, or `missing`."""
-    if not found:
-        return MISSING
-    low, high = found.ends
-    return ABOVE if low > bound else BELOW if high < bound else UNDECIDED
+    """Return whether a quantity is shown to be `above` or `below` a bound; else `undecided` or `not tested`."""
+    return within(found, bound, bound, inside=False)
 
 
-def within(found: Quantity, low: float, high: float) -> str:
-    """Return whether a quantity is shown to lie `inside` two bounds (both included), `below` or `above` them."""
-    if not found:
-        return MISSING
-    first, last = found.ends
-    if low <= first and last <= high:
+def within(found: Quantity, low: float, high: float, inside: bool = True) -> str:
+    """Return whether a quantity is shown to lie `inside` two bounds (both included), `below` or `above` them.
+
+    Else it is `undecided`, `not tested`, or `missing`. Without `inside` only the sides are asked for.
+    """
+    return of_interval(*found.ends, low, high, inside) if found else MISSING
+
+
+def of_interval(first: float, last: float, low: float, high: float, inside: bool = True) -> str:
+    """Return what the interval from `first` to `last` shows of two bounds, as `within` does."""
+    if inside and low <= first and last <= high:
         return INSIDE
-    return BELOW if last < low else ABOVE if first > high else UNDECIDED
+    if last < low or first > high:
+        return BELOW if last < low else ABOVE
+    return NOT_TESTED if first == -inf or last == inf else UNDECIDED

@@ -13,9 +13,10 @@ class Profile:
     """The effort of one sweep."""
 
     name: str
-    least_launches: int  # of a point
+    least_launches: int  # of a point; one that takes part in a contest gets what telling its mechanisms apart needs
     most_launches: int
-    target: float  # width of the 95 % interval of each primary op, over the median, below which a point ends before
+    seconds: float  # of measuring, after which no question that is still open gets more launches
+    same: float  # how much two mechanisms that count as the same may differ (a share): what so many launches resolve
     budget_ns: int  # for how long about a launch samples
     least_samples: int
     most_samples: int
@@ -31,10 +32,10 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("smoke", 2, 2, 0.0, 1 * MS, 3, 20, PLACEMENTS),
-        Profile("quick", 5, 7, 0.10, 12 * MS, 3, 1_000, PLACEMENTS),
-        Profile("standard", 10, 30, 0.05, 60 * MS, 20, 5_000, PLACEMENTS, 60.0),
-        Profile("full", 20, 60, 0.03, 250 * MS, 100, 50_000, PLACEMENTS, 120.0),
+        Profile("smoke", 2, 2, 0.0, 0.10, 1 * MS, 3, 20, PLACEMENTS),
+        Profile("quick", 6, 40, 270.0, 0.10, 8 * MS, 3, 1_000, PLACEMENTS),
+        Profile("standard", 12, 60, 3_600.0, 0.05, 60 * MS, 20, 5_000, PLACEMENTS, 60.0),
+        Profile("full", 18, 90, 6 * 3_600.0, 0.05, 250 * MS, 100, 50_000, PLACEMENTS, 120.0),
     )
 }
 

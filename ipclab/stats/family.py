@@ -1,0 +1,48 @@
+"""The level of one comparison among all of a contest and all looks at it, so that a contest errs in 5 % at most.
+
+Every two mechanisms of a contest may be compared, since the fastest is known only afterwards: the level of a pair is
+that of the studentized range (Tukey; of ranks: Steel, Technometrics 2, 1960, 197-207; Dwass 1960). Launches are looked
+at several times, and those of undecided pairs go on: each look has a share of the error (Lan and DeMets, Biometrika 70,
+1983, 659-663, here summed), and its interval holds whenever one stops (Jennison and Turnbull, J. R. Statist. Soc. B 51,
+1989, 305-361).
+"""
+
+from bisect import bisect_left
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from ipclab.stats.ranktest import least_p
+
+ALPHA = 0.05  # of a contest: any wrong verdict at any look
+LOOKS = (8, 12, 18, 27, 40, 60, 90)  # launches of a pair at which it is judged
+SHARES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05)  # of the error at each look
+GRID = np.linspace(-8.0, 8.0, 1601)
+
+
+def pair_level(mechanisms: int, launches: int) -> float:
+    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look that is due then."""
+    look = min(bisect_left(LOOKS, launches), len(LOOKS) - 1)
+    share = SHARES[look] if launches >= LOOKS[0] else 1.0  # fewer were never looked at, but taken as they came
+    return range_level(max(2, mechanisms), ALPHA * share)
+
+
+def launches_needed(mechanisms: int) -> int:
+    """Return the fewest launches after which some pair among `mechanisms` can be told apart; not before a look."""
+    return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
+
+
+@lru_cache(maxsize=1024)
+def range_level(count: int, alpha: float) -> float:
+    """Return the two-sided level of a pair at which the range of `count` normal means errs with `alpha`."""
+    normal = NormalDist()
+    density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
+    below = np.array([normal.cdf(z) for z in GRID])
+    low, high = 1.0, 14.0
+    while high - low > 1e-6:  # noqa: PLR2004
+        width = (low + high) / 2
+        within = below - np.array([normal.cdf(z - width) for z in GRID])
+        kept = count * float(np.trapezoid(density * within ** (count - 1), GRID))
+        low, high = (width, high) if 1 - kept > alpha else (low, width)
+    return 2 * (1 - normal.cdf(high / np.sqrt(2)))
