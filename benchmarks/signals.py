@@ -3,7 +3,7 @@
     python benchmarks/signals.py [SIGNALS] [SEED] [STUDY ...]
 
 One study after the other is measured under profile smoke. A signal hits the measuring process, its fork server or any
-process of its session at a random moment, and the same command goes on; after ten signals it is left alone, and the run
+process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the run
 must become complete with the points that were asked for. It prints a line for each study in turn and one of counts, and
 exits with 1 if anything was left, a run was incomplete, a traceback was printed, or a decoy was removed.
 """
@@ -21,14 +21,18 @@ from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 
-from ipclab.measure.request import Request
+from ipclab.measure.request import Request, levels
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store import run as folder
-from ipclab.studies.installed import ORDER
+from ipclab.studies.interface import Sweep
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-LONGEST = 8.0  # seconds until the signal
-EACH = 10  # signals, before a run is left alone
+LONGEST = 5.0  # seconds until the signal
+EACH = 20  # signals, before a run is left alone
+FEWER = {  # points: a level that leaves every mechanism in
+    **{"payload": "placement=cross", "shared_dict": "entries=100", "multiplexer": "threshold=4096"},
+    **{"round_trip": "placement=free", "file_io": "threads=2"},
+}
 
 
 def children(pid: int) -> list[int]:
@@ -60,7 +64,18 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
     """Measure `study`, `count` times hit by a signal, until a run is complete; count what happened."""
     temporary, data = top / "tmp", top / "data"
     env = {**os.environ, "IPCLAB_DATA": str(data), "TMPDIR": str(temporary)}
-    command = [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke", "--study", study]
+    command = [
+        sys.executable,
+        "-m",
+        "ipclab",
+        "measure",
+        "--profile",
+        "smoke",
+        "--study",
+        study,
+        "--level",
+        FEWER[study],
+    ]
     tally: Counter[str] = Counter()
     for _ in range(5 * EACH):
         measuring = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -80,7 +95,8 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
 
 def whole(study: str, data: Path) -> bool:
     """Tell whether the newest run has the points that were asked for, none of them failed; it is then removed."""
-    wanted = {point.id for _, points in Request((study,), "smoke").points() for point in points}
+    request = Request((study,), "smoke", sweep=Sweep(levels=levels((FEWER[study],))))
+    wanted = {point.id for _, points in request.points() for point in points}
     newest = max((folder.read(file.parent) for file in data.glob("runs/*/*/run.json")), key=lambda run: run.id)
     no_parts = not [*newest.path.rglob("*.part")]
     have = {file.stem for file in newest.point_files()} | set(newest.about["points"])
@@ -91,7 +107,7 @@ def whole(study: str, data: Path) -> bool:
 def main() -> int:
     """Send the signals and count what went wrong."""
     count, seed = (int(word) for word in (sys.argv[1:3] + ["200", "1"][len(sys.argv) - 1 :])[:2])
-    studies = cycle(sys.argv[3:] or ORDER[1:])  # each of which measures the limits too
+    studies = cycle(sys.argv[3:] or FEWER)  # each of which measures the limits too
     chance, top = random.Random(seed), Path(tempfile.mkdtemp(prefix="signals-"))
     decoy = SHARED_MEMORY / "ipclab-1-deadbeefdeadbeef-1-decoy"
     (top / "tmp").mkdir()
