@@ -3,9 +3,9 @@
     python benchmarks/signals.py [SIGNALS] [SEED] [STUDY ...]
 
 One study after the other is measured under profile smoke. A signal hits the measuring process, its fork server or any
-process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the run
-must become complete with the points that were asked for. It prints a line for each study in turn and one of counts, and
-exits with 1 if anything was left, a run was incomplete, a traceback was printed, or a decoy was removed.
+process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the
+run must become complete with the points that were asked for. It prints a line for each study in turn and one of counts,
+and exits with 1 if anything was left, a run was incomplete, a traceback was printed, or a decoy was removed.
 """
 
 import os
