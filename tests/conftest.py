@@ -1,17 +1,20 @@
 """Fixtures of several test modules."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
+from ipclab.__main__ import main
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.bundle.pack import pack
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from tests.bundled import make_run
-from tests.commands import ROOT
+from tests.commands import ROOT, environment
 from tests.made import make_launch
 
 
@@ -22,9 +25,31 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return Paths(ROOT)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def ipclab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., "CompletedProcess[str]"]:
+    """The command line, called in this process as a shell in `tmp_path` would, with data of its own there."""
+
+    def called(*words: str) -> "CompletedProcess[str]":
+        for name, value in environment(tmp_path).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["ipclab", *words])
+        code = 0
+        try:
+            main()
+        except SystemExit as ended:
+            assert isinstance(ended.code, int)
+            code = ended.code
+        return CompletedProcess(words, code, *capfd.readouterr())
+
+    return called
+
+
+@pytest.fixture(scope="session")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """One fork server for a module, whose workers can import `tests.targets`."""
+    """One fork server for all modules, whose workers can import `tests.targets`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
         with Launcher(tmp_path_factory.mktemp("ledger")) as made:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,7 @@ from tests.commands import ROOT, environment
 WRONG_USE, FAILED = 2, 1
 
 
-def ipclab(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ipclab", *words]
-    env = environment(folder)
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.parametrize(
@@ -43,8 +41,8 @@ def ipclab(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (("mesure",), "No such command"),
     ],
 )
-def test_wrong_use_is_one_line_with_the_fix(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
-    done = ipclab(tmp_path, *words)
+def test_wrong_use_is_one_line_with_the_fix(ipclab: Run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    done = ipclab(*words)
     assert done.returncode == WRONG_USE
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
@@ -53,38 +51,41 @@ def test_wrong_use_is_one_line_with_the_fix(tmp_path: Path, words: tuple[str, ..
     assert not list((tmp_path / "data").rglob("*.json"))
 
 
-def test_a_data_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_data_folder_that_cannot_be_written(ipclab: Run, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
-    done = ipclab(tmp_path, "measure", "--study", "payload", "--profile", "smoke")
+    done = ipclab("measure", "--study", "payload", "--profile", "smoke")
     assert done.returncode == FAILED
     assert done.stderr.count("\n") == 1
     assert "IPCLAB_DATA" in done.stderr
 
 
-def test_a_corrupt_run_is_named(tmp_path: Path) -> None:
+def test_a_corrupt_run_is_named(ipclab: Run, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "run.json").write_text('{"schema": 1')
-    done = ipclab(tmp_path, "report", "--run", str(run))
+    done = ipclab("report", "--run", str(run))
     assert done.returncode == FAILED
     assert "run.json cannot be read" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_backends_are_listed_with_reasons(tmp_path: Path) -> None:
-    lines = ipclab(tmp_path, "backends").stdout.splitlines()
+def test_backends_are_listed_with_reasons(ipclab: Run) -> None:
+    lines = ipclab("backends").stdout.splitlines()
     assert [line.split()[0] for line in lines] == sorted(line.split()[0] for line in lines)
     assert all(line.split(None, 1)[1].startswith(("ready", "not testable here: ")) for line in lines)
 
 
-def test_check_without_reports_says_what_to_do(tmp_path: Path) -> None:
-    done = ipclab(tmp_path, "check", "--out", str(tmp_path / "reports"))
+def test_check_without_reports_says_what_to_do(ipclab: Run, tmp_path: Path) -> None:
+    done = ipclab("check", "--out", str(tmp_path / "reports"))
     assert done.returncode == FAILED
     assert "make report" in done.stdout
 
 
 def test_clean_finds_nothing_in_a_fresh_checkout(tmp_path: Path) -> None:
-    assert ipclab(tmp_path, "clean").stdout == "nothing was left behind\n"
+    command = [sys.executable, "-m", "ipclab", "clean"]
+    env = environment(tmp_path)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "nothing was left behind\n", "")
 
 
 def test_make_help_lists_the_targets() -> None:

@@ -90,6 +90,7 @@ def test_every_factor_can_go_across(desk: Desk) -> None:
     desk.across.value = "size_bytes"
 
 
+@pytest.mark.slow
 def test_fewer_mechanisms_and_other_points(desk: Desk) -> None:
     desk.backends.value = ("tcp", "unix")
     assert set(desk.rows.backend) == {"tcp", "unix"}

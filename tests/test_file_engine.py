@@ -16,7 +16,7 @@ if not hasattr(native, "read_files"):
     pytest.skip("the native package installed has no file engine", allow_module_level=True)
 
 DEADLINE_NS = 60_000_000_000
-SIZES = [0, 1, 7, 8, 511, 512, 4095, 4096, 4097, 65_536, 100_003, 1_048_577] + [int(3.7 * n * n) for n in range(180)]
+SIZES = [0, 1, 7, 8, 511, 512, 4095, 4096, 4097, 65_536, 100_003, 1_048_577] + [int(3.7 * n * n) for n in range(90)]
 MIXES = [
     ["both"],
     ["both"] * 3,

@@ -1,10 +1,9 @@
 """Runs compared: verdicts on made-up machines whose truth is known, what is shared, limits, order, facts, words."""
 
 import math
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
+from subprocess import CompletedProcess
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ from ipclab.render.report import notebooks_of
 from ipclab.stats.compare import Side, compare_runs, together
 from ipclab.stats.ranktest import least_p, p_value
 from ipclab.store.point import Point
-from tests.commands import ROOT, environment
+from tests.commands import ROOT
 from tests.simulated import Machine, limits, points, run
 
 STEADY = Machine(scatter=0.01, launches=12)
@@ -199,10 +198,8 @@ def test_any_number_of_runs_and_a_row_for_every_point() -> None:
         (["import", "nowhere"], "is no file"),
     ],
 )
-def test_wrong_use_is_one_line(tmp_path: Path, words: list[str], says: str) -> None:
-    command = [sys.executable, "-m", "ipclab", *words]
-    env = environment(tmp_path)
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+def test_wrong_use_is_one_line(ipclab: Callable[..., "CompletedProcess[str]"], words: list[str], says: str) -> None:
+    done = ipclab(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert says in done.stderr
 

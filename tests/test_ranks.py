@@ -157,6 +157,7 @@ with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
 """
 
 
+@pytest.mark.slow
 @needs_mpi
 @pytest.mark.parametrize("too", ["nobody", "server"])
 def test_killed_with_their_owner_ranks_leave_nothing(tmp_path: Path, too: str) -> None:
