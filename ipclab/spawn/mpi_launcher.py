@@ -87,17 +87,13 @@ class RankSet:
                 raise LaunchError(f"mpiexec ended before its ranks were up{why}", self._words())
             wire = Wire(listening.accept()[0])
             with suppress(EOFError, ConnectionError):  # then `mpiexec` ends too
-                hello = wire.receive(Meeting, deadline).published
-                self.alone &= hello["network"] != network()
-                self.wires[hello["rank"]] = wire
-        coming = dict(sorted(self.wires.items()))
-        for rank, said in hear(coming, Said, deadline):
-            del coming[rank]
-            if said is None:
-                raise self._died(rank, {})
-            if said != Meeting({"ranks": self.count}):
-                why = said.why if isinstance(said, Failed) else f"MPI counts other than {self.count} ranks"
-                raise LaunchError(f"rank {rank} could not start", why)
+                said: Meeting | Failed = wire.receive(Meeting | Failed, deadline)
+                if isinstance(said, Failed):
+                    raise LaunchError("a rank could not start", said.why)
+                rank, ranks, theirs = said.published["rank"], said.published["ranks"], said.published["network"]
+                if ranks != self.count:
+                    raise LaunchError(f"rank {rank} could not start", f"MPI counts {ranks} ranks, not {self.count}")
+                self.wires[rank], self.alone = wire, self.alone and theirs != network()
 
     def up(self) -> bool:
         """Tell whether `mpiexec` still runs, as far as is known: it ends with its fork server."""

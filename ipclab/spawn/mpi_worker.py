@@ -150,7 +150,6 @@ def main() -> None:
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(f"/proc/self/fd/{folder}/socket")  # short, however long the folder's own path is
     wire = Wire(sock)
-    wire.send(Meeting({"rank": rank, "network": network()}))
     with confessing(wire.send):
         import numpy  # noqa: F401
         from mpi4py import MPI
@@ -160,7 +159,7 @@ def main() -> None:
         gc.disable()
         gc.collect()
         gc.freeze()
-        wire.send(Meeting({"ranks": MPI.COMM_WORLD.size}))
+        wire.send(Meeting({"rank": rank, "ranks": MPI.COMM_WORLD.size, "network": network()}))
     with suppress(EOFError, OSError):  # the measuring process ends all ranks when one fails
         while True:
             run(MPI.COMM_WORLD, wire.receive(Command), wire.send)

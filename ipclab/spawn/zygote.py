@@ -22,11 +22,12 @@ import msgspec
 
 from ipclab.spawn.launcher import Child, Kill, Start
 from ipclab.spawn.ledger import close_session, file_of, read_session
-from ipclab.spawn.life import live
 from ipclab.spawn.network import leave_network, may_leave_network
+from ipclab.spawn.worker import Worker, confessing, perform
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 REQUEST_BYTES = 1 << 16
+FRESH = "import sys; from ipclab.spawn.zygote import fresh; fresh(*sys.argv[1:])"
 ENVIRONMENT = dict(os.environ)  # as it was given to us: a fresh interpreter gets this
 
 
@@ -35,6 +36,19 @@ def die_with_parent(parent: int, sign: int = signal.SIGKILL) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, sign)
     if os.getppid() != parent:
         os.kill(os.getpid(), sign)
+
+
+def live(start: Start, control: int) -> None:
+    """Be the worker that `start` describes over the socket with descriptor `control`."""
+    worker = Worker(socket.socket(fileno=control), start.role.name, start.prefix, start.folder)
+    with confessing(worker.wire.send):
+        perform(worker, start.role.target, start.role.arguments, worker.wire.send)
+
+
+def fresh(request: str, control: str) -> None:
+    """Be that worker in an interpreter of its own."""
+    live(msgspec.json.decode(request, type=Start), int(control))
+    os._exit(0)
 
 
 def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
@@ -54,8 +68,7 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
             os.execve(role.command[0], role.command, env)
         if role.fresh:
             request = msgspec.json.encode(start).decode()
-            command = [sys.executable, "-m", "ipclab.spawn.life", str(control), request]
-            os.execve(sys.executable, command, ENVIRONMENT)
+            os.execve(sys.executable, [sys.executable, "-c", FRESH, request, str(control)], ENVIRONMENT)
         gc.disable()
         live(start, control)
         code = 0
