@@ -90,7 +90,7 @@ def litter(worker: Worker) -> None:
     """Leave shared names and a socket file behind, then die."""
     for name in (worker.name("segment"), f"sem.{worker.name('full')}"):
         Path("/dev/shm", name).write_bytes(b"left")
-    socket.socket(socket.AF_UNIX).bind(f"{worker.folder}/socket")
+    socket.socket(socket.AF_UNIX).bind(f"{worker.folder}/{worker.prefix.rpartition('-')[2]}-socket")
     os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(LONG)
 

@@ -92,6 +92,7 @@ def test_what_a_killed_worker_left_is_removed_with_its_launch(launcher: Launcher
     with pytest.raises(LaunchError, match="SIGKILL"):
         launcher.launch([role("litter")], 30)
     assert names_of(launcher.session.id) == []
+    assert list(Path(launcher.session.folder).iterdir()) == []
 
 
 def test_a_launcher_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
