@@ -150,7 +150,7 @@ class Store(End):
     def accept(self, timeout_ns: int) -> None:
         """Join the others, where the mechanism can lose what is written before."""
 
-    def write(self, data: Data, timeout_ns: int) -> None:
+    def write(self, data: Data, timeout_ns: int, /) -> None:
         """Replace the content by `data`, or send it."""
         raise NotImplementedError
 

@@ -1,10 +1,9 @@
 """MPI itself: a broadcast to all readers, and a window of memory that all ranks of a node share."""
 
-from collections.abc import Callable
 from typing import Any
 
 from ipclab.backends.interface import Backend, Data, Store, StorePlace
-from ipclab.backends.seqlock import START, SeqlockBuffer
+from ipclab.backends.seqlock import START, SeqlockStore
 from ipclab.spawn.mpi import missing
 
 
@@ -35,10 +34,8 @@ class _MpiBcastStore(Store):
         return self.version, self.kept
 
 
-class _MpiWindowStore(Store):
+class _MpiWindowStore(SeqlockStore):
     """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as other shared memory."""
-
-    read: Callable[[int, int], tuple[int, bytes]]
 
     def accept(self, timeout_ns: int) -> None:
         """Make the window together with the others; its memory is zero before anyone may look."""
@@ -48,15 +45,10 @@ class _MpiWindowStore(Store):
         window: Any = MPI.Win.Allocate_shared(size, 1, comm=self.place.comm)
         self.held.callback(window.Free)
         memory, _ = window.Shared_query(0)
-        self.content = SeqlockBuffer(memoryview(memory))
-        self.held.callback(self.content.close)
-        self.read = self.content.read
+        self.use(memoryview(memory))
         if self.create:
             self.content.buffer[:START] = bytes(START)
         self.place.comm.Barrier()
-
-    def write(self, data: Data, timeout_ns: int) -> None:
-        self.content.write(data)
 
 
 bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, look=("#CC79A7", "P"))

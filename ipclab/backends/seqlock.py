@@ -32,8 +32,8 @@ class SeqlockBuffer:
         self.capacity = len(self.buffer) - START
         self.checked = platform.machine().lower() not in ORDERED if checked is None else checked
 
-    def write(self, data: Data) -> None:
-        """Replace the content; raises `ValueError` when it is longer than there is room."""
+    def write(self, data: Data, timeout_ns: int = 0) -> None:
+        """Replace the content, without waiting; raises `ValueError` when it is longer than there is room."""
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
@@ -65,11 +65,23 @@ class SeqlockBuffer:
         self.buffer.release()
 
 
-class SegmentStore(Store):
+class SeqlockStore(Store):
+    """A store in memory behind that header; its methods are the buffer's."""
+
+    read: Callable[[int, int], tuple[int, bytes]]
+    write: Callable[[Data, int], None]
+
+    def use(self, memory: memoryview) -> None:
+        """Read and write `memory` from now on."""
+        self.content = SeqlockBuffer(memory)
+        self.held.callback(self.content.close)
+        self.read, self.write = self.content.read, self.content.write
+
+
+class SegmentStore(SeqlockStore):
     """A store in a segment of the class's own kind; the end that created it removes it."""
 
     kind: ClassVar[type[Segment]]
-    read: Callable[[int, int], tuple[int, bytes]]
 
     def __init__(self, place: StorePlace, create: bool) -> None:
         super().__init__(place, create)
@@ -78,9 +90,4 @@ class SegmentStore(Store):
             self.held.callback(segment.unlink)
         self.held.enter_context(suppress(BufferError))
         self.held.callback(segment.close)
-        self.content = SeqlockBuffer(segment.buffer)
-        self.held.callback(self.content.close)
-        self.read = self.content.read
-
-    def write(self, data: Data, timeout_ns: int) -> None:
-        self.content.write(data)
+        self.use(segment.buffer)

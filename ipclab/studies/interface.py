@@ -20,8 +20,8 @@ from ipclab.studies import arms
 from ipclab.studies.arms import Levels
 from ipclab.studies.profile import Profile
 
-__all__ = ["Bench", "Bound", "Level", "Levels", "NotTestableError", "Outcome", "Placement", "Profile", "Role"]
-__all__ += ["Site", "Study", "Sweep"]
+__all__ = ["Bench", "Bound", "Launch", "Level", "Levels", "NotTestableError", "Outcome", "Placement", "Point"]
+__all__ += ["Profile", "Role", "Site", "Study", "Sweep"]
 
 
 class NotTestableError(LabError):

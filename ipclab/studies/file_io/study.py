@@ -19,10 +19,9 @@ from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.storage import mount_of
 from ipclab.paths import existing
 from ipclab.spawn.proof import PayloadError
-from ipclab.store.point import Point
 from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, parse
 from ipclab.studies.file_io.sets import FileSet, Whole, file_sets, made, no_room
-from ipclab.studies.interface import Bench, Outcome, Placement, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import Bench, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"

@@ -12,7 +12,6 @@ from ipclab.spawn.loops import Step, count_faults, record, repeats
 from ipclab.spawn.worker import Worker
 from ipclab.studies.payload.published import Floats, checked, floats
 
-MAPPINGS = ("truncated", "reopened", "kept")
 WRITE_PHASES = ("open", "ftruncate", "map", "serialise", "copy", "flush", "unmap", "close")
 READ_PHASES = ("open", "map", "copy", "deserialise", "unmap", "close")
 OPENED = {"write": WRITE_PHASES, "read": READ_PHASES}
@@ -29,7 +28,7 @@ Steps = tuple[Step, Step]
 
 
 def run(worker: Worker, size: int, seed: int, mapping: str, **sampling: int) -> None:
-    """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `MAPPINGS`, or `file`.
+    """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `PHASES`.
 
     `truncated` opens with O_TRUNC, so that every write allocates its pages anew, as the real C++ writer does;
     `reopened` maps existing pages again, as published; `kept` maps once. `file` is the real Python writer: no mapping,

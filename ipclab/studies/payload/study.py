@@ -6,9 +6,7 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.studies.interface import Bound, Level, Outcome, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Bound, Launch, Level, Outcome, Placement, Point, Profile, Role, Study, Sweep
 from ipclab.studies.payload import LISTING, MOVED, SIZES, handover, tcp
 from ipclab.studies.profile import PLACEMENTS
 

@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.spawn.proof import check, digest, payload
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
-from ipclab.studies.interface import Bound, Levels, Outcome, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Bound, Launch, Levels, Outcome, Placement, Point, Profile, Role, Study, Sweep
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 

@@ -19,8 +19,7 @@ from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch, Samples
-from ipclab.store.point import Point
-from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 
 HERE = "ipclab.studies.shared_dict.ends"
