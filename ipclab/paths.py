@@ -39,6 +39,7 @@ class Paths:
     figures = _Below("root", "figures")  # SVG and PNG, made
     reports = _Below("root", "reports")  # HTML and PDF, made
     lock = _Below("root", "requirements.lock")  # pins the environment
+    control = _Below("root", "report.toml")  # what the appendix's first page says of the document; requirements
     package = Path(__file__).parent
     locale = package / "locale"  # the gettext catalogues
 

@@ -5,7 +5,7 @@ import tomllib
 import unicodedata
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -58,6 +58,17 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
         self.own_values, self.here_values = self.values | self.own_values, self.values | self.here_values
 
 
+class Control(msgspec.Struct, forbid_unknown_fields=True):
+    """What stands on the first page of a signed document: empty fields are lines to write on."""
+
+    number: str = ""
+    revision: str = ""
+    date: str = ""
+    author: str = ""
+    reviewer: str = ""
+    approver: str = ""
+
+
 class _Names(msgspec.Struct):
     names: dict[str, str] = {}
 
@@ -68,7 +79,8 @@ class File(_Names, forbid_unknown_fields=True, kw_only=True):
     `printed` gives the op and metric of a run for quantities of a text's table, `levels` the levels of its factors.
     """
 
-    claims: Annotated[list[Claim], msgspec.Meta(min_length=1)] = msgspec.field(name="claim")
+    claims: list[Claim] = msgspec.field(default_factory=list, name="claim")
+    document: Control | None = None
     derived: list[Derivation] = []
     corrections: list[Correction] = msgspec.field(default_factory=list, name="correction")
     seed: str = OWN
@@ -119,6 +131,8 @@ class Lines:
             raise UsageError(where, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML") from error
         except msgspec.ValidationError as error:
             raise self._refused(str(error), error.__cause__) from error
+        if not file.claims and file.document is None:
+            raise UsageError(self.place(None, "claim"), "a file of claims holds [[claim]] tables", "see docs/claims.md")
         for number, claim in enumerate(file.claims):
             if not claim.language:
                 raise UsageError(self.place(number), "a claim has no 'language'", "add language = ...")
@@ -153,9 +167,10 @@ class Lines:
         place = self.place(claim, field[2] if field and field[1] == "unknown" else key)
         if not field:
             return UsageError(place, f"{key}: {message[: where.start()].replace('`', '').lower()}")
-        near = nearest(field[2], Claim.__struct_fields__)
+        what, known = ("a document", Control) if key == "document" else ("a claim", Claim)
+        near = nearest(field[2], known.__struct_fields__)
         fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
-        return UsageError(place, f"a claim has no {field[2]!r}", fix)
+        return UsageError(place, f"{what} has no {field[2]!r}", fix)
 
     def place(self, number: int | None, *keys: str) -> str:
         """Return the file and the line of the first of `keys` in claim `number` (in the file), else of the claim."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,18 @@ class Quoted:
                 words = (metadata or {}).get(canvas.MIME, {})
                 self._figures[words.get("name", "")] = canvas.Figure(data[canvas.MIME], **words)
 
-    def figure(self, name: str) -> canvas.Figure:
-        """Return the figure `name`; raises `UsageError` with the nearest name when there is none."""
-        return chosen(f"figure of {self._name}", name, self._figures)
+    def figure(self, name: str, caption: str = "") -> canvas.Figure:
+        """Return the figure `name`, with another finished `caption` if one is given.
 
-    def table(self, name: str) -> table.Table:
-        """Return the table `name`; raises `UsageError` with the nearest name when there is none."""
-        return chosen(f"table of {self._name}", name, self._tables)
+        Raises `UsageError` with the nearest name when there is none.
+        """
+        found = chosen(f"figure of {self._name}", name, self._figures)
+        return replace(found, caption=caption or found.caption)
+
+    def table(self, name: str, caption: str = "") -> table.Table:
+        """Return the table `name`, as `figure` does."""
+        found = chosen(f"table of {self._name}", name, self._tables)
+        return replace(found, caption=caption or found.caption)
 
     def __getattr__(self, name: str) -> Quantity | str:
         if name.startswith("_") or name not in self._values:
@@ -66,6 +71,7 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     source = chosen("notebook", notebook, {file.stem: file for file in paths.notebooks.glob("*.ipynb")})
     code = sorted(file for kind in ("py", "toml") for file in paths.package.rglob(f"*.{kind}"))
     inputs = [source, *code, *sorted(paths.locale.glob(f"{lang}/*/*.po")), *sorted(paths.published.iterdir())]
+    inputs += [paths.control] if paths.control.is_file() else []
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
     stamp.update(repr(sorted(run.about["files"].items())).encode())
     return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"

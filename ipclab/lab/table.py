@@ -89,10 +89,12 @@ class Table:
             for row in self.rows
         ]
         body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+        named = f' id="{escape(self.name)}"' if self.name else ""
         notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
+        region = f'tabindex="0" role="region" aria-label="{caption or escape(self.name)}"'
+        caption = caption and f"<caption>{caption}</caption>"
         return (
-            f'<div class="table"><div class="scroll" tabindex="0" role="region" aria-label="{caption}">'
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>\n"
+            f'<div class="table"{named}><div class="scroll" {region}><table>{caption}<thead><tr>{head}</tr></thead>\n'
             f"<tbody>{body}</tbody></table></div>{notes}</div>"
         )
 

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, nearest
 from ipclab.lab import canvas, markdown, quotes, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.table import Table
 
-KEEP_IN_LAB = "lab"
+KEEP_IN_LAB, FRONT = "lab", "front"
 MARKDOWN = "text/markdown"
 _LABELS = {Table: N_("Table {number}."), Figure: N_("Figure {number}.")}
 # Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and `meta["note"]`. Captions
@@ -26,7 +26,11 @@ Shown = TypeVar("Shown", Table, Figure)
 
 @dataclass
 class Document:
-    """What a report shows. `date` is ISO 8601; `notes[n - 1]` is the inline token of footnote n."""
+    """What a report shows: `date` is ISO 8601, `notes[n - 1]` the inline token of footnote n.
+
+    The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those of figures and
+    tables by name.
+    """
 
     lang: str
     title: str
@@ -36,6 +40,20 @@ class Document:
     translate: Callable[[str], str]
     blocks: list[Block] = field(default_factory=list)
     notes: list[Token] = field(default_factory=list)
+    front: int = 0
+    labels: dict[str, str] = field(default_factory=dict)
+
+    def label(self, name: str) -> str:
+        """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
+        if name not in self.labels:
+            near = nearest(name, self.labels)
+            raise LabError("a reference leads nowhere", f"no {name!r} is shown", f"did you mean {near!r}?")
+        return self.labels[name]
+
+    def settled(self, shown: Table) -> Table:
+        """Return a table with the labels of the figures and tables that its cells name, as `#name`."""
+        known = {f"#{name}": label for name, label in self.labels.items()}
+        return replace(shown, rows=[[known.get(cell, cell) for cell in row] for row in shown.rows])
 
     @property
     def prose(self) -> list[list[Token]]:
@@ -66,8 +84,11 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
         shown = _blocks(cell, document) if KEEP_IN_LAB not in cell["metadata"].get("tags", []) else ()
         for block in shown:  # one by one: labels count the blocks before them
             document.blocks.append(block)
+        if FRONT in cell["metadata"].get("tags", []):
+            document.front = len(document.blocks)
     _take_title(document)
     _settle_headings(document)
+    _refer(document)
     return document
 
 
@@ -105,7 +126,8 @@ def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
         words = metadata.get(canvas.MIME, {})
         if not words.get("alt"):
             raise LabError("a figure has no alt text", "its display has no metadata", "show a Figure")
-        return _labelled(Figure(data[canvas.MIME], words["alt"], words.get("caption", ""), ""), document)
+        shown = Figure(data[canvas.MIME], words["alt"], words.get("caption", ""), words.get("name", ""))
+        return _labelled(shown, document)
     if MARKDOWN in data:
         return _prose(data[MARKDOWN], document)
     if any("widget" in kind for kind in data) or quotes.MIME in data or "text/plain" not in data:
@@ -114,9 +136,13 @@ def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
 
 
 def _labelled(shown: Shown, document: Document) -> Shown:
-    number = sum(isinstance(block, type(shown)) for block in document.blocks) + 1
+    """Return a figure or table with its number before its caption; one without a caption has none."""
+    if not shown.caption:
+        return shown
+    number = sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
     label = document.translate(_LABELS[type(shown)]).replace("{number}", str(number))
-    return replace(shown, caption=f"{label} {shown.caption}".rstrip())
+    document.labels |= {shown.name: label.rstrip(".")} if shown.name else {}
+    return replace(shown, caption=f"{label} {shown.caption}")
 
 
 def _prose(source: str, document: Document) -> list[Token]:
@@ -137,6 +163,21 @@ def _prose(source: str, document: Document) -> list[Token]:
             document.notes.append(definitions[label])
             child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
     return kept
+
+
+def _refer(document: Document) -> None:
+    """Put its label into each reference by name in prose, `[](#name)`; raises LabError for a name that nothing has."""
+    for inline in (token for tokens in document.prose for token in tokens if token.children):
+        for link, end in list(pairwise(inline.children or [])):
+            if link.type == "link_open" and end.type == "link_close":
+                name = str(link.attrGet("href"))[1:]
+                text = Token("text", "", 0, content=document.label(name))
+                link.meta = {"ref": name}
+                inline.children = [each for child in inline.children or [] for each in _before(child, end, text)]
+
+
+def _before(child: Token, end: Token, text: Token) -> list[Token]:
+    return [text, child] if child is end else [child]
 
 
 def _take_title(document: Document) -> None:

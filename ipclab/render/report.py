@@ -73,10 +73,10 @@ def report(
         return wanted
     run.checked()
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
-    if claims:
+    for file in filter(Path.is_file, [paths.control, *([claims] if claims else [])]):
         from ipclab.lab.lab import Lab
 
-        Lab.of(run, paths, langs[0]).with_own(str(claims))
+        Lab.of(run, paths, langs[0]).with_own(str(file))
     tables = write_frames(run, out / DATA)
     jobs = [_job(paths, run, tables, claims, *pair) for pair in pairs]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook, _ in pairs}

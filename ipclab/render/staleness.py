@@ -30,7 +30,7 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
         "code": _digests(paths.root, [*code, *paths.notebooks.glob("*.ipynb")]),
         "words": _digests(paths.root, paths.locale.glob("*/LC_MESSAGES/*.po")),
         "lock": _digests(paths.root, [paths.lock]),
-        "claims": _digests(claims.parent, [claims]) if claims else {},
+        "claims": _digests(paths.root, [paths.control]) | (_digests(claims.parent, [claims]) if claims else {}),
     }
 
 

@@ -64,9 +64,12 @@ def data(document: Document) -> dict[str, Any]:
         "date-text": Formatter(document.lang).date(document.date) if document.date else "",
         "run": document.run,
         "contents": document.translate(N_("Contents")),
+        "front": document.front,
     }
+    pages = document.translate(N_("{label}, p. {page}"))
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
-    return {"about": about, "attached": attached, "blocks": [_block(block, document.lang) for block in document.blocks]}
+    blocks = [_block(block, document.lang) for block in document.blocks]
+    return {"about": about, "attached": attached, "blocks": blocks, "labels": document.labels, "pages": pages}
 
 
 def _block(block: Block, lang: str) -> dict[str, Any]:
@@ -74,10 +77,11 @@ def _block(block: Block, lang: str) -> dict[str, Any]:
         case list():
             return {"type": "prose", "children": _nodes(SyntaxTreeNode(block), lang)}
         case Table():
-            return {"type": "sheet", **block.to_json(), "whole": _lines(block) <= _WHOLE_LINES}
+            return {"type": "sheet", "name": "", **block.to_json(), "whole": _lines(block) <= _WHOLE_LINES}
         case Figure():
             whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
-            return {"type": "drawing", "svg": block.svg, "alt": block.alt, "caption": block.caption, "whole": whole}
+            words = {"alt": block.alt, "caption": block.caption, "name": block.name}
+            return {"type": "drawing", "svg": block.svg, "whole": whole, **words}
         case _:
             return {"type": "code_block", "content": block}
 
@@ -103,7 +107,6 @@ def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
         elif node.type == "text" and lang == "ko" and content[:1].strip() and before and before.type in _CLOSED:
             content = _WORD_JOINER + content  # a Korean particle stays on the line of what it follows
         inner = SyntaxTreeNode([node.meta["note"]]) if node.type == "footnote_reference" else node
-        found.append(
-            {**node.attrs, "type": node.type, "tag": node.tag, "content": content, "children": _nodes(inner, lang)}
-        )
+        told = {"type": node.type, "tag": node.tag, "ref": node.meta.get("ref", "")}
+        found.append({**node.attrs, **told, "content": content, "children": _nodes(inner, lang)})
     return found
