@@ -17,6 +17,7 @@ from ipclab.lab.table import Table
 
 KEEP_IN_LAB, FRONT = "lab", "front"
 MARKDOWN = "text/markdown"
+_CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
 _LABELS = {Table: N_("Table {number}."), Figure: N_("Figure {number}.")}
 # Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and `meta["note"]`. Captions
 # of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
@@ -109,12 +110,14 @@ def plain(inline: Token) -> str:
 
 def _blocks(cell: Any, document: Document) -> Iterator[Block]:
     if cell["cell_type"] == "markdown":
-        yield _prose(cell["source"], document)
+        yield from _captioned(_prose(cell["source"], document), document)
     for output in cell.get("outputs", []):
         if output["output_type"] == "error":
             raise LabError("a cell of the notebook failed", f"{output['ename']}: {output['evalue']}", "run it again")
         shown = None if output["output_type"] == "stream" else _shown(output["data"], output["metadata"], document)
-        if shown is not None:
+        if isinstance(shown, list):
+            yield from _captioned(shown, document)
+        elif shown is not None:
             yield shown
 
 
@@ -163,6 +166,28 @@ def _prose(source: str, document: Document) -> list[Token]:
             document.notes.append(definitions[label])
             child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
     return kept
+
+
+def _captioned(tokens: list[Token], document: Document) -> Iterator[Block]:
+    """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a numbered `Table`."""
+    begin = first = 0
+    for place, token in enumerate(tokens):
+        first = place if token.type == "table_open" else first
+        after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
+        if after_table and (found := _CAPTION.fullmatch(plain(token))):
+            yield tokens[begin:first]
+            yield _labelled(_table(tokens[first : place - 1], *found.groups()), document)
+            begin = place + 2
+    yield tokens[begin:]
+
+
+def _table(tokens: list[Token], caption: str, name: str) -> Table:
+    cells = [(opening, plain(inline)) for opening, inline in pairwise(tokens) if opening.type in ("th_open", "td_open")]
+    styles = [str(opening.attrGet("style") or "").rpartition(":")[2] for opening, _ in cells]
+    count = sum(opening.type == "th_open" for opening, _ in cells)
+    columns = [table.Column(text, style or "left") for (_, text), style in zip(cells[:count], styles, strict=False)]
+    texts = [text for _, text in cells[count:]]
+    return Table(caption, columns, [texts[place : place + count] for place in range(0, len(texts), count)], name=name)
 
 
 def _refer(document: Document) -> None:

@@ -9,7 +9,7 @@ import pytest
 from nbformat import v4
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.claim_file import Control
+from ipclab.frames.claim_file import Control, Lines
 from ipclab.lab.table import Column, Table
 from ipclab.render import document, typst
 from ipclab.render.exporters import ReportHTMLExporter
@@ -40,12 +40,12 @@ def test_references_get_the_number_of_what_they_name() -> None:
     assert read.labels == {"first": "Table 1", "second": "Table 2"}
     html = ReportHTMLExporter().convert(read)
     assert '<a href="#second">Table 2</a>' in html
-    assert "<th scope=\"row\" style=\"text-align:left\">Table 2</th>" in html
+    assert '<th scope="row" style="text-align:left">Table 2</th>' in html
     assert typst.pdf(read).startswith(b"%PDF")
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
-    with pytest.raises(LabError, match="no 'secnd' is shown: did you mean 'second'"):
+    with pytest.raises(LabError, match="no 'secnd' is shown; did you mean 'second'"):
         document.read(notebook("# T\n\nSee [](#secnd).", table("second", "1")), Path())
 
 
@@ -68,12 +68,10 @@ def test_the_appendix_refers_to_all_that_it_shows() -> None:
 
 
 def test_a_signed_document_names_who_and_its_requirements(tmp_path: Path) -> None:
-    from ipclab.frames import claim_lines as lines
-
     file = tmp_path / "report.toml"
     file.write_text('[document]\nnumber = "D-7"\nauthor = "Kim"\n')
-    read = lines.read(file)
-    assert (read.document, read.claims) == (Control(number="D-7", author="Kim"), ())
+    read = Lines.read(file).told()
+    assert (read.document, read.claims) == (Control(number="D-7", author="Kim"), [])
     file.write_text('[document]\nauthors = "Kim"\n')
-    with pytest.raises(UsageError, match=r"report\.toml, line 2"):
-        lines.read(file)
+    with pytest.raises(UsageError, match=r"report\.toml, line 2: a document has no 'authors'; did you mean 'author'"):
+        Lines.read(file).told()
