@@ -1,4 +1,4 @@
-"""References by name in reports, the front page, and that the appendix refers to every figure and table that it shows."""
+"""References by name in reports, the front page, and that the appendix refers to all figures and tables it shows."""
 
 import json
 import re
