@@ -185,7 +185,10 @@ def _table(tokens: list[Token], caption: str, name: str) -> Table:
     cells = [(opening, plain(inline)) for opening, inline in pairwise(tokens) if opening.type in ("th_open", "td_open")]
     styles = [str(opening.attrGet("style") or "").rpartition(":")[2] for opening, _ in cells]
     count = sum(opening.type == "th_open" for opening, _ in cells)
-    columns = [table.Column(text, style or "left") for (_, text), style in zip(cells[:count], styles, strict=False)]
+    columns = [
+        table.Column(text, "right" if style == "right" else "left")
+        for (_, text), style in zip(cells[:count], styles, strict=False)
+    ]
     texts = [text for _, text in cells[count:]]
     return Table(caption, columns, [texts[place : place + count] for place in range(0, len(texts), count)], name=name)
 
