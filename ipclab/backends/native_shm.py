@@ -1,10 +1,10 @@
-"""Our own shared memory channel, in native code: one slot each way, awaited by spinning or by futex."""
+"""Our own shared memory channels, in native code: one slot or a ring each way, awaited by spinning or by futex."""
 
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place
 from ipclab.backends.shm_mmap import MmapSegment
@@ -19,6 +19,7 @@ def missing() -> str | None:
 class _NativeChannel(Channel):
     """A segment in /dev/shm and the native code's two slots in it; its methods are the native ones."""
 
+    native: ClassVar = "Channel"
     send: Callable[[Data, int], None]
     recv: Callable[[int], bytes]
     recv_into: Callable[[bytearray | memoryview, int], int]
@@ -27,13 +28,14 @@ class _NativeChannel(Channel):
         import ipclab_native
 
         super().__init__(place, create)
-        segment = MmapSegment(place.name("channel"), ipclab_native.Channel.segment_size(place.capacity), create)
+        kind: Any = getattr(ipclab_native, self.native)
+        segment = MmapSegment(place.name("channel"), kind.segment_size(place.capacity), create)
         if create:
             self.held.callback(segment.unlink)
         segment.close()  # the native code maps it itself
         descriptor = segment.open(False)
         try:
-            native: Any = ipclab_native.Channel(descriptor, place.capacity, 0 if create else 1, place.wait)
+            native: Any = kind(descriptor, place.capacity, 0 if create else 1, place.wait)
         except BaseException:
             self.close()
             raise
@@ -41,6 +43,21 @@ class _NativeChannel(Channel):
             os.close(descriptor)
         self.held.callback(native.close)
         self.send, self.recv, self.recv_into = native.send, native.recv, native.recv_into
+        self.adopt(native)
+
+    def adopt(self, native: Any) -> None:
+        """Take over what else the native end can do."""
+
+
+class _RingChannel(_NativeChannel):
+    """Two rings: many messages on their way, and many of one size sent or received by one call."""
+
+    native = "RingChannel"
+    send_many: Callable[[Data, int, int], None]
+    recv_many: Callable[[bytearray | memoryview, int, int], int]
+
+    def adopt(self, native: Any) -> None:
+        self.send_many, self.recv_many = native.send_many, native.recv_many
 
 
 futex = Backend(
@@ -53,3 +70,4 @@ futex = Backend(
     look=("#0072B2", "v"),
 )
 spin = replace(futex, name="shm-spin", waits=(SPIN,), limit="echo-shm-spin", look=("#000000", "o"))
+ring = replace(futex, name="shm-ring", channel=_RingChannel, waits=(SPIN_THEN_BLOCK, BLOCK), look=("#000000", "s"))

@@ -17,7 +17,7 @@ SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 PUBLISHED_ROUND_TRIPS = 50_000
 # What the quick profile measures at the smallest size alone: the study of streams measures these over size.
-BRIEF = ("nng-ipc", "posix-mq", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh")
+BRIEF = ("nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh")
 HERE = "ipclab.studies.round_trip.ends"
 
 

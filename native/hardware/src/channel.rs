@@ -16,7 +16,7 @@ use crate::error::{Failure, Outcome, check_signals, os};
 use crate::mapping::Mapping;
 use crate::process::started;
 use crate::slot::{End, LARGEST, segment_size};
-use crate::waiting::{NAP, Wait, Watch};
+use crate::waiting::{NAP, Party, Wait, Watch};
 
 /// One end of a duplex channel of one message slot each way, in a segment that the caller has made.
 ///
@@ -35,20 +35,18 @@ pub struct Channel {
 impl Channel {
     #[new]
     fn new(fd: RawFd, capacity: usize, side: usize, wait: &str) -> PyResult<Self> {
-        let wait = match wait {
-            "spin" => Wait::Spin,
-            "spin-then-block" => Wait::SpinThenBlock,
-            "block" => Wait::Block,
-            _ => return Err(Failure::Invalid(format!("no such wait: {wait}")).into()),
-        };
-        Ok(Self { end: Some(attach(fd, capacity, side, wait)?), peer: Peer::default(), owner: getpid() })
+        let wait = wait_of(wait)?;
+        let map = attach(fd, segment_size(checked(capacity, LARGEST)?), side)?;
+        let end = End::new(map, capacity, side, wait)?;
+        end.sign(pid(), started(pid()).unwrap_or(0));
+        Ok(Self { end: Some(end), peer: Peer::default(), owner: getpid() })
     }
 
     /// Return the bytes that a segment for messages of up to `capacity` bytes must have.
     #[staticmethod]
     #[pyo3(name = "segment_size")]
     fn size_of_segment(capacity: usize) -> PyResult<usize> {
-        Ok(segment_size(checked(capacity)?))
+        Ok(segment_size(checked(capacity, LARGEST)?))
     }
 
     /// Send the bytes of `buffer` (C-contiguous); waits at most `timeout_ns` until the message before was taken.
@@ -141,18 +139,31 @@ impl Drop for Channel {
     }
 }
 
-const CLOSED: &str = "the peer closed the channel";
+pub const CLOSED: &str = "the peer closed the channel";
 const DIED: &str = "the peer of the channel died";
 
-fn checked(capacity: usize) -> Outcome<usize> {
+pub fn checked(capacity: usize, largest: usize) -> Outcome<usize> {
     match capacity {
-        1..=LARGEST => Ok(capacity),
-        _ => Err(Failure::Invalid(format!("capacity must be 1 to {LARGEST} bytes, not {capacity}"))),
+        1.. if capacity <= largest => Ok(capacity),
+        _ => Err(Failure::Invalid(format!("capacity must be 1 to {largest} bytes, not {capacity}"))),
     }
 }
 
-fn attach(fd: RawFd, capacity: usize, side: usize, wait: Wait) -> Outcome<End> {
-    let size = segment_size(checked(capacity)?);
+pub fn wait_of(name: &str) -> Outcome<Wait> {
+    match name {
+        "spin" => Ok(Wait::Spin),
+        "spin-then-block" => Ok(Wait::SpinThenBlock),
+        "block" => Ok(Wait::Block),
+        _ => Err(Failure::Invalid(format!("no such wait: {name}"))),
+    }
+}
+
+pub fn pid() -> u32 {
+    getpid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Map the first `size` bytes of `fd`, which must be there.
+pub fn attach(fd: RawFd, size: usize, side: usize) -> Outcome<Arc<Mapping>> {
     if side > 1 {
         return Err(Failure::Invalid(format!("side must be 0 or 1, not {side}")));
     }
@@ -165,23 +176,20 @@ fn attach(fd: RawFd, capacity: usize, side: usize, wait: Wait) -> Outcome<End> {
     if found < size as i64 {
         return Err(Failure::Invalid(format!("the segment has {found} bytes, {size} are needed")));
     }
-    let end = End::new(Arc::new(Mapping::of_file(fd, size)?), capacity, side, wait)?;
-    let pid = getpid().as_raw_nonzero().get().unsigned_abs();
-    end.sign(pid, started(pid).unwrap_or(0));
-    Ok(end)
+    Ok(Arc::new(Mapping::of_file(fd, size)?))
 }
 
 /// What is known of the peer's process.
 #[derive(Default)]
-struct Peer {
+pub struct Peer {
     pidfd: Option<OwnedFd>,
     looked_at: u64,
 }
 
 impl Peer {
     /// Fail if the peer has signed and is no more.
-    fn check(&mut self, end: &End) -> Outcome<()> {
-        let (pid, start) = end.signature();
+    fn check(&mut self, party: &dyn Party) -> Outcome<()> {
+        let (pid, start) = party.signature();
         if self.pidfd.is_none() && pid != 0 {
             let Some(known) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
                 return Err(Failure::Invalid("corrupt header: the peer's pid".into()));
@@ -207,7 +215,7 @@ impl Peer {
 }
 
 /// Watches one wait: its deadline, the peer, and Python's signal handlers.
-struct Vigil<'a> {
+pub struct Vigil<'a> {
     peer: &'a mut Peer,
     timeout_ns: u64,
     deadline: Option<u64>,
@@ -215,26 +223,26 @@ struct Vigil<'a> {
 }
 
 impl<'a> Vigil<'a> {
-    fn new(peer: &'a mut Peer, timeout_ns: u64, receiving: bool) -> Self {
+    pub fn new(peer: &'a mut Peer, timeout_ns: u64, receiving: bool) -> Self {
         Self { peer, timeout_ns, deadline: None, receiving }
     }
 }
 
 impl Watch for Vigil<'_> {
-    fn look(&mut self, end: &End) -> Outcome<Timespec> {
+    fn look(&mut self, party: &dyn Party) -> Outcome<Timespec> {
         let time = now();
         let deadline = *self.deadline.get_or_insert(time.saturating_add(self.timeout_ns));
-        let gone = if end.peer_closed() {
+        let gone = if party.peer_closed() {
             Err(Failure::PeerGone(CLOSED))
         } else if time - self.peer.looked_at >= NAP.tv_nsec as u64 {
             self.peer.looked_at = time;
             check_signals()?;
-            self.peer.check(end)
+            self.peer.check(party)
         } else {
             Ok(())
         };
         // What the peer sent before it left still counts.
-        if gone.is_err() && !(self.receiving && end.pending()?.is_some()) {
+        if gone.is_err() && !(self.receiving && party.has_message()?) {
             gone?;
         }
         match deadline.saturating_sub(time) {
@@ -245,10 +253,10 @@ impl Watch for Vigil<'_> {
 }
 
 /// A Python buffer whose bytes are one piece.
-struct Contiguous(PyUntypedBuffer);
+pub struct Contiguous(PyUntypedBuffer);
 
 impl Contiguous {
-    fn get(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Self> {
+    pub fn get(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Self> {
         let buffer = PyUntypedBuffer::get(object)?;
         if !buffer.is_c_contiguous() {
             return Err(Failure::Invalid("the buffer is not contiguous".into()).into());
@@ -259,12 +267,12 @@ impl Contiguous {
         Ok(Self(buffer))
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len_bytes()
     }
 
     /// The first byte; never null, since a slice of no bytes must not be either.
-    fn start(&self) -> *mut u8 {
+    pub fn start(&self) -> *mut u8 {
         std::ptr::NonNull::new(self.0.buf_ptr().cast()).unwrap_or(std::ptr::NonNull::dangling()).as_ptr()
     }
 }

@@ -11,7 +11,7 @@ use crate::process::{Cpus, Ending, pair};
 use crate::samples::Samples;
 use crate::slot::{End, segment_size};
 use crate::stream::Stream;
-use crate::waiting::{NAP, Wait, Watch};
+use crate::waiting::{NAP, Party, Wait, Watch};
 
 /// A way to hand a message over; both calls return whether they went well.
 trait Wire {
@@ -30,10 +30,10 @@ impl Wire for Stream {
 }
 
 /// The supervisor of the two processes watches, so that the waits themselves need not.
-struct Supervised;
+pub struct Supervised;
 
 impl Watch for Supervised {
-    fn look(&mut self, _end: &End) -> Outcome<Timespec> {
+    fn look(&mut self, _party: &dyn Party) -> Outcome<Timespec> {
         Ok(NAP)
     }
 }
@@ -127,14 +127,14 @@ fn call(mut wire: impl Wire, size: usize, samples: &Samples) -> Ending {
 }
 
 /// Write the running number into the first bytes, so that a stale answer cannot pass.
-fn stamp(message: &mut [u8], number: u64) {
+pub fn stamp(message: &mut [u8], number: u64) {
     match message.first_chunk_mut() {
         Some(first) => *first = number.to_le_bytes(),
         None => message[0] = number as u8,
     }
 }
 
-fn stamped(message: &[u8], number: u64) -> bool {
+pub fn stamped(message: &[u8], number: u64) -> bool {
     match message.first_chunk() {
         Some(first) => *first == number.to_le_bytes(),
         None => message[0] == number as u8,

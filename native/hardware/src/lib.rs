@@ -7,9 +7,12 @@ mod echo;
 mod error;
 mod files;
 mod futex;
+mod hand_over;
 mod mapping;
 mod memcpy;
 mod process;
+mod ring;
+mod ring_channel;
 mod samples;
 mod slot;
 mod stream;
@@ -41,5 +44,9 @@ mod ipclab_native {
     #[pymodule_export]
     use crate::futex::futex_wake;
     #[pymodule_export]
+    use crate::hand_over::hand_over;
+    #[pymodule_export]
     use crate::memcpy::memcpy;
+    #[pymodule_export]
+    use crate::ring_channel::RingChannel;
 }

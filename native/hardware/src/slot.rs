@@ -16,7 +16,7 @@ use rustix::thread::{futex, sched_yield};
 use crate::clock::now;
 use crate::error::{Failure, Outcome};
 use crate::mapping::Mapping;
-use crate::waiting::{Wait, Watch, spin};
+use crate::waiting::{Party, Wait, Watch, spin};
 
 // Offsets in a side's region. First line: what the peer polls; the sequence is the low half of `MESSAGE` (the
 // half that a futex can wait for), the length of the message the high half.
@@ -96,24 +96,12 @@ impl End {
         self.map.word(self.mine + PID).store(pid, Release);
     }
 
-    /// Which process says that it owns the other side, and when it was started; pid 0 is nobody yet.
-    pub fn signature(&self) -> (u32, u64) {
-        let pid = self.peer(PID).load(Acquire);
-        (pid, self.map.long(self.theirs + STARTED).load(Relaxed))
-    }
-
     /// Tell the peer that nothing more will come, and wake it.
     pub fn close(&self) {
         self.own(STATE).store(CLOSED, SeqCst);
         for word in [MESSAGE, TAKEN] {
             let _ = futex::wake(self.own(word), futex::Flags::empty(), 1);
         }
-    }
-
-    /// Whether the peer has said so.
-    #[inline]
-    pub fn peer_closed(&self) -> bool {
-        self.peer(STATE).load(Acquire) == CLOSED
     }
 
     fn own(&self, offset: usize) -> &AtomicU32 {
@@ -271,6 +259,22 @@ impl End {
             }
         }
         Ok(())
+    }
+}
+
+impl Party for End {
+    #[inline]
+    fn peer_closed(&self) -> bool {
+        self.peer(STATE).load(Acquire) == CLOSED
+    }
+
+    fn signature(&self) -> (u32, u64) {
+        let pid = self.peer(PID).load(Acquire);
+        (pid, self.map.long(self.theirs + STARTED).load(Relaxed))
+    }
+
+    fn has_message(&self) -> Outcome<bool> {
+        Ok(self.pending()?.is_some())
     }
 }
 

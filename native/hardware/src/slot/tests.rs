@@ -7,7 +7,7 @@ use super::*;
 struct Never;
 
 impl Watch for Never {
-    fn look(&mut self, _end: &End) -> Outcome<Timespec> {
+    fn look(&mut self, _party: &dyn Party) -> Outcome<Timespec> {
         Err(Failure::Timeout("waited"))
     }
 }
