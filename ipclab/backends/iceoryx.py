@@ -9,16 +9,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-try:
-    import iceoryx2
-except ImportError:  # a machine that only renders and compares need not have it
-    iceoryx2 = None
-
-from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, too_long
-from ipclab.backends.waiting import SPIN, WAITS, Peer, wait
+from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, needs, optional, too_long
+from ipclab.backends.waiting import SPIN, WAITS, Peer, there, wait
 from ipclab.spawn.ledger import SHARED_MEMORY
 
 MICROSECOND = 1_000
+iceoryx2 = optional("iceoryx2")
 
 
 class _IceoryxChannel(Channel):
@@ -80,7 +76,7 @@ class _IceoryxChannel(Channel):
         def ready() -> bool:
             return all(service.dynamic_config.number_of_subscribers == 1 for service in services)
 
-        wait(SPIN, ready, lambda left_ns: False, timeout_ns, self.peer)
+        there(ready, timeout_ns, peer)
 
     def send(self, data: Data, timeout_ns: int) -> None:
         size = len(data)
@@ -126,16 +122,12 @@ class _IceoryxChannel(Channel):
         del self.loan, self.notify, self.node
 
 
-def _missing() -> str | None:
-    return None if iceoryx2 else "the package iceoryx2 is not installed: make setup"
-
-
 backend = Backend(
     "iceoryx2",
     channel=_IceoryxChannel,
     waits=WAITS,
     receives=VIEW,
-    missing=_missing,
+    missing=needs("iceoryx2", iceoryx2),
     limit="echo-shm-futex",
     look=("#009E73", "P"),
 )

@@ -1,6 +1,7 @@
 """What a mechanism must offer so that a study can sweep it."""
 
 import hashlib
+import importlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -108,6 +109,19 @@ class Channel(End):
     def recv(self, timeout_ns: int, /) -> bytes:
         """Return the next message as an object of its own."""
         raise NotImplementedError
+
+
+def optional(module: str) -> Any:
+    """Return the installed module, or None: a machine that only renders and compares need not have it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+def needs(package: str, module: object) -> Callable[[], str | None]:
+    """Return a backend's `missing` for the `optional` `module` of `package`."""
+    return lambda: None if module else f"the package {package} is not installed: make setup"
 
 
 def too_long(size: int, capacity: int) -> ValueError:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import Backend, Data, Store, StorePlace
+from ipclab.backends.interface import Backend, Data, Store, StorePlace, needs
 from ipclab.errors import LabError
 
 KEY, VERSION = b"dictionary", b"version"
@@ -65,5 +65,4 @@ class LmdbStore(Store):
             os.sched_yield()
 
 
-ABSENT = "the package lmdb is not installed; make setup"
-backend = Backend("lmdb", store=LmdbStore, missing=lambda: None if find_spec("lmdb") else ABSENT, look=("#009E73", "v"))
+backend = Backend("lmdb", store=LmdbStore, missing=needs("lmdb", find_spec("lmdb")), look=("#009E73", "v"))

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, Segment, closed, too_long
 from ipclab.backends.seqlock import SegmentStore
-from ipclab.backends.sockets import UnixSocket, set_limit
+from ipclab.backends.sockets import Deadline, UnixSocket
 from ipclab.backends.stream import Pipes
 from ipclab.backends.waiting import BLOCK, Peer, wait
 
@@ -29,8 +29,6 @@ KEY_BYTES = 16
 class _PipeChannel(Channel):
     """A `Connection`, authenticated with a key of the launch as `Listener` and `Client` do it."""
 
-    limit_ns = -1
-
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         self.meeting = UnixSocket(place, create, self.held)
@@ -39,22 +37,18 @@ class _PipeChannel(Channel):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Take the connection and prove the key both ways."""
         self.link: Connection = self.held.enter_context(Connection(self.meeting.join(timeout_ns)))
+        self.limit = Deadline(self.link.fileno())  # it blocks in the kernel, as it does without one
         proofs = [deliver_challenge, answer_challenge]
         for prove in proofs if self.create else proofs[::-1]:
-            prove(self._link(timeout_ns), bytes.fromhex(str(self.address["key"])))
-
-    def _link(self, timeout_ns: int) -> Connection:
-        """Return the connection with its deadline; it blocks in the kernel, as it does without one."""
-        if timeout_ns != self.limit_ns:
-            set_limit(self.link.fileno(), timeout_ns)
-            self.limit_ns = timeout_ns
-        return self.link
+            self.limit(timeout_ns)
+            prove(self.link, bytes.fromhex(str(self.address["key"])))
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         try:
-            self._link(timeout_ns).send_bytes(data)
+            self.limit(timeout_ns)
+            self.link.send_bytes(data)
         except BlockingIOError as error:
             raise TimeoutError("there was no room in time") from error
         except ConnectionResetError as error:
@@ -62,7 +56,8 @@ class _PipeChannel(Channel):
 
     def recv(self, timeout_ns: int) -> bytes:
         try:
-            return self._link(timeout_ns).recv_bytes(self.capacity)
+            self.limit(timeout_ns)
+            return self.link.recv_bytes(self.capacity)
         except BlockingIOError as error:
             raise TimeoutError("nothing came in time") from error
         except (EOFError, ConnectionResetError) as error:
@@ -98,7 +93,7 @@ class _QueueChannel(Channel):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Make both queues once the other end has opened its pipes."""
-        writing = self.pipes.open_writing(timeout_ns)
+        writing = self.pipes.open_writing(timeout_ns, peer)
         self.outgoing = _queue(self.place, None, writing)
         self.incoming = _queue(self.place, os.dup(self.pipes.reading), None)
         self.held.callback(self._end)

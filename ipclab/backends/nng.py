@@ -2,16 +2,12 @@
 
 from typing import Any
 
-try:
-    import pynng
-except ImportError:
-    pynng = None
-
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
+from ipclab.backends.interface import Backend, Channel, Data, Place, closed, needs, optional, too_long
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import Peer, until
 
 MS = 1_000_000
+pynng = optional("pynng")
 
 
 class _PairChannel(Channel):
@@ -62,7 +58,7 @@ class _PairChannel(Channel):
 backend = Backend(
     "nng-ipc",
     channel=_PairChannel,
-    missing=lambda: None if pynng else "the package pynng is not installed: make setup",
+    missing=needs("pynng", pynng),
     limit="echo-unix",
     look=("#E69F00", "X"),
 )

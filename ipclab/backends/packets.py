@@ -5,20 +5,18 @@ A byte goes before each message, since the end of a connection is received as a 
 
 import errno
 import socket
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
-from ipclab.backends.sockets import UnixSocket, set_limit, socket_path
-from ipclab.backends.waiting import Peer, until
+from ipclab.backends.sockets import Deadline, UnixSocket, socket_path
+from ipclab.backends.waiting import Peer, there, until
 
 LIMIT = Path("/proc/sys/net/core/wmem_max")
 ALLOCATED = 4_193_984  # the most that the kernel takes in one piece (KMALLOC_MAX_SIZE), as a packet's first part is
 LEAD = b"\0"
 OVERHEAD = 33  # unix_dgram_sendmsg of the kernel: a packet has 32 bytes less than its socket's buffer; and our own
-CONNECT_SECONDS = 0.0005
 
 
 def _longest() -> tuple[int, str]:
@@ -29,8 +27,6 @@ def _longest() -> tuple[int, str]:
 class _PacketChannel(Channel):
     """A socket of whole messages that blocks, with its deadline left to the kernel."""
 
-    limit_ns = -1
-
     def adopt(self, sock: socket.socket) -> None:
         """Use `sock`; its buffer is made as large as a message where the usual one is smaller."""
         sock.setblocking(True)
@@ -38,12 +34,10 @@ class _PacketChannel(Channel):
         if need > sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, need // 2 + 1)
         self.view = memoryview(bytearray(len(LEAD) + self.capacity))
-        self.sock = sock
+        self.sock, self.limit = sock, Deadline(sock.fileno())
 
     def _ready(self, left_ns: int) -> socket.socket:
-        if left_ns != self.limit_ns:
-            set_limit(self.sock.fileno(), left_ns)
-            self.limit_ns = left_ns
+        self.limit(left_ns)
         return self.sock
 
     def send(self, data: Data, timeout_ns: int) -> None:
@@ -97,16 +91,15 @@ class _DatagramChannel(_PacketChannel):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Connect to the other's path as soon as it is there."""
-        end = time.monotonic_ns() + timeout_ns
-        while True:
-            with suppress(FileNotFoundError, ConnectionRefusedError):
-                self.bound.connect(self.other)
-                break
-            if time.monotonic_ns() >= end:
-                raise TimeoutError("the other end did not connect in time")
-            time.sleep(CONNECT_SECONDS)
         self.peer = peer
+        there(self._connected, timeout_ns, peer)
         self.adopt(self.bound)
+
+    def _connected(self) -> bool:
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            self.bound.connect(self.other)
+            return True
+        return False
 
 
 sequenced = Backend(

@@ -53,27 +53,34 @@ class UnixSocket:
         return sock.detach()
 
 
-def set_limit(descriptor: int, timeout_ns: int) -> None:
-    """Have the kernel end every read and write of a blocking socket after `timeout_ns` (socket(7), SO_RCVTIMEO)."""
-    seconds, micros = divmod(max(1, timeout_ns // 1000), 1_000_000)
-    sock = socket.socket(fileno=descriptor)
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, micros))
-    sock.detach()
+class Deadline:
+    """Has the kernel end every read and write of a blocking socket after so many ns (socket(7), SO_RCVTIMEO)."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor, self.set_ns = descriptor, -1
+
+    def __call__(self, timeout_ns: int) -> None:
+        if timeout_ns == self.set_ns:
+            return
+        self.set_ns = timeout_ns
+        seconds, micros = divmod(max(1, timeout_ns // 1000), 1_000_000)
+        sock = socket.socket(fileno=self.descriptor)
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, micros))
+        sock.detach()
 
 
 class _SocketChannel(StreamChannel):
     """A channel over a connected stream socket; one that blocks leaves its deadline to the kernel, in the same call."""
 
-    limit_ns = -1
-
     def adopt_socket(self, descriptor: int) -> None:
+        self.limit = Deadline(descriptor)
         self.held.callback(os.close, descriptor)
         self.adopt(descriptor, descriptor)
         os.set_blocking(descriptor, self.strategy == BLOCK)
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        self._limit(timeout_ns)
+        self.limit(timeout_ns)
         super().send(data, timeout_ns)
 
     def _await(self, poller: select.poll, strategy: str, timeout_ns: int) -> None:
@@ -82,12 +89,7 @@ class _SocketChannel(StreamChannel):
         elif poller is self.writable:
             raise TimeoutError("there was no room in time")
         else:
-            self._limit(timeout_ns)
-
-    def _limit(self, timeout_ns: int) -> None:
-        if timeout_ns != self.limit_ns:
-            set_limit(self.reading, timeout_ns)
-            self.limit_ns = timeout_ns
+            self.limit(timeout_ns)
 
 
 class _UnixChannel(_SocketChannel):

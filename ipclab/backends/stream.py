@@ -3,15 +3,13 @@
 import os
 import select
 import struct
-import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long
-from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
+from ipclab.backends.waiting import BLOCK, WAITS, Peer, there, wait
 
 HEADER = struct.Struct("=I")
 AHEAD = 1 << 16  # bytes read at most before the length is known, so that a long message is read in place
-POLL_SECONDS = 0.0005
 
 
 class StreamChannel(Channel):
@@ -119,16 +117,17 @@ class Pipes:
         self.reading = os.open(inward, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         held.callback(os.close, self.reading)
 
-    def open_writing(self, timeout_ns: int) -> int:
+    def open_writing(self, timeout_ns: int, peer: Peer) -> int:
         """Open the other one, which the kernel allows once its reader is there (fifo(7))."""
-        end = time.monotonic_ns() + timeout_ns
-        while True:
-            try:
-                return os.open(self.outward, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            except OSError as error:
-                if time.monotonic_ns() >= end:
-                    raise TimeoutError("the other end did not connect in time") from error
-                time.sleep(POLL_SECONDS)
+        opened: list[int] = []
+
+        def ready() -> list[int]:
+            with suppress(OSError):
+                opened.append(os.open(self.outward, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+            return opened
+
+        there(ready, timeout_ns, peer)
+        return opened[0]
 
 
 class _PipeChannel(StreamChannel):
@@ -139,7 +138,7 @@ class _PipeChannel(StreamChannel):
         self.pipes = Pipes(place, create, self.held)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        writing = self.pipes.open_writing(timeout_ns)
+        writing = self.pipes.open_writing(timeout_ns, peer)
         self.held.callback(os.close, writing)
         self.adopt(self.pipes.reading, writing)
 

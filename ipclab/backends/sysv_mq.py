@@ -10,15 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-try:
-    import sysv_ipc
-except ImportError:
-    sysv_ipc = None
-
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
+from ipclab.backends.interface import Backend, Channel, Data, Place, closed, needs, optional, too_long
 from ipclab.backends.waiting import SLICE_NS, until
 
 LIMIT = Path("/proc/sys/kernel/msgmax")
+sysv_ipc = optional("sysv_ipc")
 
 
 def _look(number: int, frame: FrameType | None) -> None:
@@ -55,7 +51,7 @@ class _QueueChannel(Channel):
         _Timer.start()
         self.held.callback(_Timer.stop)
 
-    def _opened(self, key: int) -> "sysv_ipc.MessageQueue":
+    def _opened(self, key: int) -> Any:
         size = max(1, self.capacity)
         if not self.create:
             return sysv_ipc.MessageQueue(key, max_message_size=size)
@@ -87,7 +83,7 @@ class _QueueChannel(Channel):
 backend = Backend(
     "sysv-mq",
     channel=_QueueChannel,
-    missing=lambda: None if sysv_ipc else "the package sysv-ipc is not installed: make setup",
+    missing=needs("sysv-ipc", sysv_ipc),
     longest=lambda: (int(LIMIT.read_text()), "sysctl kernel.msgmax and kernel.msgmnb"),
     limit="echo-pipe",
     look=("#D55E00", "D"),

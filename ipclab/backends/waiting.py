@@ -5,12 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns as clock
+from time import sleep
 from typing import Self, TypeVar
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
 ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
+JOIN_SECONDS = 0.0005
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
 Got = TypeVar("Got")
 
@@ -74,6 +76,16 @@ def wait(
             if ready():
                 return
             raise BrokenPipeError("the process at the other end has ended")
+
+
+def there(ready: Callable[[], object], timeout_ns: int, peer: Peer) -> None:
+    """Wait, before anything is timed, until what `peer` makes is there; raises as `wait` does."""
+
+    def look(left_ns: int) -> object:
+        sleep(JOIN_SECONDS)
+        return ready()
+
+    wait(BLOCK, ready, look, timeout_ns, peer)
 
 
 def until(attempt: Callable[[int], Got], late: type[Exception], timeout_ns: int, peer: Peer | None) -> Got:

@@ -5,19 +5,13 @@ Peers look for nobody: multicast and gossip are off. What is put waits for room 
 
 import json
 import queue
-import time
 from typing import Any
 
-try:
-    import zenoh
-except ImportError:
-    zenoh = None
-
-from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
+from ipclab.backends.interface import Backend, Channel, Data, Place, needs, optional, too_long
 from ipclab.backends.sockets import socket_path
-from ipclab.backends.waiting import Peer, until
+from ipclab.backends.waiting import Peer, there, until
 
-POLL_SECONDS = 0.0005
+zenoh = optional("zenoh")
 
 
 class _ZenohChannel(Channel):
@@ -51,11 +45,8 @@ class _ZenohChannel(Channel):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until the other end's subscriber is known: what is put before, it would not get."""
-        self.peer, end = peer, time.monotonic_ns() + timeout_ns
-        while not self.publisher.matching_status.matching:
-            if time.monotonic_ns() >= end:
-                raise TimeoutError("the other end did not subscribe in time")
-            time.sleep(POLL_SECONDS)
+        self.peer = peer
+        there(lambda: self.publisher.matching_status.matching, timeout_ns, peer)
 
     def send(self, data: Data, timeout_ns: int) -> None:
         """Put `data`; Zenoh's own wait for room has no deadline."""
@@ -72,7 +63,7 @@ class _ZenohChannel(Channel):
 backend = Backend(
     "zenoh",
     channel=_ZenohChannel,
-    missing=lambda: None if zenoh else "the package eclipse-zenoh is not installed: make setup",
+    missing=needs("eclipse-zenoh", zenoh),
     limit="echo-unix",
     look=("#56B4E9", "P"),
 )
