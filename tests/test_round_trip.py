@@ -1,5 +1,6 @@
 """The round-trip study: its points, what its ends keep, and how both are joined."""
 
+import importlib.metadata
 from array import array
 from collections import Counter
 from pathlib import Path
@@ -19,8 +20,9 @@ from ipclab.store.point import Point
 from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.round_trip import GAPS_NS, INTENDED, OP, SIZES, RoundTripStudy
+from ipclab.studies.round_trip import GAPS_NS, INTENDED, OP, SIZES, RoundTripStudy, published
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
+from ipclab.studies.round_trip.published import PACKAGE
 from tests.test_workers import CPUS
 
 STUDY = RoundTripStudy()
@@ -41,7 +43,7 @@ def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
     found = points("posix-shm")
     # 4 sizes in 2 placements and `free` at the smallest; 2 more waits and 4 gaps in both; at the largest size 3 touches
     # of what was received with the least copying, and one that was not.
-    assert arms(found) == {"main": 9, "published": 9, "wait": 4, "gap": 8, "touch": 4}
+    assert arms(found) == {"main": 9, "wait": 4, "gap": 8, "touch": 4}
     assert arms(points("posix-shm", PROFILES["standard"])) == arms(found)
     assert len({point.id for point in found}) == len(found)
     assert sorted({point.size_bytes for point in found}) == list(SIZES)
@@ -57,9 +59,10 @@ def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
 def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
     found = points("posix-shm", sizes=(5000, 12))
     by_size = {size: arms([point for point in found if point.size_bytes == size]) for size in (12, 5000)}
-    assert by_size[12] == {"main": 3, "published": 3, "wait": 4, "gap": 8}
-    assert by_size[5000] == {"main": 2, "published": 2, "touch": 4}
+    assert by_size[12] == {"main": 3, "wait": 4, "gap": 8}
+    assert by_size[5000] == {"main": 2, "touch": 4}
     assert arms(points("pipe", sizes=(1,))) == {"main": 3, "wait": 4}
+    assert arms(points("zmq-ipc", sizes=(1,)))["published"] == arms(points(PACKAGE, sizes=(1,)))["published"] == 3
 
 
 def test_the_quick_profile_measures_some_at_the_smallest_size_alone_unless_asked() -> None:
@@ -92,17 +95,16 @@ def test_only_channels_can_be_asked_for() -> None:
 
 def test_the_published_number_is_timed_in_full() -> None:
     arguments = {
-        profile.name: STUDY.roles(points("zmq-ipc", profile)[3], profile, FREE, 1)[1].arguments
+        profile.name: STUDY.roles(points(PACKAGE, profile)[0], profile, FREE, 1)[1].arguments
         for profile in (QUICK, FULL)
     }
-    assert {name: given["arm"] for name, given in arguments.items()} == {"quick": "published", "full": "published"}
     assert (arguments["full"]["most"], arguments["full"]["budget_ns"]) == (50_000, 30 * 10**9)
     assert (arguments["quick"]["most"], arguments["quick"]["budget_ns"]) == (QUICK.most_samples, QUICK.budget_ns)
 
 
-def launched(launcher: Launcher, arm: str, **levels: str | int) -> Launch:
+def launched(launcher: Launcher, arm: str, backend: str = "posix-shm", **levels: str | int) -> Launch:
     wanted = {"arm": arm, **levels}.items()
-    point = next(point for point in points("posix-shm", SMOKE, (64, 100)) if wanted <= point.levels.items())
+    point = next(point for point in points(backend, SMOKE, (64, 100)) if wanted <= point.levels.items())
     outcomes = launcher.launch(STUDY.roles(point, SMOKE, FREE, 9), 60)
     launch = STUDY.collect(point, outcomes, 9)
     ends = [outcome.counters[OP] for outcome in outcomes.values()]
@@ -129,11 +131,37 @@ def test_paced_round_trips_are_kept_from_start_and_from_due_time(launcher: Launc
     assert launch.facts["period_ns"] > 1_000_000  # type: ignore[operator]
 
 
-def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(launcher: Launcher) -> None:
-    launch = launched(launcher, "published")
+@pytest.mark.parametrize("backend", published.PROGRAMS)
+def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(launcher: Launcher, backend: str) -> None:
+    if why := published.missing(backend):
+        pytest.skip(why)
+    launch = launched(launcher, "published", backend)
     count, total = (int(str(launch.facts[name])) for name in ("iterations", "total_ns"))
     assert launch.samples[OP].tolist() == [round(total / count)]
     assert launch.facts["round_trips_per_second"] == count / (total / 1e9)
+    assert not [*Path("/dev/shm").glob(f"*{launcher.session.id}*")]
+
+
+def test_what_the_published_program_leaves_is_removed_by_its_name_and_nobody_elses(launcher: Launcher) -> None:
+    if why := published.missing(PACKAGE):
+        pytest.skip(why)
+    with launcher.naming() as prefix:
+        left = [Path(f"/dev/shm/{kind}srb_{prefix}-published_req") for kind in ("", "sem.")]
+        others = Path(f"/dev/shm/srb_another-{prefix}")
+        for path in (*left, others):
+            path.touch()
+    try:
+        assert [path.exists() for path in (*left, others)] == [False, False, True]
+    finally:
+        others.unlink()
+
+
+def test_without_the_package_or_with_another_version_its_arm_is_not_testable(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, echo = points(PACKAGE)[0], points("zmq-ipc")[0]
+    for found in ("0.2.5", None):
+        monkeypatch.setattr(published, "version", lambda name, found=found: found or importlib.metadata.version("-"))
+        assert STUDY.missing(program, Path()) == "the package shm-rpc-bridge 0.2.4 is not installed; make setup"
+        assert STUDY.missing(echo, Path()) is None
 
 
 def outcomes(server: list[str], client: list[str]) -> dict[str, Outcome]:

@@ -22,7 +22,8 @@ from ipclab.spawn import owned
 from ipclab.store.files import locked
 
 SHARED_MEMORY = Path("/dev/shm")
-NAME_KINDS = ("", "sem.")  # how glibc names shared memory and named semaphores below /dev/shm
+# How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of its own before.
+NAME_KINDS = ("", "sem.", "srb_", "sem.srb_")
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
 _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 

@@ -11,30 +11,34 @@ from ipclab.backends.interface import Backend
 from ipclab.spawn.proof import check, digest, payload
 from ipclab.studies.interface import Bound, Launch, Levels, Outcome, Placement, Point, Profile, Role, Study, Sweep
 from ipclab.studies.profile import PLACEMENTS
+from ipclab.studies.round_trip import published
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
-PUBLISHED_ROUND_TRIPS = 50_000
 # What the quick profile measures at the smallest size alone: the study of streams measures these over size.
 BRIEF = ("nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh")
-HERE = "ipclab.studies.round_trip.ends"
+HERE = "ipclab.studies.round_trip"
 
 
 class RoundTripStudy(Study):
-    """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on their own."""
+    """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on their own.
+
+    Arm `published` is the published programs themselves, of which shared memory's is a package.
+    """
 
     name = "round_trip"
     factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
     limits: ClassVar = {OP: Bound(copies=4, echo=True)}  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(_found())
+        return (*_found(), published.PACKAGE)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
         found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
+        programs = {name: found.get(name, Backend(name)) for name in published.PROGRAMS if sweep.wants(name)}
         pinned = [placement for placement in profile.placements if placement != "free"]
         waits = [{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]]
         gaps = sweep.numbers("gap_ns", GAPS_NS)
@@ -43,21 +47,29 @@ class RoundTripStudy(Study):
         known: dict[str, Sequence[Any]] = {"found": whole, "brief": brief, "waits": waits, "gaps": gaps}
         known |= {"sizes": sizes, "smallest": sizes[:1], "largest": sizes[-1:]}
         known |= {"placements": profile.placements, "pinned": pinned, "last": pinned[-1:]}
-        return self.of_arms(found, lambda levels: _own(levels, found[levels["backend"]]), **known)
-
-    def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why the mechanism cannot have messages of the point's size here."""
-        return registry.backend(point.backend).refuses(point.size_bytes)
+        known |= {"programs": list(programs)}
+        every = programs | found
+        return self.of_arms(every, lambda levels: _own(levels, every[levels["backend"]]), **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        levels = {name: point.levels[name] for name in ("arm", "wait", "receive", "touch")}
-        common = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **levels}
-        asking = {**common, "gap_ns": point.levels["gap_ns"], **profile.samples}
-        if point.levels["arm"] == "published" and profile.most_samples >= PUBLISHED_ROUND_TRIPS:
-            # The published number, unless the launch would then come near its deadline.
-            asking |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": PUBLISHED_ROUND_TRIPS}
-        ends = ("server", "serve", common), ("client", "ask", asking)
-        return [Role(name, f"{HERE}:{run}", given, placement.role(i)) for i, (name, run, given) in enumerate(ends)]
+        size = {"backend": point.backend, "size": point.size_bytes}
+        sampled = {"seed": seed, **profile.samples}
+        if point.levels["arm"] == "published":
+            if profile.most_samples >= published.ROUND_TRIPS:
+                # The published number, unless the launch would then come near its deadline.
+                sampled |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
+            ends = ("server", "published:serve", size), ("client", "published:ask", {**size, **sampled})
+        else:
+            levels = {name: point.levels[name] for name in ("arm", "wait", "receive", "touch")}
+            asking = {**size, **levels, **sampled, "gap_ns": point.levels["gap_ns"]}
+            ends = ("server", "ends:serve", {**size, **levels, "seed": seed}), ("client", "ends:ask", asking)
+        return [Role(name, f"{HERE}.{run}", given, placement.role(i)) for i, (name, run, given) in enumerate(ends)]
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Return why the mechanism cannot have messages of the point's size, or the published program is not here."""
+        if point.backend == published.PACKAGE:
+            return published.missing(point.backend)
+        return registry.backend(point.backend).refuses(point.size_bytes)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways, and the counters of both ends together."""

@@ -19,7 +19,6 @@ from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 
 WAIT_NS = 10_000_000_000  # as published
-PUBLISHED_WARM_UP = 100
 PROOF_MESSAGES = 3
 HEADER_BYTES = 16
 LARGE = 500_000
@@ -63,10 +62,8 @@ def taker(channel: Channel, receive: str, size: int) -> Take:
     return take
 
 
-def warm_up(arm: str, size: int) -> int:
-    """Return how many round trips come before the timed ones: the published number, or fewer."""
-    if arm == "published":
-        return PUBLISHED_WARM_UP
+def warm_up(size: int) -> int:
+    """Return how many round trips come before the timed ones."""
     return 10 if size < LARGE else 4
 
 
@@ -85,7 +82,7 @@ def serve(worker: Worker, backend: str, size: int, seed: int, arm: str, wait: st
             echo = partial(_answer, channel, take, READERS[touch], payload(seed, 0, size))
         else:
             echo = partial(_echo, channel, take)
-        echo(warm_up(arm, size))
+        echo(warm_up(size))
         count = worker.meet()["client"]["count"]
         with worker.counting(OP, count):
             echo(count)
@@ -113,14 +110,12 @@ def ask(
     with opened(worker, backend, size, how["wait"]) as channel:
         take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
         read = READERS[how["touch"]] if arm == "touch" else None
-        stamps = _closed_loop(channel, take, content, warm_up(arm, size), read)
+        stamps = _closed_loop(channel, take, content, warm_up(size), read)
         each = int(np.median(np.diff(stamps)))
         count = fitting(each + gap_ns, budget_ns, least, most)
         worker.meet(count=count)
         with worker.counting(OP, count):
-            if arm == "published":
-                _published(worker, channel, take, content, count)
-            elif gap_ns:
+            if gap_ns:
                 _paced(worker, channel, take, content, count, each + gap_ns)
             else:
                 stamps = _closed_loop(channel, take, content, count, read)
@@ -170,18 +165,6 @@ def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: 
     keep(worker, OP, done - np.frombuffer(starts, np.int64))
     keep(worker, INTENDED, done - np.frombuffer(due, np.int64))
     worker.outcome.facts["period_ns"] = period_ns
-
-
-def _published(worker: Worker, channel: Channel, take: Take, content: bytes, count: int) -> None:
-    """Time all round trips by one pair of clock reads, as published: the one sample is their mean."""
-    send = channel.send
-    start = clock()
-    for _ in range(count):
-        send(content, WAIT_NS)
-        take(WAIT_NS)
-    total = clock() - start
-    keep(worker, OP, np.array([round(total / count)], np.int64))
-    worker.outcome.facts |= {"iterations": count, "total_ns": total, "round_trips_per_second": count / (total / 1e9)}
 
 
 def reflect(channel: Channel, count: int) -> list[str]:
