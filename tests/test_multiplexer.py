@@ -99,12 +99,10 @@ def test_a_sweep_keeps_the_nodes_asked_for() -> None:
 
 def test_every_cell_gets_at_least_ten_launches() -> None:
     efforts = {name: STUDY.effort(profile) for name, profile in PROFILES.items()}
-    assert {name: each.least_launches for name, each in efforts.items()} == {
-        **{"smoke": 4, "quick": 10, "standard": 20, "full": 40}
-    }
-    assert {name: each.most_launches for name, each in efforts.items()} == {
-        **{"smoke": 4, "quick": 10, "standard": 30, "full": 60}
-    }
+    for name, each in efforts.items():
+        assert each.least_launches == 2 * PROFILES[name].least_launches
+        assert each.most_launches == max(each.least_launches, PROFILES[name].most_launches)
+    assert efforts["quick"].least_launches >= 10
     assert efforts["quick"].budget_ns == QUICK.budget_ns // 2
 
 
