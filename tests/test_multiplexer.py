@@ -112,7 +112,8 @@ def test_only_a_peer_on_another_cpu_is_moved() -> None:
         point(arm="main", backend="hybrid", medium="pipe", size_bytes=8192, placement=p) for p in ("cross", "same")
     )
     (role,) = STUDY.roles(cross, QUICK, two, 1)
-    assert (role.cpus, role.arguments["peer"], role.arguments["benchtime"]) == (frozenset({3}), [5], "12ms")
+    assert (role.cpus, role.arguments["peer"]) == (frozenset({3}), [5])
+    assert role.arguments["benchtime"] == f"{QUICK.budget_ns // 10**6}ms"
     assert STUDY.roles(same, QUICK, Placement("same", (frozenset({3}),), "same"), 1)[0].arguments["peer"] == []
     assert STUDY.roles(point(arm="published", backend="direct"), SMOKE, FREE, 1)[0].cpus == frozenset(CPUS)
 
