@@ -1,5 +1,6 @@
 """Fixtures of several test modules."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ from ipclab.store.samples import Measured
 from tests.bundled import make_run
 from tests.commands import ROOT, environment
 from tests.made import make_launch
+
+# A shell's background job ignores Ctrl-C, and so would all that is started here: tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from ipclab.errors import LabError
 from ipclab.spawn.ledger import (
+    LONGEST_FOLDER,
     OPENING_SECONDS,
     Session,
     clean,
@@ -79,6 +81,17 @@ def test_an_unwritable_ledger_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(LabError, match=r"cannot write in .*; make the folder writable or set IPCLAB_DATA"):
         open_session(tmp_path / "file" / "ledger")
+
+
+def test_a_folder_too_deep_for_sockets_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / ("d" * 90)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    session = open_session(tmp_path)
+    assert len(session.folder) <= LONGEST_FOLDER
+    assert Path(session.folder).stat().st_mode & 0o777 == 0o700
+    close_session(tmp_path, session)
+    assert not Path(session.folder).exists()
 
 
 def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> None:

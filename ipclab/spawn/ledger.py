@@ -25,6 +25,8 @@ SHARED_MEMORY = Path("/dev/shm")
 # How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of its own before.
 NAME_KINDS = ("", "sem.", "srb_", "sem.srb_")
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
+LONGEST_FOLDER = 77  # leaves 30 bytes of unix(7)'s sun_path for what a session puts below its folder
+SHORT = ("/tmp", "/var/tmp")
 _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 
 
@@ -39,6 +41,13 @@ class Session(msgspec.Struct, frozen=True):
         return f"{self.id}-{launch}"
 
 
+def _temporary(length: int) -> Path:
+    """Return the folder for temporary files, or a shorter one where sockets below a name of `length` need it."""
+    usual = Path(tempfile.gettempdir())
+    places = [usual, *(place for place in map(Path, SHORT) if os.access(place, os.W_OK | os.X_OK))]
+    return next((place for place in places if len(os.fsencode(place)) + length <= LONGEST_FOLDER), usual)
+
+
 def file_of(ledger: Path, session: str) -> Path:
     """Return the ledger file of the session whose id is `session`."""
     return ledger / f"{session}.json"
@@ -50,7 +59,7 @@ def open_session(ledger: Path) -> Session:
     Raises `LabError` when the ledger or the folder for temporary files cannot be written.
     """
     name = f"ipclab-{os.getpid()}-{secrets.token_hex(8)}"
-    folder = Path(tempfile.gettempdir()) / name
+    folder = _temporary(len(name)) / name
     session = Session(name, str(folder))
     place, lock = ledger, ExitStack()
     _locks[name] = lock
