@@ -1,7 +1,9 @@
 """Fixtures of several test modules."""
 
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -20,6 +22,18 @@ from tests.made import make_launch
 
 # A shell's background job ignores Ctrl-C, and so would all that is started here: tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the tests' folders where the names of sockets below them are short, whoever's tests they are."""
+    if config.option.basetemp is None:
+        config.option.basetemp = tempfile.mkdtemp(prefix="ipclab-", dir="/tmp")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Remove them, unless a test failed."""
+    if exitstatus == 0:
+        shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ SHARED_MEMORY = Path("/dev/shm")
 # How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of its own before.
 NAME_KINDS = ("", "sem.", "srb_", "sem.srb_")
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
-LONGEST_FOLDER = 77  # leaves 30 bytes of unix(7)'s sun_path for what a session puts below its folder
+LONGEST_FOLDER = 88  # leaves 19 bytes of unix(7)'s sun_path for what a session puts below its folder
 SHORT = ("/tmp", "/var/tmp")
 _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 
@@ -58,7 +58,7 @@ def open_session(ledger: Path) -> Session:
 
     Raises `LabError` when the ledger or the folder for temporary files cannot be written.
     """
-    name = f"ipclab-{os.getpid()}-{secrets.token_hex(8)}"
+    name = f"ipclab-{os.getpid()}-{secrets.token_hex(4)}"
     folder = _temporary(len(name)) / name
     session = Session(name, str(folder))
     place, lock = ledger, ExitStack()
