@@ -96,12 +96,8 @@ class Desk:
             _offer(self.metric, list(dict.fromkeys(points.metric)), "p50")
             points = points[points.metric == self.metric.value]
             _offer(self.across, [*factors(points), BACKEND], SIZE)
-            offered = settle(points, self.across.value, self.selection.held)
-            self._hold(offered)
-            held = {name: levels[0] for name, levels in offered.items()}
-            _offer_many(
-                self.backends, sorted(set(replace(self.selection, backends=(), held=held).rows(points).backend))
-            )
+            self._hold(settle(points, self.across.value, self.selection.held))
+            _offer_many(self.backends, sorted(set(replace(self.selection, backends=()).rows(points).backend)))
             for name, widget in self.controls.items():
                 widget.description = lab.say(CONTROLS[name])
             for place, title in enumerate(TABS):

@@ -42,7 +42,8 @@ _PARTICLE = re.compile(
 )
 _HALF_WIDTH = re.compile(r"[\u3400-\u9fff}](?:[,;:?!(]|\.(?=\s|$))")
 _LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
-Message = tuple[int, None, str, list[str]]  # cell number, no function, msgid, no comments: as Babel wants it
+NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
+Message = tuple[int, None, str, list[str]]  # cell number, no function, msgid, comments: as Babel wants it
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 
@@ -62,26 +63,16 @@ class Sources:
 
 
 def extract_notebook(file: IO[bytes], keywords: Any, comment_tags: Any, options: Any) -> Iterator[Message]:
-    """Yield a message for each block in the `%%prose` cells and each `_()`: a Babel extractor."""
-    cells = _cells(file)
-    for number, code in cells:
-        if not code.startswith(MAGIC):
-            found = extract_python(io.BytesIO(code.encode()), keywords, comment_tags, options)
+    """Yield a message for each `_()`, then for each block in the `%%prose` cells: a Babel extractor."""
+    blocks: list[Message] = []
+    for number, cell in enumerate(json.load(file)["cells"]):
+        magic, _, text = "".join(cell["source"]).partition("\n")
+        if cell["cell_type"] == "code" and magic.strip() == MAGIC:
+            blocks += [(number, None, block, [] if needs_words(block) else [NO_WORDS]) for block in prose.split(text)]
+        elif cell["cell_type"] == "code":
+            found = extract_python(io.BytesIO("".join(cell["source"]).encode()), keywords, comment_tags, options)
             yield from ((number, None, str(message), []) for _, _, message, _ in found)
-    yield from ((number, None, text, []) for number, text in _blocks(cells) if needs_words(text))
-
-
-def _cells(file: IO[bytes]) -> list[tuple[int, str]]:
-    cells = enumerate(json.load(file)["cells"])
-    return [(number, "".join(cell["source"])) for number, cell in cells if cell["cell_type"] == "code"]
-
-
-def _blocks(cells: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield (cell number, block) of all `%%prose` cells."""
-    for number, code in cells:
-        magic, _, text = code.partition("\n")
-        if magic.strip() == MAGIC:
-            yield from ((number, block) for block in prose.split(text))
+    yield from blocks
 
 
 def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
@@ -103,16 +94,23 @@ def needs_words(text: str) -> bool:
 METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_toml}
 
 
-def msgids(sources: Sources) -> dict[str, str]:
-    """Return every msgid with the file name of its first occurrence, in the order of occurrence."""
-    found: dict[str, str] = {}
+def _said(sources: Sources) -> Iterator[tuple[str, str, bool]]:
+    """Yield every text that is shown, the name of its file, and whether it is a msgid, in the order of occurrence."""
     for path in sources.files():
         method: Any = METHODS[path.suffix]
         with path.open("rb") as file:
-            for _, message, *_rest in extract(method, file, {"_": None, "N_": None}):
-                found.setdefault(str(message), path.name)
+            found = extract(method, file, {"_": None, "N_": None})
+            yield from ((str(text), path.name, not comments) for _, text, comments, _ in found)
     if sources.package == Paths.package:
-        found |= {label: "machine" for label in _shown_labels() if label not in found}
+        yield from ((label, "machine", True) for label in _shown_labels())
+
+
+def msgids(sources: Sources) -> dict[str, str]:
+    """Return every msgid with the file name of its first occurrence, in the order of occurrence."""
+    found: dict[str, str] = {}
+    for text, name, translated in _said(sources):
+        if translated:
+            found.setdefault(text, name)
     return found
 
 
@@ -154,12 +152,7 @@ def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing when they may be published."""
     sources = sources or Sources()
     wanted = msgids(sources)
-    problems = []
-    for path in sorted(sources.notebooks.glob("*.ipynb")):
-        with path.open("rb") as file:
-            wordless = [text for _, text in _blocks(_cells(file)) if not needs_words(text)]
-        problems += [f"{path.name}: {p}" for text in wordless for p in digits(text)]
-    problems += [f"{name}: {p}" for msgid, name in wanted.items() for p in digits(msgid)]
+    problems = [f"{name}: {p}" for text, name, _ in dict.fromkeys(_said(sources)) for p in digits(text)]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
         problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
