@@ -49,10 +49,8 @@ def distribution(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
         for share in PERCENTILES:
             ax.axhline(share, color=style.GREY, linewidth=0.6)
             ax.annotate(f"p{round(share * 100)}", (0, share), xycoords=("axes fraction", "data"), fontsize=7)
-        drawing.scale(ax, "x", _times(named), "value", log=True)
         ax.set_ylabel(lab.say(N_("share of samples")))
-        complete(canvas)
-        return style.svg(canvas)
+        return _finished(canvas, "x", named)
 
 
 def over_time(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
@@ -64,10 +62,15 @@ def over_time(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
             colour = style.SERIES[number % len(style.SERIES)][0]
             ax.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
             ax.plot(at, middle, color=colour, linewidth=0.8, label=name)
-        drawing.scale(ax, "y", _times(named), "value", log=True)
         ax.set_xlabel(lab.say(N_("sample")))
-        complete(canvas)
-        return style.svg(canvas)
+        return _finished(canvas, "y", named)
+
+
+def _finished(canvas: Any, which: str, named: Sequence[tuple[str, Samples]]) -> str:
+    ends = [float(end) for _, samples in named for end in (samples.min(), samples.max())]
+    drawing.scale(canvas.axes[0], which, pd.DataFrame({"value": ends, "unit": "ns"}), "value", log=True)
+    complete(canvas)
+    return style.svg(canvas)
 
 
 def stretches(samples: Samples) -> tuple[Samples, Samples, Samples, Samples]:
@@ -76,11 +79,6 @@ def stretches(samples: Samples) -> tuple[Samples, Samples, Samples, Samples]:
     whole = len(samples) // width * width
     table = samples[:whole].reshape(-1, width)
     return np.arange(0, whole, width), table.min(axis=1), np.median(table, axis=1), table.max(axis=1)
-
-
-def _times(named: Sequence[tuple[str, Samples]]) -> pd.DataFrame:
-    ends = [float(end) for _, samples in named for end in (samples.min(), samples.max())]
-    return pd.DataFrame({"value": ends, "unit": "ns"})
 
 
 def _spans(values: pd.Series) -> bool:

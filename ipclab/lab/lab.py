@@ -25,6 +25,9 @@ from ipclab.paths import Paths, checkout
 from ipclab.plugins import chosen
 from ipclab.store.run import RunFolder
 
+# Of the parameters of study notebooks; the others are lists of whole numbers.
+KINDS = {**dict.fromkeys(("run", "lang", "profile"), "str"), "measure": "bool"}
+KINDS |= dict.fromkeys(("backends", "placement"), "list[str]")
 FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
 
 
@@ -73,17 +76,13 @@ class Lab(Audit):
         empty one means the study's own. Values may come from papermill's command line: "false" is meant as False, a
         scalar as a list of it. Raises `UsageError` for what cannot be meant, and what `ipclab.measure.session` raises.
         """
-        plain = {"run": (run, "str"), "lang": (lang, "str"), "measure": (measure, "bool"), "profile": (profile, "str")}
-        told = {name: Parameter(name, kind, "").checked(value) for name, (value, kind) in plain.items()}
-        if not told["measure"]:
-            return cls.open(told["run"], told["lang"], study)
-        kinds = {"backends": "list[str]", "placement": "list[str]"}
-        levels = {
-            name: Parameter(name, kinds.get(name, "list[int]"), []).checked(value) for name, value in sweep.items()
-        }
-        sizes, backends = levels.pop("sizes", []), levels.pop("backends", [])
-        made = cls.sweep([study], told["profile"], sizes, backends, levels)
-        return cls.open(str(made.run.path), told["lang"], study)
+        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
+        meant = {name: Parameter(name, KINDS.get(name, "list[int]"), []).checked(each) for name, each in given.items()}
+        run, lang, measure, profile = (meant.pop(name) for name in ("run", "lang", "measure", "profile"))
+        if not measure:
+            return cls.open(run, lang, study)
+        made = cls.sweep([study], profile, meant.pop("sizes", []), meant.pop("backends", []), meant)
+        return cls.open(str(made.run.path), lang, study)
 
     @classmethod
     def sweep(

@@ -16,6 +16,7 @@ from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read as parameters_of
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
+from ipclab.plugins import chosen
 from ipclab.render import words
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
@@ -150,10 +151,10 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
 def check_names(langs: Sequence[str], formats: Sequence[str]) -> None:
     """Raise `UsageError` for an unknown language or format, or when none is given."""
     for asked, known, what in ((langs, LANGUAGES, "language"), (formats, FORMATS, "format")):
-        wrong = [name for name in asked if name not in known]
-        if wrong or not asked:
-            said = f"no {what} {wrong[0]!r}" if wrong else f"no {what} is given"
-            raise UsageError(said, "", f"there are {', '.join(known)}")
+        if not asked:
+            raise UsageError(f"no {what} is given", "", f"there are {', '.join(known)}")
+        for name in asked:
+            chosen(what, name, dict.fromkeys(known))
 
 
 def check_out(out: Path) -> None:

@@ -43,24 +43,16 @@ def write_manifest(
 ) -> None:
     """Note beside the reports in `out` what they were made from."""
     folders = [run.path for run in runs]
-    told = {"claims": str(claims)} if claims else {}
-    about = {
-        "runs": [*map(str, folders)],
-        "inputs": inputs(paths, folders, claims),
-        "made": _digests(out, made),
-        **told,
-    }
-    write_whole(out / MANIFEST, dump_json(about))
+    about = {"runs": [*map(str, folders)], "inputs": inputs(paths, folders, claims), "made": _digests(out, made)}
+    write_whole(out / MANIFEST, dump_json(about | ({"claims": str(claims)} if claims else {})))
 
 
 def stale(paths: Paths, out: Path) -> list[str]:
     """Return one line for each cause why reports in `out` are not what they should be; none when all is well."""
     file = out / MANIFEST
-    about = _read(file)
-    if about is None:
-        return [
-            f"report: {file} cannot be read: make report" if file.is_file() else f"no reports in {out}: make report"
-        ]
+    if (about := _read(file)) is None:
+        said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
+        return [f"{said}: make report"]
     runs = [Path(run) for run in about.runs]
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]
