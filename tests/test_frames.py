@@ -10,7 +10,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import narrowed, one
+from ipclab.frames.address import narrowed
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
@@ -20,6 +20,7 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from tests.made import make_launch
+from tests.test_ratios import DATA
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 ABOUT = {
@@ -112,12 +113,12 @@ def test_levels_narrow_a_frame_and_two_rows_are_no_value(measured: Measured) -> 
     points = tidy(measured, other)
     assert set(narrowed(points, {"arm": "mapping"}).point) == {other.point.id}
     assert len(set(narrowed(points, {"arm": ["mapping", "published"]}).point)) == 2
-    found = one(points, {"op": "write", "arm": "mapping"})
+    found = DATA.value(points, op="write", arm="mapping")
     assert (found.value, found.unit, found.n) == (25.0, "ns", "2 x 6")
     assert found.sources == (f"payload/{other.point.id}/write/p50",)
-    assert one(points, {"op": "write", "arm": "tcp"}) == Quantity(None, "ns")
+    assert DATA.value(points, op="write", arm="tcp") == Quantity(None, "ns")
     with pytest.raises(LabError, match=r"2 rows have .*they differ in size_bytes, placement, arm"):
-        one(points, {"op": "write", "backend": "shm-mmap"})
+        DATA.value(points, op="write", backend="shm-mmap")
     with pytest.raises(UsageError, match=r"no column 'placment'.*did you mean 'placement'"):
         narrowed(points, {"placment": "same"})
 

@@ -100,7 +100,7 @@ class Address:
             raise MissingError(str(self))
         for key, group in groups.items():
             if len(group) > 1 and not (loose and group["value"].nunique() == 1):
-                raise _ambiguous(group, self)
+                raise ambiguous(group, self)
             yield frozenset(zip(several, key, strict=True)), next(group.itertuples(index=False))
 
 
@@ -128,23 +128,6 @@ def quantity(row: Any) -> Quantity:
     return Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
 
 
-def one(frame: pd.DataFrame, levels: Mapping[str, Any]) -> Quantity:
-    """Return the only row with all `levels` as a quantity, the median where no metric is named.
-
-    What was not measured is a quantity without a value; raises `LabError` when several rows have the levels.
-    """
-    absent = [name for name in levels if name not in frame]
-    found = frame.iloc[:0] if absent and frame.empty else narrowed(frame, levels)
-    if len(found) > 1 and "metric" not in levels and "metric" in found:
-        found = found[found.metric == "p50"]
-    if found.empty:
-        units = narrowed(frame, {name: levels[name] for name in ("op", "metric") if name in levels and name in frame})
-        return missing(str(units.unit.iloc[0]) if len(units) else "ns")
-    if len(found) > 1:
-        raise _ambiguous(found, dict(levels))
-    return quantity(next(found.itertuples()))
-
-
 def at(words: str, points: Points, texts: Points) -> Quantity | None:
     """Return the value at an address over the frames that `points` and `texts` give by study; None for other words.
 
@@ -163,7 +146,8 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
     return quantity(found[0][1])
 
 
-def _ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
+def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
+    """Return the error for rows of which one is asked for: in which columns they differ."""
     differ = [str(name) for name in rows if rows[name].nunique(dropna=False) > 1 and name not in ("point", "flags")]
     return LabError(f"{len(rows)} rows have {levels}", f"they differ in {', '.join(differ[:6])}", "name one level")
 

@@ -133,11 +133,20 @@ class Data:
         it. Raises `LabError` when several rows have the levels.
         """
         if isinstance(of, str):
-            found = address.at(of, self.points, self.text)
-            if found is not None:
-                return found
+            if (known := address.at(of, self.points, self.text)) is not None:
+                return known
             of = self.points(of)
-        return address.one(of, levels)
+        absent = of.empty and not levels.keys() <= set(of)
+        found = of.iloc[:0] if absent else address.narrowed(of, levels)
+        if len(found) > 1 and "metric" not in levels and "metric" in found:
+            found = found[found.metric == "p50"]
+        if found.empty:
+            of_op = {name: level for name, level in levels.items() if name in ("op", "metric") and name in of}
+            units = address.narrowed(of, of_op)
+            return missing(str(units.unit.iloc[0]) if len(units) else "ns")
+        if len(found) > 1:
+            raise address.ambiguous(found, levels)
+        return address.quantity(next(found.itertuples()))
 
     def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
         """Return the rows with a column `cell`: each value over that of the row of `under` with the same levels `on`.

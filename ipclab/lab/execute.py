@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import parameters as parameter_cells
@@ -55,18 +55,6 @@ def normalise(notebook: Any) -> Any:
     return notebook
 
 
-class Echo(io.StringIO):
-    """Keeps what is written, and passes it on at once to the file `to`, if there is one."""
-
-    to: Any = None
-
-    def write(self, text: str) -> int:
-        """Write to both."""
-        if self.to is not None:
-            print(text, end="", file=self.to, flush=True)
-        return super().write(text)
-
-
 class Kernel:
     """A kernel for one notebook after the other, its names forgotten in between; it ends with its context.
 
@@ -93,12 +81,11 @@ class Kernel:
             close_session(checkout().ledger, self.session)
         self.manager = self.session = None
 
-    def run(self, notebook: Path, values: dict[str, Any], timeout_s: float, say: Any = None) -> Any:
+    def run(self, notebook: Path, values: dict[str, Any], timeout_s: float, say: IO[str] | None = None) -> Any:
         """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
-        said = Echo()
-        said.to = say
+        said = io.StringIO()
         try:
-            done = self._papermill(notebook, values, timeout_s, said)
+            done = self._papermill(notebook, values, timeout_s, say or said)
         except BaseException as error:
             self.end()  # it may still be busy
             if told := _lab_error(notebook, error, timeout_s, said.getvalue().strip()):
@@ -107,7 +94,7 @@ class Kernel:
         del done.cells[0]
         return done
 
-    def _papermill(self, notebook: Path, values: dict[str, Any], timeout_s: float, said: io.StringIO) -> Any:
+    def _papermill(self, notebook: Path, values: dict[str, Any], timeout_s: float, said: IO[str]) -> Any:
         import nbformat
         from papermill import execute_notebook
 

@@ -35,7 +35,6 @@ class Formatter:
     """Quantities to text in one language; `translate` gives the few words that are needed."""
 
     def __init__(self, lang: str, translate: Callable[[str], str] = str) -> None:
-        """Keep the language code (ko, zh, en)."""
         self.lang, self.translate = lang, translate
 
     def format(self, found: Quantity, spec: str = "") -> str:

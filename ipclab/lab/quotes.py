@@ -34,7 +34,6 @@ class Quoted:
     """What an executed notebook made: its figures and tables by name, and the values that it kept as attributes."""
 
     def __init__(self, name: str, outputs: list[tuple[Any, Any]]) -> None:
-        """Take the displays (data, metadata) of the notebook `name`."""
         self._name, self._values = name, dict[str, Quantity | str]()
         self._figures, self._tables = dict[str, canvas.Figure](), dict[str, table.Table]()
         for data, metadata in outputs:

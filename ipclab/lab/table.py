@@ -79,9 +79,9 @@ class Table:
         rows = ([cell.replace("|", "\\|") for cell in row] for row in self.rows)
         return "\n".join(f"| {' | '.join(row)} |" for row in ([c.label for c in self.columns], rules, *rows)) + "\n"
 
-    def to_html(self, label: str = "") -> str:
-        """Return an HTML figure that scrolls sideways by itself; `label` ("Table 1") leads the caption."""
-        caption = escape(f"{label} {self.caption}" if label else self.caption)
+    def to_html(self) -> str:
+        """Return an HTML figure that scrolls sideways by itself."""
+        caption = escape(self.caption)
         head = "".join(_cell("th", c.label, c.align, ' scope="col"') for c in self.columns)
         places = [("th", ' scope="row"'), *[("td", "")] * (len(self.columns) - 1)]
         rows = [
