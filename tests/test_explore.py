@@ -110,6 +110,7 @@ def test_the_language_follows(desk: Desk, lang: str) -> None:
     assert desk.study.description == english
 
 
+@pytest.mark.slow
 def test_export(desk: Desk, tmp_path: Path) -> None:
     desk.paths = Paths(tmp_path)
     files = [desk.export(kind) for kind in ("svg", "png", "csv")]

@@ -127,8 +127,8 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
     ("how", "told"),
     [
         ("kill", "rank 1 (reader 1) was killed by SIGKILL: last words"),
-        ("exit", "rank 1 (reader 1) ended with exit code 3: last words"),
-        ("error", "rank 1 (reader 1) failed: ValueError: no such level"),
+        pytest.param("exit", "rank 1 (reader 1) ended with exit code 3: last words", marks=pytest.mark.slow),
+        pytest.param("error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow),
         ("lab", "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some"),
         ("hang", "did not finish within 1 s: last words"),
     ],
