@@ -109,7 +109,7 @@ def main() -> int:
     count, seed = (int(word) for word in (sys.argv[1:3] + ["200", "1"][len(sys.argv) - 1 :])[:2])
     studies = cycle(sys.argv[3:] or FEWER)  # each of which measures the limits too
     chance, top = random.Random(seed), Path(tempfile.mkdtemp(prefix="signals-"))
-    decoy = SHARED_MEMORY / "ipclab-1-deadbeefdeadbeef-1-decoy"
+    decoy = SHARED_MEMORY / f"ipclab-1-{os.getpid():016x}-1-decoy"
     (top / "tmp").mkdir()
     decoy.touch()
     tally: Counter[str] = Counter()
