@@ -8,16 +8,15 @@ import io
 import shutil
 import tarfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple, Self
 
 import pyarrow as pa
 
 from ipclab.errors import LabError
 
-BLOCK = 512
 CHUNK = 1 << 20
-PLAIN = (b"0", b"\0")
 
 
 class HostileError(LabError):
@@ -51,55 +50,39 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
                 raise LabError(f"{name} cannot be bundled", str(error), fix) from error
             with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
                 shutil.copyfileobj(source, out, CHUNK)
-            out.write(bytes(-size % BLOCK))
-        out.write(bytes(2 * BLOCK))
+            out.write(bytes(-size % tarfile.BLOCKSIZE))
+        out.write(bytes(2 * tarfile.BLOCKSIZE))
+
+
+class _Plain(tarfile.TarInfo):
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return what a header says, before anything acts on it; raises `HostileError` when it is no plain file's."""
+        about = super().frombuf(buf, encoding, errors)
+        if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
+            raise HostileError(f"{about.name!r} is no plain file")
+        return about
 
 
 def read(path: Path) -> Iterator[Member]:
     """Yield the members of an archive in their order; raises `HostileError` for anything but plain files."""
+    with _refusing(), path.open("rb") as file, ExitStack() as stack:
+        stream = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"))
+        members = stack.enter_context(tarfile.open(fileobj=stream, mode="r|", tarinfo=_Plain, errors="strict"))
+        for about in members:
+            yield Member(about.name, about.size, _content(members, about))
+
+
+def _content(members: tarfile.TarFile, about: tarfile.TarInfo) -> Iterator[bytes]:
+    with _refusing():  # here too, since a member's chunks are read outside of `read`
+        content = members.extractfile(about)
+        while content and (chunk := content.read(CHUNK)):
+            yield chunk
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
     try:
-        with path.open("rb") as file, pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream:
-            yield from _members(stream)
-    except (OSError, pa.ArrowException) as error:
-        raise _incomplete(str(error)) from error
-
-
-def _members(stream: Any) -> Iterator[Member]:
-    while any(block := _exactly(stream, BLOCK)):
-        try:
-            about = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
-        except (tarfile.HeaderError, UnicodeError, ValueError) as error:
-            raise HostileError(f"a header is damaged ({error})") from error
-        if about.type not in PLAIN or about.linkname or about.size < 0:
-            raise HostileError(f"{about.name!r} is no plain file")
-        member = Member(about.name, about.size, _content(stream, about.size))
-        yield member
-        for _ in member.chunks:  # what the caller did not read
-            pass
-        if any(_exactly(stream, -about.size % BLOCK)):
-            raise HostileError(f"something follows {about.name!r}")
-    if any(_exactly(stream, BLOCK)) or stream.read(1):
-        raise HostileError("something follows its end")
-
-
-def _content(stream: Any, size: int) -> Iterator[bytes]:
-    for at in range(0, size, CHUNK):
-        yield _exactly(stream, min(size - at, CHUNK))
-
-
-def _exactly(stream: Any, size: int) -> bytes:
-    """Return the next `size` bytes; raises `HostileError` here, since a member's chunks are read outside of `read`."""
-    found = bytearray()
-    while len(found) < size:
-        try:
-            more = stream.read(size - len(found))
-        except (OSError, pa.ArrowException) as error:
-            raise _incomplete(str(error)) from error
-        if not more:
-            raise _incomplete("it ends too early")
-        found += more
-    return bytes(found)
-
-
-def _incomplete(reason: str) -> HostileError:
-    return HostileError(f"it is no complete archive ({reason.partition(chr(10))[0] or 'it cannot be read'})")
+        yield
+    except (OSError, ValueError, tarfile.TarError, pa.ArrowException) as error:
+        raise HostileError(f"it is no complete archive ({str(error).partition(chr(10))[0]})") from error
