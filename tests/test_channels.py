@@ -17,7 +17,7 @@ from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
 from tests.test_workers import CPUS
 
-SIZES = (1, 0, 7, 4097, 65_537, 2_000_000, 100)
+SIZES = (1, 0, 7, 4097, 65_537, 500_000, 100)
 CHANNELS = [backend for backend in backends().values() if backend.channel]
 WAITS = [pytest.param(backend, wait, id=f"{backend.name}-{wait}") for backend in CHANNELS for wait in backend.waits]
 

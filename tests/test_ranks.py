@@ -92,6 +92,7 @@ def test_without_privileges_a_user_namespace_gives_a_network_of_its_own() -> Non
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
@@ -104,6 +105,7 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     assert said == [NOT_ALONE]
 
 
+@pytest.mark.slow
 @needs_mpi
 def test_ranks_need_no_home(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)

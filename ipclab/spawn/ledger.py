@@ -113,8 +113,9 @@ def remove_launch(prefix: str, folder: str) -> None:
     number = prefix.rpartition("-")[2]
     with suppress(OSError):
         owned.remove((Path(folder) / f"{number}-{owned.FILE}").read_bytes())
-    for path in Path(folder).glob(f"{number}-*") if folder else ():
-        _remove(path)
+    for start in (number, prefix):
+        for path in Path(folder).glob(f"{start}-*") if folder else ():
+            _remove(path)
 
 
 def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_MEMORY) -> list[str]:
