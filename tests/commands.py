@@ -82,6 +82,11 @@ def names_of(session: str) -> list[str]:
     return sorted(entry.name for entry in SHARED_MEMORY.iterdir() if session in entry.name)
 
 
+def files_of(folder: str) -> list[str]:
+    """Return what lies in a session's folder, but for what iceoryx2 keeps there for all launches."""
+    return sorted(path.name for path in Path(folder).iterdir() if path.name not in ("nodes", "services"))
+
+
 def kernel_objects() -> set[str]:
     """Return this user's System V objects and POSIX queues, which lie in no folder that a session has."""
     found = {f"posix-queue /{path.name}" for path in Path("/dev/mqueue").glob("*")}

@@ -22,7 +22,7 @@ from ipclab.spawn.mpi_launcher import NOT_ALONE, RankBench
 from ipclab.spawn.mpi_mail import reachable
 from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.store.point import Point
-from tests.commands import environment, eventually, names_of, processes_of
+from tests.commands import environment, eventually, files_of, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
 MISSING = mpi.missing()
@@ -44,7 +44,7 @@ def bench(launcher: Launcher) -> Iterator[RankBench]:
     with RankBench(launcher, 3) as made:
         yield made
     assert names_of(launcher.session.id) == []
-    assert list(Path(launcher.session.folder).iterdir()) == []
+    assert files_of(launcher.session.folder) == []
 
 
 def another(number: int) -> Point:
@@ -142,7 +142,7 @@ def test_a_failed_launch_says_who_and_why_and_is_over(bench: RankBench, how: str
     session = bench.launcher.session
     assert processes_of(session.id) == [bench.launcher.zygote.pid]
     assert names_of(session.id) == []
-    assert list(Path(session.folder).iterdir()) == []
+    assert files_of(session.folder) == []
     assert len(bench(another(21), roles("tell", values=[]), 30)) == 3  # others go on
 
 

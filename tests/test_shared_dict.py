@@ -26,7 +26,7 @@ from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, staleness
-from tests.commands import names_of, processes_of
+from tests.commands import files_of, names_of, processes_of
 from tests.test_ranks import CPUS, MISSING
 
 STUDY = SharedDictStudy()
@@ -193,7 +193,7 @@ def test_a_killed_rank_is_named_and_others_go_on(bench: RankBench, backend: str,
     session = bench.launcher.session
     assert processes_of(session.id) == [bench.launcher.zygote.pid]
     assert names_of(session.id) == []
-    assert list(Path(session.folder).iterdir()) == []
+    assert files_of(session.folder) == []
     assert launched(bench, point).facts["torn"] == 0
 
 

@@ -22,7 +22,7 @@ from ipclab.spawn.ledger import clean
 from ipclab.spawn.loops import count_faults, record, repeats
 from ipclab.spawn.wire import LENGTH, Wire
 from ipclab.spawn.worker import Meeting, Outcome, Said, Worker, zeros
-from tests.commands import ROOT, eventually, names_of, processes_of
+from tests.commands import ROOT, eventually, files_of, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
 
@@ -92,7 +92,7 @@ def test_what_a_killed_worker_left_is_removed_with_its_launch(launcher: Launcher
     with pytest.raises(LaunchError, match="SIGKILL"):
         launcher.launch([role("litter")], 30)
     assert names_of(launcher.session.id) == []
-    assert list(Path(launcher.session.folder).iterdir()) == []
+    assert files_of(launcher.session.folder) == []
 
 
 def test_a_launcher_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
