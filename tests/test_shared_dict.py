@@ -42,7 +42,7 @@ def points(profile: Profile = QUICK, *names: str) -> list[Point]:
 
 def test_it_is_measured_after_the_payload_and_its_payloads_are_its_own() -> None:
     assert study("shared_dict").name == "shared_dict"
-    order = ["limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io"]
+    order = ["limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "calibration"]
     assert [name for name in studies() if name in order] == order
     assert not STUDY.sized
     for name in ("tcp", "zmq-tcp"):  # no store; one between nodes only

@@ -94,12 +94,12 @@ def test_levels_replace_those_of_the_studies_that_have_them() -> None:
     """And the others are not swept, unless they are named."""
     swept = Request((), "smoke", sweep=Sweep(levels={"entries": (7, 5), "readers": (2,)}))
     found = {each.name: points for each, points in swept.points()}
-    assert list(found) == ["limits", "shared_dict"]
+    assert list(found) == ["limits", "shared_dict", "calibration"]
     assert {(point.levels["entries"], point.levels["readers"]) for point in found["shared_dict"]} == {(5, 2), (7, 2)}
     assert {point.levels["arm"] for point in found["shared_dict"]} == {"published", "read-many", "stream", "live"}
     assert swept.parameters()["levels"] == {"entries": [7, 5], "readers": [2]}
     both = Request(("payload", "shared_dict"), "smoke", sweep=swept.sweep).points()
-    assert [each.name for each, _ in both] == ["limits", "payload", "shared_dict"]
+    assert [each.name for each, _ in both] == ["limits", "payload", "shared_dict", "calibration"]
     same = Request(("round_trip",), "smoke", sweep=Sweep((64,), ("pipe",), {"gap_ns": (9,), "placement": ("same",)}))
     points = {each.name: points for each, points in same.points()}
     assert {point.placement for point in points["round_trip"]} == {"same"}

@@ -15,6 +15,7 @@ from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
 LEAST = 2
+CALIBRATION = "calibration"  # says what one run's comparisons are worth, nothing of two machines
 MEASURED = derived.LAUNCH_VALUES
 BOUNDS = ("limit", "limit_low", "limit_high")
 HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
@@ -46,7 +47,7 @@ class Held:
 
 def held(run: RunFolder) -> Held:
     """Return what a comparison needs of `run`."""
-    launches = {study: derived.read(run, study, "launches") for study in derived.measured(run)}
+    launches = {study: derived.read(run, study, "launches") for study in derived.measured(run) if study != CALIBRATION}
     return Held.of(run.id, run.about, launches)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ipclab.frames import calibration as own_calibration
 from ipclab.frames import derived
 from ipclab.frames.limits import floors
 from ipclab.lab import labels
@@ -106,14 +107,28 @@ def notice(lab: "Lab") -> str:
 
 
 def calibration(lab: "Lab") -> pd.DataFrame:
-    """Return the outcome of `ipclab calibrate` on the run's machine, one row for each placement; empty without one."""
-    columns = ["placement", "comparisons", "false_alarms", "upper", "smallest"]
-    rows = pd.DataFrame(result.rows(result.read(lab.run.path.parent / CALIBRATION)), columns=columns)
-    rows["false_alarms"] = rows.false_alarms / rows.comparisons
-    for name in ("false_alarms", "upper", "smallest"):
-        known = [Quantity(None if pd.isna(share) else share, "share") for share in rows[name]]
-        rows[name] = pd.Series(known, dtype=object)
-    return rows.set_index("placement").reindex(labels.ordered("placement", rows.placement))
+    """Return what the run's own calibration says, and `ipclab calibrate` on its machine, by placement; may be empty.
+
+    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a column for each
+    planted slow-down says in how many of the contests (or trials) it was found.
+    """
+    beside = result.rows(result.read(lab.run.path.parent / CALIBRATION))
+    own = own_calibration.rows(lab.contests(own_calibration.STUDY))
+    told = [(N_("in this run"), row) for row in own] + [(N_("by ipclab calibrate"), row) for row in beside]
+    table = pd.DataFrame([_calibrated(lab, source, row) for source, row in told])
+    return table.set_index(["measured", "placement"]) if told else table
+
+
+def _calibrated(lab: "Lab", source: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    rate = row["false_alarms"] / row["comparisons"] if row["comparisons"] else None
+    share, upper = Quantity(rate, "share"), Quantity(row["upper"], "share")
+    head = {"measured": lab.translate(source), "placement": row["placement"], "comparisons": row["comparisons"]}
+    found = {
+        lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share")):
+            lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
+        for planted, count in row["found"].items()
+    }  # fmt: skip
+    return {**head, "false_alarms": share, "upper": upper, **found}
 
 
 ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {

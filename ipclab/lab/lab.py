@@ -15,7 +15,7 @@ from ipclab.lab import prose
 from ipclab.lab.about import ABOUT, notice
 from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import drawing
-from ipclab.lab.catalogue import Catalogue
+from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.parameters import Parameter
 from ipclab.lab.quotes import Kept, Quoted, quoted
@@ -112,6 +112,15 @@ class Lab(Audit):
         >>> lab.table(lab.about("run"), _("The run behind this report"), name="run")
         """
         return chosen("item of a report", what, ABOUT)(self)
+
+    def calibration_table(self) -> Table:
+        """Return what the run's judge was seen to do with identical code and with planted slow-downs, as a table."""
+        note = N_("Found: of so many contests, those in which the slower one was called slower.")
+        before = N_("This run was made before calibration was part of a run.")
+        caption = N_("Calibration: identical code and planted slow-downs, judged as the contests of the run are")
+        told = self.about("calibration")
+        notes = [*([note] if len(told) else []), *([] if "calibration" in self.studies else [before])]
+        return tabulated(self, told, self.say(caption), "pct", list(map(self.say, notes)), "calibration")
 
     def notice(self, *runs: RunFolder) -> Any:
         """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing."""

@@ -9,12 +9,14 @@ from ipclab.backends.installed import backends
 from ipclab.errors import UsageError, nearest
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
+from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile, profile
 
 SEED_BITS = 31
+ALWAYS = (LimitsStudy.name, CalibrationStudy.name)  # are part of every run, whatever is swept
 LARGEST_SEED = 2**63 - 1
 
 
@@ -51,15 +53,15 @@ class Request:
         """Return what makes two runs continue each other."""
         return {
             "profile": self.profile,
-            "studies": list(self.names()),
+            "studies": [name for name in self.names() if name != CalibrationStudy.name],
             "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
             "backends": list(self.sweep.backends) if self.sweep.backends else None,
             "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
         }
 
     def names(self) -> tuple[str, ...]:
-        """Return the studies to measure: those asked for, after the limits that they are read against."""
-        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or studies()))))
+        """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons."""
+        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or studies()), CalibrationStudy.name)))
 
     def effort(self, each: Study) -> Profile:
         """Return how much of `each` is measured, and in which placements."""
@@ -75,23 +77,27 @@ class Request:
         a size, a backend or a level that no study has, or that a named study lacks.
         """
         every = [study(name) for name in self.names()]
-        self._check_levels([each for each in every if each.name != LimitsStudy.name])
+        self._check_levels([each for each in every if each.name not in ALWAYS])
         swept = [each for each in every if self._varies(each)]
         return [(each, each.points(self.effort(each), self._sweep_of(each))) for each in swept]
 
     def _varies(self, each: Study) -> bool:
+        if each.name in ALWAYS:
+            return True
         named = each.name in self.studies
         if self.sweep.sizes and not each.sized:
             if named:
                 raise UsageError(f"study {each.name} takes no --size", "its payloads are its own", "leave --size out")
             return False
         factors = not self.sweep.levels or bool(self.sweep.levels.keys() & each.factors.keys())
-        return named or each.name == LimitsStudy.name or factors
+        return named or factors
 
     def _sweep_of(self, each: Study) -> Sweep:
         """Return the sweep with the backends that `each` has: all of them must be its own if it is named."""
-        if self.sweep.backends is None or each.name == LimitsStudy.name:
-            return self.sweep if each.name != LimitsStudy.name else replace(self.sweep, backends=None)
+        if each.name in ALWAYS:
+            return replace(self.sweep, backends=None)
+        if self.sweep.backends is None:
+            return self.sweep
         rivals = [each] if self.studies else list(studies().values())
         for name in self.sweep.backends:
             if not any(name in other.backends() for other in rivals):

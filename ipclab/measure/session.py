@@ -13,7 +13,7 @@ from ipclab.machine import Machine, Source, Topology, collect, conditions, distu
 from ipclab.machine.placement import missing, placements
 from ipclab.measure.limits import settle
 from ipclab.measure.progress import Progress
-from ipclab.measure.request import SEED_BITS, Request
+from ipclab.measure.request import ALWAYS, SEED_BITS, Request
 from ipclab.measure.rounds import measure as measure_points
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
@@ -41,7 +41,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     `LabError` when the work cannot be done; a point that fails is noted in the run and does not end it.
     """
     wanted = request.points()
-    if not any(points for each, points in wanted if each.name != LimitsStudy.name):
+    if not any(points for each, points in wanted if each.name not in ALWAYS):
         raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
     files = (request.scratch or paths.scratch).resolve()
     if request.scratch is not None:

@@ -140,12 +140,12 @@ def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each placement of a calibration, none when it is empty.
 
     Of the `comparisons` of identical code, `false_alarms` were called different: a share of at most `upper` with 95 %
-    confidence. `smallest` is the least planted slow-down that at least 95 % of the `trials` found, None where none was.
+    confidence. `found` gives for each planted share how many of the `trials` found it, `smallest` the least share that
+    at least 95 % of them found, None where none was.
     """
     table = []
     for name, placed in sorted(found.get("placements", {}).items()):
         told = dict(placed["tally"])
-        counts = {f"found_{share}": count for share, count in told.pop("found").items()}
         upper = rate_upper(told["false_alarms"], told["comparisons"])
-        table.append({"placement": name, **told, "upper": upper, **counts})
+        table.append({"placement": name, **told, "upper": upper})
     return table

@@ -13,18 +13,18 @@ from ipclab.errors import UsageError
 from ipclab.machine import Source, Topology, collect
 from ipclab.machine.placement import Placement, placements
 from ipclab.measure.calibration import result
-from ipclab.measure.calibration.echo import SAMPLES, SIZE
 from ipclab.measure.calibration.result import ARMS, ROUNDS, Tally
 from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.files import dump_json, write_whole
+from ipclab.studies.calibration import EXCHANGES, OP, SIZE, roles
+from ipclab.studies.profile import profile
 
 PLACEMENTS = ("same", "cross")
-HERE = "ipclab.measure.calibration.echo"
+EFFORT = "quick"  # the profile of which a launch is one
 LAUNCH_SECONDS = 10.0
-FIRST_LAUNCHES = 15  # they give the round trip of which a share is planted, and the time of a launch
-ROUND_TRIPS = 400  # short launches have unsteadier medians
+FIRST_LAUNCHES = 15  # they give the time of a launch
 OVERRUN = 1.25
 SEED_BITS = 31
 
@@ -61,14 +61,12 @@ def calibrate(paths: Paths, seconds: float, seed: int | None, progress: Progress
 
 
 def launching(launcher: Launcher, placement: Placement) -> Launch:
-    """Return what makes one launch with a planted delay in ns, and returns the median of its round trips in ns."""
+    """Return what makes one launch of operations of so many exchanges, and returns their median in ns."""
+    effort = profile(EFFORT)
 
-    def launch(spin_ns: int) -> float:
-        roles = [
-            Role("server", f"{HERE}:serve", {"count": ROUND_TRIPS, "spin_ns": spin_ns}, placement.role(0)),
-            Role("client", f"{HERE}:ask", {"count": ROUND_TRIPS}, placement.role(1)),
-        ]
-        return float(statistics.median(launcher.launch(roles, LAUNCH_SECONDS)["client"].samples[SAMPLES]))
+    def launch(exchanges: int) -> float:
+        outcomes = launcher.launch(roles(exchanges, effort, placement), LAUNCH_SECONDS)
+        return float(statistics.median(outcomes["client"].samples[OP]))
 
     return launch
 
@@ -78,10 +76,10 @@ def measure(
 ) -> dict[str, Any]:
     """Make as many rounds of launches as fit into `seconds` and return them with what follows from them.
 
-    `launch` gets a delay in ns. Raises `UsageError` when not even one trial fits.
+    `launch` gets a number of exchanges. Raises `UsageError` when not even one trial fits.
     """
     start = clock()
-    base = statistics.median(launch(0) for _ in range(FIRST_LAUNCHES))
+    base = statistics.median(launch(EXCHANGES) for _ in range(FIRST_LAUNCHES))
     each = (clock() - start) / FIRST_LAUNCHES
     rounds = int((seconds - (clock() - start)) / (each * len(ARMS))) // ROUNDS * ROUNDS
     if rounds < ROUNDS:
@@ -96,7 +94,7 @@ def measure(
                 break  # the machine became slower: whole trials of what there is
             ordered.append(order)
             for arm in order:
-                medians[arm].append(launch(round(ARMS[arm] * base)))
+                medians[arm].append(launch(round((1 + ARMS[arm]) * EXCHANGES)))
                 progress.step()
     finally:
         progress.end()

@@ -1,0 +1,30 @@
+"""What a run's own calibration says: how often its judge errs on identical code, and what slow-down it finds."""
+
+from typing import Any
+
+import pandas as pd
+
+from ipclab.stats.compare import NOT_TESTED, SLOWER
+from ipclab.stats.intervals import rate_upper
+from ipclab.studies.calibration import EXCHANGES
+
+STUDY = "calibration"
+
+
+def rows(contests: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a row for each placement of the contest frame of the study `calibration`.
+
+    Of the `comparisons` of an arm without a planted slow-down with the fastest of its contest that launches could tell
+    apart, `false_alarms` called it slower: a share of at most `upper` with 95 % confidence. `found` gives for each
+    planted share how many of the `trials` (contests) called it slower; the fastest itself was not.
+    """
+    return [{"placement": str(name), **_row(part)} for name, part in contests.groupby("placement")]
+
+
+def _row(part: pd.DataFrame) -> dict[str, Any]:
+    planted = part.other.str.split().str[-1].astype(int) / EXCHANGES - 1
+    same, slower = planted.eq(0), part.verdict.eq(SLOWER)
+    count, alarms = int((same & part.verdict.ne(NOT_TESTED)).sum()), int((slower & same).sum())
+    found = {f"{share:.2f}": int(slower[planted == share].sum()) for share in sorted(planted[~same].unique())}
+    head = {"trials": part.question.nunique(), "comparisons": count, "false_alarms": alarms}
+    return {**head, "upper": rate_upper(alarms, count), "found": found}
