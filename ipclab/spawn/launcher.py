@@ -124,14 +124,10 @@ class Launcher:
 
     def _serve(self) -> None:
         self.sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", "ipclab.spawn.zygote", str(theirs.fileno()), str(self.ledger)]
+        about = [str(theirs.fileno()), str(self.ledger), self.session.id, self.preload]
+        command, fds = [sys.executable, "-m", "ipclab.spawn.zygote", *about], [theirs.fileno()]
         self.environment = dict(os.environ)
-        self.zygote = subprocess.Popen(
-            [*command, self.session.id, self.preload],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self.zygote = subprocess.Popen(command, pass_fds=fds, stdin=subprocess.DEVNULL, start_new_session=True)
         theirs.close()
 
     def __exit__(self, *error: object) -> None:

@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
 
 
 def children() -> set[int]:
-    """Return the processes whose parent is this one."""
+    """Return the processes whose parent is this one, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
@@ -91,7 +91,7 @@ def children() -> set[int]:
     return found
 
 
-def end(pids: Iterable[int]) -> None:
+def end(pids: Collection[int]) -> None:
     """Kill children that were not waited for yet, and wait for them."""
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
@@ -118,8 +118,9 @@ class Zygote:
                     serving = self._request()
                 else:
                     self._reap(key.fd)
-        while running := children():
-            end(running)
+        end(self.children.values())
+        while strays := children():
+            end(strays)
 
     def _request(self) -> bool:
         try:
