@@ -83,8 +83,9 @@ def names_of(session: str) -> list[str]:
 
 
 def files_of(folder: str) -> list[str]:
-    """Return what lies in a session's folder, but for what iceoryx2 keeps there for all launches."""
-    return sorted(path.name for path in Path(folder).iterdir() if path.name not in ("nodes", "services"))
+    """Return what launches and ranks have left in a session's folder; what a study keeps there is not theirs."""
+    names = (path.name for path in Path(folder).iterdir())
+    return sorted(name for name in names if name[0].isdigit() or name.startswith(("ranks-", "ipclab-")))
 
 
 def kernel_objects() -> set[str]:
