@@ -58,6 +58,14 @@ def test_narrative_and_calls_only(path: Path) -> None:
     assert all(f"**{lang}**" in first.source for lang in ("en", "ko", "zh"))
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_a_notebook_imports_of_the_package_is_there(path: Path) -> None:
+    nodes = [node for source in code_cells(path) for node in ast.walk(ast.parse(source))]
+    lines = [ast.unparse(node) for node in nodes if isinstance(node, ast.ImportFrom)]
+    for line in lines:
+        exec(line, {})
+
+
 @pytest.mark.parametrize("path", STUDIES.values(), ids=STUDIES)
 def test_figures_and_tables_are_made_where_they_stand(path: Path) -> None:
     sources = code_cells(path)

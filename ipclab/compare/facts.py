@@ -1,6 +1,7 @@
 """What differs between machines, and what does not: their facts, grouped by what they affect."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -41,13 +42,11 @@ def _plain(name: str, value: Value) -> Value:
     return str(value)[: SHORT[name]] if name in SHORT else value
 
 
-def _apart(values: list[Value]) -> list[Value]:
+def _apart(values: list[Any]) -> list[Any]:
     """Return lists and mappings without what all of them share; other values as they are."""
-    if all(isinstance(value, list) for value in values):
-        shared = set.intersection(*(set(map(str, value)) for value in values))  # type: ignore[arg-type]
-        return [[item for item in value if str(item) not in shared] for value in values]  # type: ignore[union-attr]
-    if all(isinstance(value, dict) for value in values):
-        items = [set(map(str, value.items())) for value in values]  # type: ignore[union-attr]
-        shared = set.intersection(*items)
-        return [{k: v for k, v in value.items() if str((k, v)) not in shared} for value in values]  # type: ignore[union-attr]
-    return values
+    parts = [[*value.items()] if isinstance(value, dict) else value for value in values]
+    if not all(isinstance(part, list) for part in parts):
+        return values
+    shared = set.intersection(*(set(map(str, part)) for part in parts))
+    left = [[item for item in part if str(item) not in shared] for part in parts]
+    return [dict(part) if isinstance(value, dict) else part for value, part in zip(values, left, strict=True)]

@@ -179,6 +179,10 @@ class Data:
         """Return what counts as the same in this run: a share that its profile can resolve."""
         return Quantity(derived.bound(self.run), "share", kind="computed")
 
+    def ratio(self, over: Quantity, under: Quantity) -> Quantity:
+        """Return `over` / `under` with its interval, the same as `over / under`."""
+        return over / under
+
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval.
 
@@ -262,16 +266,9 @@ class Data:
         return f"{self.say(ABSENT)} {reasons[0] if reasons else ''}".strip()
 
     def choose(
-        self,
-        found: Quantity,
-        bound: float,
-        *,
-        above: str,
-        below: str,
-        undecided: str,
-        missing: str = ABSENT,
-        told: str = "",
-    ) -> str:
+        self, found: Quantity, bound: float, *,
+        above: str, below: str, undecided: str, missing: str = ABSENT, told: str = "",
+    ) -> str:  # fmt: skip
         """Return the sentence (a msgid) that the judge chooses: shown above the bound, below it, or undecided.
 
         Where so few launches could not have shown either, that is said in its place.
