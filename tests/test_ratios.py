@@ -19,14 +19,8 @@ DATA = Data(cast(Any, None), "en", Paths(ROOT), Catalogue("en"), Formatter("en")
 
 def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["backend", "size_bytes", "value"])
-    told: dict[str, Any] = {
-        "study": "payload",
-        "op": "write",
-        "metric": "p50",
-        "unit": "ns",
-        "launches": 5,
-        "samples": 10,
-    }
+    told: dict[str, Any] = {"study": "payload", "op": "write", "metric": "mean", "unit": "ns"}
+    told |= {"launches": 5, "samples": 10}
     ends = {"low": frame.value * 0.9, "high": frame.value * 1.1}
     return frame.assign(**told, **ends, point=[f"{backend}-{size}" for backend, size, _ in rows])
 
