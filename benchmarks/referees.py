@@ -5,9 +5,11 @@ usage: python benchmarks/referees.py [rounds]
 Referees: sockperf (TCP, median of the full round trip, each process pinned), perf bench sched pipe (mean time of a
 round trip of 4 bytes, the processes pinned one by one since a mask of two CPUs would leave the choice to the
 scheduler), perf bench mem memcpy (glibc's function; its MB and GB are powers of 2). Each round runs the referee and our
-limit in a random order. Exit code 1 when one is out of bounds.
+limit in a random order. What was found is written beside the machine's runs, and the next run keeps it. Exit code 1
+when one is out of bounds; 3 when none is, but some were skipped, which is no pass.
 """
 
+import datetime as dt
 import os
 import random
 import re
@@ -24,10 +26,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from ipclab.errors import LabError
-from ipclab.machine import Source, Topology
+from ipclab.machine import Source, Topology, collect
 from ipclab.machine.placement import placements
+from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher, Role
+from ipclab.store.files import dump_json, write_whole
+from ipclab.store.referees import Found, Referees, file
 from ipclab.studies.limits import LimitsStudy
 
 SECONDS = 30.0  # the deadline of every child
@@ -36,6 +43,7 @@ PIPE_BYTES, PIPE_LOOPS = 4, 20_000  # as many as ours, which may see the same ma
 MIB, GIB = 1 << 20, 1 << 30
 MEMCPY_MIB, MEMCPY_LOOPS = 2, 10_000
 ROUNDS = 5
+SKIPPED = 3  # the exit code where nothing differs, but not every referee was asked
 Cpus = tuple[int, int]
 
 
@@ -182,14 +190,20 @@ def measure(there: Sequence[Referee], rounds: int) -> list[tuple[list[float], li
     return times
 
 
-def line(each: Referee, theirs: list[float], ours: list[float]) -> tuple[str, bool]:
-    """Return the line of the table, and whether the two agree."""
+def line(each: Referee, found: Found, theirs: list[float], ours: list[float]) -> str:
+    """Return the line of the table."""
     ratio = each.settle(ours) / each.settle(theirs)
     ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
-    agrees = abs(ratio - 1) <= each.bound
     times = f"{each.settle(theirs) / 1e3:>10.2f} {each.settle(ours) / 1e3:>10.2f} {ratio:>6.2f}"
     spread = f"{min(ratios):.2f}..{max(ratios):.2f}"
-    return f"{times} {spread:>11} {each.bound:>6.0%}  {'agrees' if agrees else 'DIFFERS'}", agrees
+    return f"{times} {spread:>11} {each.bound:>6.0%}  {'agrees' if found.agrees else 'DIFFERS'}"
+
+
+def told(each: Referee, theirs: Sequence[float], ours: Sequence[float]) -> Found:
+    """Return what is kept of a comparison; without times, why it was skipped."""
+    head = each.name, each.program, each.placement, each.bound
+    ratio = each.settle(ours) / each.settle(theirs) if theirs else None
+    return Found(*head, ratio, "" if theirs else each.missing() or "")
 
 
 def main() -> int:
@@ -202,14 +216,24 @@ def main() -> int:
         there = [each for each in everyone if each.missing() is None]
         times = measure(there, rounds)
     print(f"{'':<14} placement  theirs, us   ours, us  ratio       range  bound")
-    good = True
+    every: list[Found] = []
     for each in everyone:
-        text = f"skipped: {each.missing()}"
-        if each in there:
-            text, agrees = line(each, *times[there.index(each)])
-            good &= agrees
+        pair = times[there.index(each)] if each in there else ([], [])
+        found = told(each, *pair)
+        text = line(each, found, *pair) if each in there else f"skipped: {found.skipped}"
         print(f"{each.name:<14} {each.placement:<9} {text}")
-    return 0 if good else 1
+        every.append(found)
+    return kept(every)
+
+
+def kept(every: list[Found]) -> int:
+    """Write what was found beside the machine's runs and return the exit code."""
+    known = Referees(dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), every)
+    target = file(checkout().runs, collect(Source(), root=checkout().root).digest)
+    write_whole(target, dump_json(msgspec.to_builtins(known)))
+    agree = sum(found.agrees for found in every)
+    print(f"{agree} of {len(every)} agree, {known.differ} differ, {known.skipped} were skipped; kept in {target}")
+    return 1 if known.differ else SKIPPED if known.skipped else 0
 
 
 if __name__ == "__main__":

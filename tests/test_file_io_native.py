@@ -138,7 +138,7 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: 
     assert (noted["bytes"], noted["count"], len(noted["digest"])) == (64 * 4096, 64, 32)
     assert not scratch.exists()
     assert run.about["failures"] == {}
-    for path in run.point_files():
+    for path in run.checked("points/file_io/").values():
         found = decode(path)
         cold = found.point.levels["cache"] == "cold"
         shares = [float(str(launch.facts["resident_share_before"])) for launch in found.launches]
@@ -155,7 +155,7 @@ def test_in_memory_nothing_is_cold(paths: Paths, small: None, tmp_path: Path) ->
     assert words == {
         "not testable here: files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
     }
-    assert {decode(path).point.levels["cache"] for path in run.point_files()} == {"warm"}
+    assert {decode(path).point.levels["cache"] for path in run.checked("points/file_io/").values()} == {"warm"}
     assert not shm.exists()
 
 

@@ -202,7 +202,7 @@ def test_go_that_cannot_compile_costs_its_study_only(
         "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go vet'"
     )
     assert run.about["points"].keys() == {each.id for each in POINTS}
-    assert run.complete and [file.stem for file in run.point_files()] == [PAYLOAD[0].id]
+    assert run.complete and list(run.checked("points/payload/")) == [run.file(PAYLOAD[0])]
 
 
 @pytest.fixture(scope="module")

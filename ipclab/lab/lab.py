@@ -11,7 +11,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from ipclab.frames import derived
-from ipclab.lab import prose
+from ipclab.lab import prose, trust
 from ipclab.lab.about import ABOUT, notice
 from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import drawing
@@ -121,6 +121,15 @@ class Lab(Audit):
         told = self.about("calibration")
         notes = [*([note] if len(told) else []), *([] if "calibration" in self.studies else [before])]
         return tabulated(self, told, self.say(caption), "pct", list(map(self.say, notes)), "calibration")
+
+    def trust(self, study: str, at_most: str = "high", why: str = "", **levels: Any) -> dict[str, Any]:
+        """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.
+
+        The level follows from the run's facts by the rules of `trust.toml` and is no better than `at_most`.
+
+        >>> pd.DataFrame({_("Times by the published method"): lab.trust("payload", arm="published")}).T
+        """
+        return trust.row(self, study, at_most, why, **levels)
 
     def notice(self, *runs: RunFolder) -> Any:
         """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing."""

@@ -19,6 +19,7 @@ from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.worker import QUEUED, Outcome
+from ipclab.store import referees
 from ipclab.store import run as folder
 from ipclab.store.files import write_whole
 from ipclab.store.launch import Launch
@@ -54,6 +55,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_raw(run, machine)
+        referees.keep(run)
         measuring = _Measuring(run, request, files, progress)
         todo = [(each, measuring.left(each, points)) for each, points in wanted]
         todo = [(each, points) for each, points in todo if points]
