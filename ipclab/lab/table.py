@@ -1,5 +1,6 @@
 """A table: a frame with a caption, its cells as finished text, shown and exported in several forms; how it is made."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -18,6 +19,8 @@ from ipclab.stats.quantity import Quantity
 
 MIME = "application/vnd.ipclab.table+json"
 SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
+LINKED = ("-claims", "requirements")
+_INTERVAL = re.compile(r"\[[^\[\]]{1,32}–[^\[\]]{1,32}\]")
 Align = Literal["left", "right", "center"]
 
 
@@ -88,7 +91,12 @@ class Table:
             [_cell(tag, t, c.align, s) for (tag, s), t, c in zip(places, row, self.columns, strict=True)]
             for row in self.rows
         ]
-        body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+        linked = self.name.endswith(LINKED)  # a row of these has an address of its own
+        if linked:
+            for row, (first, *_rest) in zip(rows, self.rows, strict=True):
+                row[0] = row[0].replace(f">{escape(first)}<", f'><a href="#{escape(first)}">{escape(first)}</a><')
+        ids = [f' id="{escape(row[0])}"' if linked else "" for row in self.rows]
+        body = "\n".join(f"<tr{name}>{''.join(row)}</tr>" for name, row in zip(ids, rows, strict=True))
         named = f' id="{escape(self.name)}"' if self.name else ""
         notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
         region = f'tabindex="0" role="region" aria-label="{caption or escape(self.name)}"'
@@ -103,7 +111,8 @@ class Table:
 
 
 def _cell(tag: str, text: str, align: str, scope: str = "") -> str:
-    return f'<{tag}{scope} style="text-align:{align}">{escape(text)}</{tag}>'
+    whole = _INTERVAL.sub(r'<span class="keep">\g<0></span>', escape(text))
+    return f'<{tag}{scope} style="text-align:{align}">{whole}</{tag}>'
 
 
 def tabulated(

@@ -1,7 +1,7 @@
 """An executed notebook as a document: prose, tables and figures in order, ready for any format."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +30,7 @@ class Document:
     """What a report shows: `date` is ISO 8601, `notes[n - 1]` the inline token of footnote n.
 
     The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those of figures and
-    tables by name.
+    tables by name, `links` rows of addresses by text (empty: this document) beside it.
     """
 
     lang: str
@@ -43,6 +43,7 @@ class Document:
     notes: list[Token] = field(default_factory=list)
     front: int = 0
     labels: dict[str, str] = field(default_factory=dict)
+    links: Sequence[Mapping[str, str]] = ()
 
     def label(self, name: str) -> str:
         """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
@@ -81,6 +82,7 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
     title, date, run = (facts.get(name, "") for name in ("title", "date", "run"))
     document = Document(lang, title, date, run, files, Catalogue.load(lang, locale).translate)
+    document.links = facts.get("links", ())
     for cell in notebook["cells"]:
         shown = _blocks(cell, document) if KEEP_IN_LAB not in cell["metadata"].get("tags", []) else ()
         for block in shown:  # one by one: labels count the blocks before them

@@ -1,5 +1,8 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes through them too."""
 
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,13 @@ from ipclab.lab.numbers import Formatter
 from ipclab.render import svg, typst
 from ipclab.render.document import Document, read
 
-_WORDS = {"contents": N_("Contents"), "skip": N_("Skip to the content"), "notes": N_("Notes")}
+_WORDS = {
+    "contents": N_("Contents"),
+    "skip": N_("Skip to the content"),
+    "notes": N_("Notes"),
+    "sort": N_("Sort"),
+    "filter": N_("Filter"),
+}
 
 
 class DocumentExporter(Exporter):
@@ -56,12 +65,15 @@ class ReportHTMLExporter(DocumentExporter):
 
         loader, undefined = PackageLoader("ipclab.render"), StrictUndefined
         environment = Environment(loader=loader, autoescape=True, undefined=undefined, trim_blocks=True)
+        script = files("ipclab.render").joinpath("templates/report.js").read_text("utf-8")
         return environment.get_template("report.html").render(
             document=document,
             date=Formatter(document.lang).date(document.date) if document.date else "",
             words={key: document.translate(word) for key, word in _WORDS.items()},
             html=lambda tokens: markdown.to_html([_lowered(token) for token in tokens]),
             inline=svg.inline,
+            script=script,
+            digest=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
         )
 
 

@@ -27,6 +27,7 @@ FORMATS = ("html", "pdf", "ipynb")
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 TIMEOUT_S = 300.0
 LONGEST_MEASURING_S = 7 * 86_400.0
+TONGUES = {"ko": "한국어", "zh": "中文", "en": "English"}
 DATA = "data"  # beside the reports: the frames as CSV
 # What would make equal reports differ from one machine or one shell to the next.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONUTF8": "1", "PYTHONHASHSEED": "0"}
@@ -79,7 +80,7 @@ def report(
 
         Lab.of(run, paths, langs[0]).with_own(str(file))
     tables = write_frames(run, out / DATA)
-    jobs = [_job(paths, run, tables, claims, *pair) for pair in pairs]
+    jobs = [_job(paths, run, tables, claims, _links(pairs, *pair), *pair) for pair in pairs]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook, _ in pairs}
     stages = [[job for job in jobs if quoting[job.notebook] is last] for last in (False, True)]
     made = run_jobs(stages, target, progress)
@@ -176,7 +177,18 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
-def _job(paths: Paths, run: RunFolder, tables: Sequence[Path], claims: Path | None, notebook: Path, lang: str) -> Job:
+def _links(pairs: Sequence[tuple[Path, str]], notebook: Path, lang: str) -> list[dict[str, str]]:
+    """Return the pages beside that of a notebook in one language: the same in others, and the other notebooks."""
+    page = f"{notebook.stem}.html"
+    others = {other: "" if other == lang else f"../{other}/{page}" for file, other in pairs if file == notebook}
+    files = [file for file, other in pairs if other == lang]
+    beside = {words.title(file, lang): "" if file == notebook else f"{file.stem}.html" for file in files}
+    return [{TONGUES[name]: target for name, target in others.items()}, beside]
+
+
+def _job(  # what a report is made of is named here one by one
+    paths: Paths, run: RunFolder, tables: Sequence[Path], claims: Path | None, links: Any, notebook: Path, lang: str
+) -> Job:
     from ipclab.lab.quotes import executed
 
     mine = [table for table in tables if table.stem in notebook.stem] or tables
@@ -184,7 +196,7 @@ def _job(paths: Paths, run: RunFolder, tables: Sequence[Path], claims: Path | No
     parameters = {"run": str(run.path), "lang": lang}
     if claims and "claims" in parameters_of(notebook):
         parameters["claims"] = str(claims)
-    about = {"lang": lang, "date": run.about["begun"], "run": run.id, "attachments": attachments}
+    about = {"lang": lang, "date": run.about["begun"], "run": run.id, "attachments": attachments, "links": links}
     return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
 
 

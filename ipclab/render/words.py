@@ -86,6 +86,16 @@ def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Mess
     yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
 
 
+def title(notebook: Path, lang: str) -> str:
+    """Return the title of a notebook's report in `lang`: the first heading of its prose."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    heading = f"{MAGIC}\n# "
+    first = next(
+        "".join(cell["source"])[len(heading) :] for cell in cells if "".join(cell["source"]).startswith(heading)
+    )
+    return Catalogue.load(lang).translate(first.split("\n")[0])
+
+
 def needs_words(text: str) -> bool:
     """Tell whether a block has a letter outside its placeholders."""
     return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
