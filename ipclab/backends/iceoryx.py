@@ -6,19 +6,23 @@ its root is the session's folder, given through a descriptor, as the paths of it
 
 import ctypes
 import os
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, needs, optional, too_long
-from ipclab.backends.waiting import SPIN, WAITS, Peer, there, wait
+from ipclab.backends.waiting import BLOCK, SPIN, WAITS, Peer, there, wait
 from ipclab.spawn.ledger import SHARED_MEMORY
 
 MICROSECOND = 1_000
+ASK_SECONDS = 20e-6
 iceoryx2 = optional("iceoryx2")
 
 
 class _IceoryxChannel(Channel):
     """A publisher and a subscriber, each of a service of its own, and a notifier and a listener beside them."""
+
+    depth: ClassVar = 1  # messages on their way
 
     def __init__(self, place: Place, create: bool) -> None:
         iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
@@ -32,7 +36,7 @@ class _IceoryxChannel(Channel):
         inward, outward = ("request", "answer") if create else ("answer", "request")
         self.ports: dict[str, Any] = {}
         publisher = self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
-        self.ports["publisher"] = publisher.create()
+        self.ports["publisher"] = self._publisher(publisher)
         self.ports["subscriber"] = self._data(inward).subscriber_builder().create()
         self.ports["notifier"] = self._event(outward).notifier_builder().create()
         self.ports["listener"] = self._event(inward).listener_builder().create()
@@ -63,8 +67,11 @@ class _IceoryxChannel(Channel):
     def _data(self, tag: str) -> Any:
         found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
         found = found.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
-        found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(1)
+        found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(self.depth)
         return found.enable_safe_overflow(False).open_or_create()
+
+    def _publisher(self, builder: Any) -> Any:
+        return builder.create()
 
     def _event(self, tag: str) -> Any:
         return self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event")).event().open_or_create()
@@ -89,6 +96,9 @@ class _IceoryxChannel(Channel):
 
     def recv(self, timeout_ns: int) -> bytes:
         wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
+        return self._copied()
+
+    def _copied(self) -> bytes:
         data = ctypes.string_at(self.sample.payload_ptr, self.sample.payload().len())
         self._give_back()
         return data
@@ -122,9 +132,45 @@ class _IceoryxChannel(Channel):
         del self.loan, self.notify, self.node
 
 
+class _IceoryxStream(_IceoryxChannel):
+    """The same with a buffer of many messages.
+
+    iceoryx2 tells nobody that there is room, so that a sender asks again; one event may stand for several messages.
+    """
+
+    depth = 64
+
+    def _publisher(self, builder: Any) -> Any:
+        return builder.backpressure_strategy(iceoryx2.BackpressureStrategy.DiscardData).create()
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        size = len(data)
+        if size > self.capacity:
+            raise too_long(size, self.capacity)
+
+        def offered() -> bool:
+            sample = self.loan(size)
+            memoryview((ctypes.c_uint8 * size).from_address(sample.payload_ptr)).cast("B")[:] = data
+            return bool(sample.assume_init().send())  # to how many it went
+
+        def later(left_ns: int) -> bool:
+            time.sleep(ASK_SECONDS)
+            return offered()
+
+        if not offered():
+            wait(BLOCK, offered, later, timeout_ns, self.peer)
+        self.notify()
+
+    def recv(self, timeout_ns: int) -> bytes:
+        if not self._ready():
+            wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
+        return self._copied()
+
+
 backend = Backend(
     "iceoryx2",
     channel=_IceoryxChannel,
+    stream=_IceoryxStream,
     waits=WAITS,
     receives=VIEW,
     missing=needs("iceoryx2", iceoryx2),

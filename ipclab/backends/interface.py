@@ -4,7 +4,7 @@ import hashlib
 import importlib
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -42,23 +42,25 @@ class Place:
 
     `prefix` starts every name outside `folder`, which is the session's private one (0700); what is left of either
     after kill -9 is removed by name. `capacity` is the longest message in bytes, `wait` one of the backend's `waits`.
+    `part` tells the channels of one launch apart.
     """
 
     prefix: str
     folder: str
     capacity: int
     wait: str = BLOCK
+    part: str = field(default="", kw_only=True)
 
     def name(self, tag: str) -> str:
         """Return the launch's own name for `tag`, for shared memory and semaphores."""
-        return f"{self.prefix}-{tag}"
+        return f"{self.prefix}-{self.part}{tag}"
 
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what lies elsewhere and is about to be made; raises `FileExistsError` when it exists.
 
         `kind` is one of `owned.KINDS`; the `name` of a System V object is its key.
         """
-        own(self.path(FILE), kind, name)
+        own(replace(self, part="").path(FILE), kind, name)
 
     def key(self, tag: str) -> int:
         """Return the launch's own System V key for `tag`."""
@@ -66,7 +68,7 @@ class Place:
 
     def path(self, tag: str) -> Path:
         """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at most."""
-        return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{tag}"
+        return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{self.part}{tag}"
 
 
 class End:
@@ -90,8 +92,11 @@ class Channel(End):
     """One end of a connection for request and answer: each side sends once, then receives once.
 
     Every wait raises `BrokenPipeError` when the other process has ended; a message above the capacity is a
-    `ValueError`. After an error a channel is only good for `close`.
+    `ValueError`. After an error a channel is only good for `close`. Where `shares` is true, several processes may join
+    the one that made it, and each of its messages goes to one of them.
     """
+
+    shares: ClassVar[bool] = False
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -183,9 +188,11 @@ class Backend:
     A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its channel can wait
     (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over besides `recv`: `into` by
     `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a memoryview
-    of the message in place, good until the next receive. `longest` gives the most bytes that the system lets a message
-    of its channel have and what raises that, None when any length will do. `limit` names the native echo that does the
-    same system work, `look` is its colour and matplotlib marker in every figure (given by their order where empty).
+    of the message in place, good until the next receive. `stream` is its channel where a side may send any number of
+    messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
+    message of its channel have and what raises that, None when any length will do. `limit` names the native echo that
+    does the same system work, `look` is its colour and matplotlib marker in every figure (given by their order where
+    empty).
     """
 
     name: str
@@ -194,6 +201,7 @@ class Backend:
     store: type[Store] | None = None
     waits: tuple[str, ...] = (BLOCK,)
     receives: tuple[str, ...] = BYTES
+    stream: type[Channel] | None = None
     missing: Callable[[], str | None] = lambda: None
     longest: Callable[[], tuple[int, str] | None] = lambda: None
     limit: str = ""

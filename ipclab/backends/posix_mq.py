@@ -20,6 +20,8 @@ def _limit(name: str) -> int:
 class _QueueChannel(Channel):
     """Two queues, whose names the ledger knows."""
 
+    shares = True
+
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         queues = [self._opened(f"/{place.name(tag)}") for tag in ("request", "answer")]

@@ -43,6 +43,8 @@ class _Timer:
 class _QueueChannel(Channel):
     """Two queues, whose keys the ledger knows."""
 
+    shares = True
+
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         self.held.enter_context(suppress(sysv_ipc.ExistentialError))

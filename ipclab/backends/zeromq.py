@@ -74,9 +74,11 @@ class _ZmqEnd(End):
 class _ZmqIpcChannel(_ZmqEnd, Channel):
     """A REP socket at the serving end, a REQ socket at the other, over a Unix socket."""
 
+    kinds: ClassVar[tuple[int, int]] = zmq.REP, zmq.REQ
+
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.open_socket(zmq.REP if create else zmq.REQ)
+        self.open_socket(self.kinds[not create])
         if create:
             self.address = self.bind("127.0.0.1")
 
@@ -117,6 +119,18 @@ class _ZmqIpcChannel(_ZmqEnd, Channel):
 
 
 class ZmqTcpChannel(_ZmqIpcChannel):
+    """The same over TCP on loopback."""
+
+    tcp = True
+
+
+class _ZmqIpcStream(_ZmqIpcChannel):
+    """A PAIR socket at each end: messages in any order, as many on their way as ZeroMQ usually keeps (1000)."""
+
+    kinds = zmq.PAIR, zmq.PAIR
+
+
+class _ZmqTcpStream(_ZmqIpcStream):
     """The same over TCP on loopback."""
 
     tcp = True
@@ -225,5 +239,6 @@ class _ZmqPushStore(_ZmqStore):
 
 ipc = Backend("zmq-ipc", channel=_ZmqIpcChannel, waits=WAITS, receives=VIEW, limit="echo-unix", look=("#E69F00", "s"))
 tcp = replace(ipc, name="zmq-tcp", channel=ZmqTcpChannel, store=_ZmqTcpStore, limit="echo-tcp", look=("#E69F00", "^"))
+ipc, tcp = replace(ipc, stream=_ZmqIpcStream), replace(tcp, stream=_ZmqTcpStream)
 push = Backend("zmq-push", store=_ZmqPushStore, look=("#E69F00", "o"))
 pub = Backend("zmq-pub", store=_ZmqPubStore, look=("#D55E00", "v"))

@@ -13,10 +13,11 @@ KIB = 1 << 10
 # Units of factors; what stands here is written with its unit, what is counted without.
 UNITS = {
     **dict.fromkeys(("size_bytes", "file_bytes", "message", "chunk", "threshold"), "B"),
-    **dict.fromkeys(("gap_ns", "compute_ns", "limit", "ns"), "ns"),
+    **dict.fromkeys(("gap_ns", "compute_ns", "work_ns", "limit", "ns"), "ns"),
 }
 COUNTED = (
     *("entries", "readers", "streams", "sinks", "threads", "flight", "depth", "files", "nodes", "launches", "samples"),
+    *("consumers", "window", "batch", "rate", "load"),
 )
 SAID: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 NAMES, LEVELS = SAID["names"], SAID["levels"] | SAID["plain"]

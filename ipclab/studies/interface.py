@@ -52,11 +52,15 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Bound:
-    """What one op of a study cannot beat: `copies` passes of memcpy over its data, a futex `wake`, a native `echo`."""
+    """What one op of a study cannot beat.
+
+    `copies` passes of memcpy over its data, a futex `wake`, a native `echo`, or a native `ring` between two CPUs.
+    """
 
     copies: int = 0
     wake: bool = False
     echo: bool = False
+    ring: bool = False
 
 
 @dataclass(frozen=True)

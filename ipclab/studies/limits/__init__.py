@@ -1,19 +1,24 @@
 """What the hardware allows, measured natively at the start of every run: the floor under every other figure."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ipclab.backends.native_shm import missing
-from ipclab.spawn.worker import Worker
+from ipclab.spawn.worker import Outcome, Worker
+from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 PAYLOADS = (84, 13_824, 88, 14_152, 1_382_400, 1_384_120)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
+STREAMED = (64, 1_024, 16_384, 1_048_576)
 ALONE = ("clock", "syscall", "memcpy", "cache-line", "cache-line-cas", "futex-wake")
 ECHOES = ("echo-shm-spin", "echo-shm-futex", "echo-pipe", "echo-unix", "echo-tcp")
+RING = "hand-over"
+BATCH = "batch"
 LAUNCHES = 7  # of a limit at least, in every profile: the best of fewer is luck
 BUDGET_NS = 10_000_000
 MOST_SAMPLES = 20_000
@@ -21,13 +26,13 @@ DEADLINE_NS = 10_000_000_000
 
 
 class LimitsStudy(Study):
-    """Clock, system call, memcpy, cache line, futex wake, and native echoes."""
+    """Clock, system call, memcpy, cache line, futex wake, native echoes, and messages one way over a native ring."""
 
     name = "limits"
     payloads_shared = 0  # the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return (*ALONE, *ECHOES) if not missing() else ()
+        return (*ALONE, *ECHOES, RING) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return a part of the profile: a floor is the best of a few launches, and `measure.limits` adds to them."""
@@ -39,7 +44,15 @@ class LimitsStudy(Study):
         pairs = [name for name in ("same", "cross") if name in profile.placements]
         copied = sorted({*MEMCPY_SIZES, *PAYLOADS, *MESSAGES, *(sweep.sizes or ())})
         messages, cross = sorted(set(sweep.sizes or MESSAGES)), [name for name in pairs if name == "cross"]
-        return self.of_arms(self.backends(), pairs=pairs, cross=cross, copied=copied, messages=messages)
+        streamed = sorted(set(sweep.sizes or STREAMED))
+        known: dict[str, Sequence[Any]] = {
+            "pairs": pairs,
+            "cross": cross,
+            "copied": copied,
+            "messages": messages,
+            "streamed": streamed,
+        }
+        return self.of_arms(self.backends(), dict, **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
@@ -47,6 +60,12 @@ class LimitsStudy(Study):
         arguments = {"limit": point.backend, "size": point.size_bytes, "cpus": [min(end) for end in ends]}
         arguments |= {"budget_ns": profile.budget_ns, "op": point.primary[0]}
         return [Role("native", "ipclab.studies.limits:run", arguments, ends[0] | ends[1])]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Return the samples; one of a ring stands for as many messages as the worker says."""
+        made = super().collect(point, outcomes, seed)
+        batch = made.facts.pop(BATCH, 1)
+        return replace(made, per={point.primary[0]: int(str(batch))})
 
 
 def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int, op: str) -> None:
@@ -62,6 +81,10 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int, 
         "cache-line-cas": lambda: native.cache_line_cas(pair, MOST_SAMPLES, budget_ns, deadline),
         "futex-wake": lambda: native.futex_wake(pair, MOST_SAMPLES, budget_ns, deadline),
     }
+    if limit == RING:
+        worker.outcome.facts[BATCH], samples = native.hand_over(size, MOST_SAMPLES, pair, budget_ns, deadline)
+        worker.outcome.samples[op] = array("q", samples)
+        return
     kind = limit.removeprefix("echo-")
     call = calls.get(limit) or (lambda: native.echo(kind, size, MOST_SAMPLES, pair, budget_ns, deadline))
     worker.outcome.samples[op] = array("q", call())

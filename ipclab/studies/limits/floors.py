@@ -10,7 +10,7 @@ from ipclab.backends.installed import backends
 from ipclab.studies.installed import study as study_of
 
 Key = tuple[str, int, str]  # a limit: its name, size in bytes, placement
-SPINNING, COPYING, WAKING = "echo-shm-spin", "memcpy", "futex-wake"
+SPINNING, COPYING, WAKING, RING = "echo-shm-spin", "memcpy", "futex-wake", "hand-over"
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
 WIDE = 1.10  # a best launch that no other one comes near is luck, or the others are disturbed
 
@@ -47,6 +47,9 @@ class Floors:
         bound = study_of(study).bound(op, levels)
         if bound is None:
             return None
+        if bound.ring:
+            ring = (RING, int(levels["size_bytes"]), str(levels["placement"]))
+            return Floor(self._best(ring, place), (ring,)) if ring in self.medians else None
         if bound.echo:
             keys = self._echo(levels)
             return Floor(self._best(keys[0], place), keys) if keys else None

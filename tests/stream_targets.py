@@ -1,0 +1,62 @@
+"""Streams whose producer does one thing wrong: it drops, repeats or swaps a message."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ipclab.backends.interface import Data
+from ipclab.spawn.worker import Worker
+from ipclab.studies.stream import ends
+from ipclab.studies.stream.ways import PRODUCER, Way
+
+AT = 5  # of the timed messages
+Wrong = Callable[[Callable[[Data], object], list[bytes], bytes], None]
+
+
+def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> None:
+    timed = ends.Producer.timed
+
+    def faulty(self: ends.Producer, count: int, period_ns: int) -> None:
+        good, held = self.way.send, list[bytes]()
+
+        def send(data: Data) -> None:
+            number = ends.NUMBER.unpack_from(data)[0]
+            wrong(good, held, bytes(data)) if number in (AT, AT + 1) else good(data)
+
+        way = self.way
+        self.way = Way(way.ends, way.opening_ns, send, way.tell, way.recv, way.channel)
+        timed(self, count, period_ns)
+        self.way = way
+
+    if worker.role == PRODUCER:
+        vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"timed": faulty})  # in a process of its own
+    ends.run(worker, **plan)
+
+
+def drop(worker: Worker, **plan: Any) -> None:
+    """Send all but one message."""
+    _run(worker, plan, lambda send, held, data: held.append(data) if not held else (send(data), None)[1])
+
+
+def duplicate(worker: Worker, **plan: Any) -> None:
+    """Send one message twice."""
+
+    def twice(send: Callable[[Data], object], held: list[bytes], data: bytes) -> None:
+        send(data)
+        if not held:
+            held.append(data)
+            send(data)
+
+    _run(worker, plan, twice)
+
+
+def swap(worker: Worker, **plan: Any) -> None:
+    """Send two messages in the wrong order."""
+
+    def late(send: Callable[[Data], object], held: list[bytes], data: bytes) -> None:
+        if not held:
+            held.append(data)
+        else:
+            send(data)
+            send(held[0])
+
+    _run(worker, plan, late)
