@@ -1,0 +1,333 @@
+"""What the reports' sentences assert, as rules over a run's values (docs/claims.md).
+
+A sentence is known by how its template begins. It stands when each of `rules` holds, one of `some` and none of
+`unless`; without any it asserts no relation: it states numbers, what the text says, or what is done.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Asserts:
+    """What must hold, and what must not, where a sentence is printed."""
+
+    rules: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    some: tuple[str, ...] = ()
+
+
+PLAIN = Asserts()
+
+
+def above(expression: str, bound: str = "1") -> Asserts:
+    return Asserts((f"{expression} above {bound}",))
+
+
+def below(expression: str, bound: str = "1") -> Asserts:
+    return Asserts((f"{expression} below {bound}",))
+
+
+def undecided(expression: str, bound: str = "1") -> Asserts:
+    return Asserts(unless=(f"{expression} above {bound}", f"{expression} below {bound}"))
+
+
+def not_above(expression: str) -> Asserts:
+    return Asserts(unless=(f"{expression} above 1",))
+
+
+# The payload study
+_WRITE = "payload.{op}[arm=mapping,mapping={mapping},size_bytes=1382400]"
+REOPENED, KEPT = (_WRITE.format(op="write.copy", mapping=mapping) for mapping in ("reopened", "kept"))
+WHOLE, FLUSH = (_WRITE.format(op=op, mapping="reopened") for op in ("write", "write.flush"))
+THREADS = "payload.write[arm=published,size_bytes=88] / payload.write[arm=one-thread,size_bytes=88]"
+FAULTS = "payload.read[arm=published,size_bytes=1384120].minor_faults / 338"
+READS = "payload.write[arm=published,size_bytes=1384120] / payload.read[arm=published,size_bytes=1384120]"
+_TCP = "payload.handover[arm=tcp,receive={},codec=raw,connection=new,nodelay=off,placement=cross,size_bytes=1382400]"
+PAST_INTO = f"{_TCP.format('recv-4096')} / {_TCP.format('recv-into')}"
+INTO_NOW = (
+    f"{_TCP.format('recv-into')} / payload.handover[arm=handover,backend=shm-mmap,placement=cross,size_bytes=1382400]"
+)
+BUFFER = f"({PAST_INTO}) / ({INTO_NOW})"
+_SMALL = "payload.handover[arm=handover,backend={},placement={},size_bytes=84]"
+_PLACES, _WAYS = _SMALL.format("shm-mmap", "same|cross"), _SMALL.format("*", "cross")
+PLACED = f"max({_PLACES}) / min({_PLACES}) / (max({_WAYS}) / min({_WAYS}))"
+_KEPT = "payload.handover[arm=tcp,receive=recv-into,codec=raw,connection=kept,nodelay={},placement=cross,size_bytes=84]"
+NAGLE = f"{_KEPT.format('off')} / {_KEPT.format('on')}"
+_REAL = f"({_WRITE.format(op='write', mapping='truncated')} + {_WRITE.format(op='read', mapping='truncated')})"
+REAL = f"{_TCP.format('recv-4096')} / {_REAL}"
+POLLED = f"(350 ms + {_REAL}) / {_TCP.format('recv-4096')}"
+GAIN_KEPT = f"{WHOLE} / {_WRITE.format(op='write', mapping='kept')}"
+PAYLOAD = {
+    "Shared memory as v1.0 uses it moves the data in less": above(REAL),
+    "Shared memory as v1.0 uses it moves the data in more": below(REAL),
+    "Whether shared memory as v1.0 uses it": undecided(REAL),
+    "A polling reader has the data later": above(POLLED),
+    "Even with its wait a polling reader": below(POLLED),
+    "Whether a polling reader has the data earlier": undecided(POLLED),
+    "Keep the mapping between writes": above(GAIN_KEPT),
+    "Do not keep the mapping": below(GAIN_KEPT),
+    "Whether to keep the mapping": undecided(GAIN_KEPT),
+    "The text does not mention these threads, which make": above(THREADS),
+    "The text does not mention these threads; with them": below(THREADS),
+    "The text does not mention these threads; whether": undecided(THREADS),
+    "Of a reopened write of {large}, page faults take": above(f"{REOPENED} / {KEPT}"),
+    "Of a reopened write of {large}, the flush takes": not_above(f"{REOPENED} / {KEPT}"),
+    "A read takes fewer faults than pages:": below(FAULTS),
+    "A read takes more faults than pages.": above(FAULTS),
+    "That a read takes fewer faults than pages, or more,": undecided(FAULTS),
+    "Reads of the largest payload take less time": above(READS),
+    "Reads of the largest payload take longer": below(READS),
+    "Whether reads or writes of the largest payload": undecided(READS),
+    "Page faults are more than half": above(f"({REOPENED} - {KEPT}) / {WHOLE}", "50 %"),
+    "Page faults are less than half": below(f"({REOPENED} - {KEPT}) / {WHOLE}", "50 %"),
+    "Whether page faults are more than half": undecided(f"({REOPENED} - {KEPT}) / {WHOLE}", "50 %"),
+    "The flush is a small part of a write": above(f"{WHOLE} / {FLUSH}", "10"),
+    "The flush takes a notable part": below(f"{WHOLE} / {FLUSH}", "10"),
+    "Whether the flush takes a notable part": undecided(f"{WHOLE} / {FLUSH}", "10"),
+    "Where the two processes run changes a small transfer": above(PLACED),
+    "Which way of sharing memory two processes use": below(PLACED),
+    "Whether placement or the way of sharing": undecided(PLACED),
+    "Over the TCP of v0.9, reading into a buffer gains more": Asserts((f"{BUFFER} above 1", f"{PAST_INTO} above 1")),
+    "Over the TCP of v0.9, reading into a buffer gains less": Asserts((f"{BUFFER} below 1", f"{INTO_NOW} above 1")),
+    "Whether reading into a buffer gains more": undecided(BUFFER),
+    "That reading into a buffer takes less time": not_above(PAST_INTO),
+    "Header and body are two small writes": above(NAGLE),
+    "A small write that waits": below(NAGLE),
+    "Whether a small write waits": undecided(NAGLE),
+}
+
+# The shared dictionary
+
+
+def _dict(op: str, arm: str, backend: str, entries: int, readers: int, more: str = "") -> str:
+    return f"shared_dict.{op}[arm={arm},backend={backend},entries={entries},readers={readers}{more}]"
+
+
+def _scenario(op: str, backend: str, entries: int = 10_000) -> str:
+    return _dict(op, "published", backend, entries, 3)
+
+
+_ALL = "lmdb|shared-memory|zmq-push"
+TOTAL = f"{_scenario('write-total', 'zmq-push')} / {_scenario('write-total', 'shared-memory')}"
+MESSAGE = f"{_scenario('write', 'zmq-push')} / {_scenario('write', 'shared-memory')}"
+FIRST = f"{_scenario('write-total', 'shared-memory')} / {_scenario('write', 'shared-memory')}"
+GROWTH = f"{_scenario('read', 'shared-memory')}.mean / {_scenario('read', 'shared-memory', 1000)}.mean"
+_LMDB, _LMDB_LESS = (
+    f"({_scenario('read', 'lmdb', n)}.mean / {_scenario('read', 'shared-memory', n)}.mean - 1)" for n in (10_000, 1000)
+)
+ORDER = f"{_LMDB} * {_LMDB_LESS}"
+DECODE = f"each({_scenario('read.decode', _ALL)} / {_scenario('read.transport', _ALL)})"
+_READ = _dict("read", "read-many", "posix-shm", 1000, 3, ",placement=free,codec={}")
+CODEC = f"{_READ.format('msgpack')} / {_READ.format('pickle')}"
+CROWD = f"{_READ.format('pickle')} / {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
+_UPDATE = _dict("update", "stream", "{}", 10_000, 3, ",codec=pickle,nodes=1")
+STREAM = f"{_UPDATE.format('zmq-push')} / {_UPDATE.format('posix-shm')}"
+_STORE = _dict("write", "read-many", "lmdb", 1000, 3, ",placement=free,codec=pickle,map=writemap,sync={}")
+SYNC = f"{_STORE.format('on')} / {_STORE.format('off')}"
+SHARED_DICT = {
+    "Writing the whole scenario takes longer": above(TOTAL),
+    "Writing the whole scenario takes less": below(TOTAL),
+    "Whether the whole scenario is written faster": undecided(TOTAL),
+    "One message through ZeroMQ takes longer": above(MESSAGE),
+    "One message through ZeroMQ takes less": below(MESSAGE),
+    "Whether one message or one store": undecided(MESSAGE),
+    "The first write into shared memory, which is the published one, takes longer": above(FIRST),
+    "The first write into shared memory, which is the published one, takes less": below(FIRST),
+    "Whether the first write into shared memory": undecided(FIRST),
+    "Reading grows faster than": above(GROWTH, "10"),
+    "Reading grows more slowly": below(GROWTH, "10"),
+    "That reading grows in proportion": undecided(GROWTH, "10"),
+    "Which of LMDB and SharedMemory is read faster does not change": above(ORDER, "0"),
+    "Which of LMDB and SharedMemory is read faster changes": below(ORDER, "0"),
+    "Whether LMDB or SharedMemory is read faster": undecided(ORDER, "0"),
+    "Decoding takes more than half": above(DECODE),
+    "Decoding takes less than half": below(DECODE),
+    "Whether decoding takes more than half": undecided(DECODE),
+    "MessagePack is read more slowly": above(CODEC),
+    "MessagePack is read faster": below(CODEC),
+    "Whether MessagePack or pickle": undecided(CODEC),
+    "A read takes longer when more processes read": above(CROWD),
+    "A read takes less time when more processes read": below(CROWD),
+    "Whether more readers make a read take longer": undecided(CROWD),
+    "An update that every reader acknowledges takes longer": above(STREAM),
+    "An update that every reader acknowledges takes less": below(STREAM),
+    "Whether an acknowledged update": undecided(STREAM),
+    "Writing to disk at each commit makes LMDB's store take longer": above(SYNC),
+    "Writing to disk at each commit makes LMDB's store take less": below(SYNC),
+    "Whether writing to disk at each commit": undecided(SYNC),
+}
+
+# The multiplexer
+_NODE = "multiplexer.{op}[arm=main,backend={node},medium={medium},placement={placement},size_bytes={size}]{metric}"
+
+
+def _node(node: str, medium: str = "pipe", size: str = "1048576", metric: str = "", op: str = "end-to-end") -> str:
+    placement = "cross" if medium != "memory" else "same"
+    return _NODE.format(op=op, node=node, medium=medium, placement=placement, size=size, metric=metric)
+
+
+_SIDES = [("write", "memory"), ("receive", "memory"), ("end-to-end", "pipe"), ("end-to-end", "unix")]
+_OVER = "{} / min({}, {}, {})"
+ADAPTIVE = [  # over the fastest published node, by side and size
+    _OVER.format(*(_node(node, medium, size, op=op) for node in ("adaptive", "original", "optimized", "hybrid")))
+    for op, medium in _SIDES
+    for size in ("1024", "8192", "65536", "1048576")
+]
+SAME_CODE = "multiplexer.write[arm=published,backend=direct-again] / multiplexer.write[arm=published,backend=direct]"
+GAIN = f"{_node('hybrid')} / {_node('original')} / (26139 / 43009)"
+HELD = f"{_node('hybrid', metric='.bytes_allocated')} / {_node('original', metric='.bytes_allocated')}"
+RECEIVERS = HELD.replace(".bytes_allocated", ".receiver_bytes_allocated")
+_CHUNKS = "multiplexer.write[arm=factorial,pool={},chunk={}].bytes_allocated"
+POOL = f"{_CHUNKS.format('yes', 1024)} / {_CHUNKS.format('no', 1024)}"
+CHUNK = f"{_CHUNKS.format('no', 16384)} / {_CHUNKS.format('no', 1024)}"
+MULTIPLEXER = {
+    "Identical code under two names is told apart": Asserts(some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")),
+    "Identical code under two names cannot": undecided(SAME_CODE),
+    "Over a pipe Hybrid gains less": above(GAIN),
+    "Over a pipe Hybrid gains more": below(GAIN),
+    "Whether Hybrid gains as much over a pipe": undecided(GAIN),
+    "With both ends counted, Hybrid allocates more": above(HELD),
+    "With both ends counted, Hybrid allocates less": below(HELD),
+    "With both ends counted, Hybrid and Original are not": undecided(HELD),
+    "Hybrid does not announce how long": above(RECEIVERS),
+    "A pool alone costs memory.": above(POOL),
+    "A pool alone saves memory.": below(POOL),
+    "A pool alone is not shown": undecided(POOL),
+    "What the text credits to it comes from larger chunks": Asserts((f"{POOL} above 1", f"{CHUNK} below 1")),
+    "Adaptive is slower than the best of": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+    "It is slower here:": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+    "Adaptive is not slower than the best": Asserts(tuple(f"{each} below 1.03" for each in ADAPTIVE)),
+    "Whether Adaptive is slower than the best": Asserts(unless=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+}
+
+# Round trips
+_TRIP = "round_trip.round-trip[arm={},backend={},placement={},size_bytes={}{}]"
+_TOUCH = _TRIP.format("touch", "{}", "cross", 2_000_000, ",receive=view,touch={}")
+TOUCHED = [f"{_TOUCH.format(name, 'full')} / {_TOUCH.format(name, 'untouched')}" for name in ("iceoryx2", "posix-shm")]
+ROUND_TRIP = {
+    "A receiver that does not look at its message makes": Asserts(some=tuple(f"{each} above 1" for each in TOUCHED)),
+    "Received in place, messages": PLAIN,
+    "On two CPUs ZeroMQ takes": PLAIN,
+    "At {largest} it takes": PLAIN,
+    "On two CPUs posix-shm takes": PLAIN,
+    "After an idle gap of": PLAIN,
+    "Of {compared} pairs of mechanisms": PLAIN,
+    # What the test of pairs of launches shows of all mechanisms: tests/test_contests.py
+    "Placement changes": PLAIN,
+    "Whether placement changes a ranking": PLAIN,
+}
+
+# Reading files
+_FILE = "file_io.elapsed[arm={},backend={},set={},cache={},{}]"
+
+
+def _serial(backend: str, files: str) -> str:
+    return _FILE.format("serial", backend, files, "cold", "compute_ns=800000,threads=4,placement=free")
+
+
+def _best(files: str, cache: str, backend: str) -> str:
+    direct = "yes" if cache == "cold" and backend != "mmap" else "no"
+    more = f"direct={direct},advice=none,placement=free,threads=*"
+    return f"min({_FILE.format('map', backend, files, cache, more)})"
+
+
+def _roles(roles: str) -> str:
+    return f"file_io.elapsed[arm=roles,cache=cold,roles={roles}]"
+
+
+def _soon(threads: str) -> str:
+    return f"file_io.elapsed[arm=soon,set=exp-large,cache=cold,threads={threads}]"
+
+
+BASE, BIG = (f"{_serial('sync', files)} / {_serial('overlapped', files)}" for files in ("mixed", "mixed-big"))
+GROWING = f"({BIG}) / ({BASE})"
+HALF = f"{_roles('{cpus}RnC+{cpus}C')} / {_roles('{2*cpus}RnC')}"
+MORE = f"{_soon('max')} / {_soon('{cpus}')}"
+_CALL = "file_io.file.submit[arm=call,backend=overlapped,set=size-33554432,buffer={}]"
+MADE = f"{_CALL.format('fresh')} / {_CALL.format('prefaulted')}"
+MAPPED = {
+    (
+        files,
+        cache,
+    ): f"{_best(files, cache, 'mmap')} / min({_best(files, cache, 'sync')}, {_best(files, cache, 'overlapped')})"
+    for files in ("exp-small", "exp-large")
+    for cache in ("cold", "warm")
+}
+FILE_IO = {
+    "One thread that reads for the others takes less": above(BASE),
+    "Threads that each read and compute in turn take": below(BASE),
+    "Whether one thread should read": undecided(BASE),
+    "Reserving half of the threads for computing makes it slower": above(HALF),
+    "Reserving half of the threads for computing makes it faster": below(HALF),
+    "Whether threads that only compute": undecided(HALF),
+    "For large files {many} threads take longer": above(MORE),
+    "For large files {many} threads take less": below(MORE),
+    "For large files, whether {many}": undecided(MORE),
+    "Small files that are not in memory: reading past": above(MAPPED["exp-small", "cold"]),
+    "Small files that are not in memory: mapping": below(MAPPED["exp-small", "cold"]),
+    "Small files that are not in memory: whether": undecided(MAPPED["exp-small", "cold"]),
+    "Small files that are in memory: reading": above(MAPPED["exp-small", "warm"]),
+    "Small files that are in memory: mapping": below(MAPPED["exp-small", "warm"]),
+    "Small files that are in memory: whether": undecided(MAPPED["exp-small", "warm"]),
+    "Large files that are not in memory: reading past": above(MAPPED["exp-large", "cold"]),
+    "Large files that are not in memory: mapping": below(MAPPED["exp-large", "cold"]),
+    "Large files that are not in memory: whether": undecided(MAPPED["exp-large", "cold"]),
+    "Large files that are in memory: reading": above(MAPPED["exp-large", "warm"]),
+    "Large files that are in memory: mapping": below(MAPPED["exp-large", "warm"]),
+    "Large files that are in memory: whether": undecided(MAPPED["exp-large", "warm"]),
+    "The share of time that it saves grows": above(GROWING),
+    "The share of time that it saves shrinks": below(GROWING),
+    "Whether the share of time that it saves": undecided(GROWING),
+    "The read call of a large file makes the pages": above(MADE),
+    "The read call of a large file is no shorter": below(MADE),
+    "What the read call of a large file costs": undecided(MADE),
+}
+# Numbers alone, what the texts say, what is done, and what the judge cannot say.
+STATED = dict.fromkeys(
+    [
+        "A published report measured",
+        "It takes a new connection for each transfer",
+        "A published benchmark shared",
+        "And it estimates {said_bytes}",
+        "Mechanisms named together were not shown",
+        "The scenario counts a message",
+        "For {crowd} readers it takes",
+        "One update that reaches each reader once",
+        "Here, with {largest} entries, the whole scenario",
+        "With {largest} entries one message",
+        "With {largest} entries SharedMemory's",
+        "Here, from {less} entries",
+        "With {lots} entries decoding",
+        "With {most} readers there are",
+        "{most} readers read at the same time",
+        "With synchronous commits",
+        "Adaptive announces the length",
+        "Original, Optimized with a pool",
+        "{is_best} {loses} A node counts as slower",
+        "At most {in_flight} files are open",
+        "Its million files are read",
+        "On this machine one fault brings",
+        "One file of {smallest:KiB}",
+        "Sweeps go up to four threads",
+        "The latency of one file",
+        "The text counts the saved milliseconds",
+        "Where that is the kernel of a virtual machine",
+        "With more threads than CPUs",
+        "{told_best} Cold maps go through",
+        "{touching} {told_touched} The text found",
+        "With {deepest} files in flight",
+        "With one reading thread of",
+        "A fresh buffer makes the call",
+        "With {many_callers} threads",
+        "From {few} threads to {many}",
+        "Half of {twice} threads",
+        "The best map takes",
+        "Against serial reads",
+        "The launches of this run cannot test this",
+        "Not measured in this run.",
+        "Every run calibrates itself",
+        "The table gives how often a copy was called",
+    ],
+    PLAIN,
+)
+TABLE = STATED | PAYLOAD | SHARED_DICT | MULTIPLEXER | ROUND_TRIP | FILE_IO

@@ -1,0 +1,111 @@
+"""Sentences that cannot turn false: each that a report prints is checked against the values, as these are changed."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ipclab.frames.claims import HOLDS, decide
+from ipclab.frames.contests import contests
+from ipclab.frames.expression import Source
+from ipclab.frames.rule import read_rule
+from ipclab.store.run import RunFolder
+from tests.sentences import TABLE, Asserts
+from tests.told import Told, measured
+
+STUDIES = {
+    "01_payload": "payload",
+    "02_shared_dict": "shared_dict",
+    "03_multiplexer": "multiplexer",
+    "04_round_trip": "round_trip",
+    "05_file_io": "file_io",
+}
+# By whose levels values are changed: one level after the other, tenfold and to a tenth.
+CHANGED = {
+    "payload": ("op", "arm", "mapping", "receive", "placement", "backend", "nodelay"),
+    "shared_dict": ("op", "backend", "readers", "codec", "sync", "entries"),
+    "multiplexer": ("metric", "backend", "pool", "chunk"),
+    "round_trip": ("backend", "placement", "touch"),
+    "file_io": ("backend", "cache", "roles", "buffer", "set", "threads"),
+}
+COUNTED = ("minor_faults", "bytes_allocated", "receiver_bytes_allocated")
+UNTIMED = ("count", "share", "B", "1")
+# What compares or gives a cause is a finding, where it is no number of the run.
+FINDING = re.compile(
+    r"\b(faster|slower|longer|shorter|fewer|less|more|most|beats?|because|since|so that|therefore|costs?|saves?)\b"
+)
+
+
+class Run:
+    """The reference run with the values of one level of a study multiplied."""
+
+    def __init__(self, study: str = "", factor: str = "", level: Any = None, times: float = 1.0) -> None:
+        self.study, self.factor, self.level, self.times = study, factor, level, times
+        self.made: dict[str, pd.DataFrame] = {}
+
+    def __call__(self, _run: RunFolder, study: str, kind: str) -> pd.DataFrame:
+        if study != self.study:
+            return measured(study, kind)
+        if kind not in self.made:
+            launches = self("", study, "launches") if kind == "contests" else pd.DataFrame()  # type: ignore[arg-type]
+            self.made[kind] = contests(study, launches) if kind == "contests" else self._changed(measured(study, kind))
+        return self.made[kind]
+
+    def _changed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        hit = frame[self.factor].eq(self.level).fillna(False).to_numpy(bool)  # NA is no level
+        counts, speeds = frame.metric.isin(COUNTED), frame.unit.eq("B/s")
+        hit = hit & (counts | ~frame.unit.isin(UNTIMED)).to_numpy(bool)
+        factor = pd.Series(1.0, frame.index).mask(hit & ~speeds, self.times).mask(hit & speeds, 1 / self.times)
+        columns = [name for name in ("value", "low", "high") if name in frame]
+        return frame.assign(**{name: frame[name].astype(float) * factor for name in columns})
+
+
+def holds(rule: str, source: Source) -> bool:
+    read = read_rule(rule)
+    return decide(read, read.term, source).word == HOLDS
+
+
+def stands(asserts: Asserts, source: Source) -> bool:
+    some = not asserts.some or any(holds(rule, source) for rule in asserts.some)
+    return some and all(holds(r, source) for r in asserts.rules) and not any(holds(r, source) for r in asserts.unless)
+
+
+def entry(template: str) -> Asserts | None:
+    return next((asserts for begins, asserts in TABLE.items() if template.startswith(begins)), None)
+
+
+def wrong(name: str, run: Run) -> Iterator[str]:
+    """Yield each sentence that has no entry, or that the values contradict."""
+    with Told(name, run) as told:
+        source, chosen = told.values["lab"]._sources[1], told.alternatives
+        for template in sorted(told.templates()):
+            asserts = entry(template)
+            if asserts is None and (template in chosen or FINDING.search(template)):
+                yield f"no entry: {template}"
+            elif asserts is not None and not stands(asserts, source):
+                yield f"false: {template}"
+
+
+def changes(study: str) -> list[tuple[str, Any]]:
+    frame = measured(study, "points")
+    found = [(name, level) for name in CHANGED[study] for level in dict.fromkeys(frame[name].dropna())]
+    return [(name, level) for name, level in found if name != "metric" or level in COUNTED]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_sentence_on_the_reference_run_stands(name: str) -> None:
+    assert list(wrong(name, Run())) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_sentence_turns_false_when_a_value_is_ten_times_another(name: str) -> None:
+    study, found = STUDIES[name], []
+    for factor, level in changes(study):
+        for times in (10.0, 0.1):
+            run = Run(study, factor, level, times)
+            found += [f"{factor}={level} x {times:g}: {each}" for each in wrong(name, run)]
+    assert found == []

@@ -1,0 +1,136 @@
+"""Notebooks executed in this process on a run whose values were changed, and the sentences that they then say."""
+
+import ast
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import nbformat
+import pandas as pd
+import pytest
+
+from ipclab.frames import derived, judged
+from ipclab.lab import prose
+from ipclab.lab.data import Data
+from ipclab.lab.lab import Lab
+from ipclab.paths import checkout
+from ipclab.store.bundle.opened import opened
+from ipclab.store.run import RunFolder
+from tests.commands import ROOT
+
+MAGIC = "%%prose"
+SENTENCE = re.compile(r"(?<=[.:])(?:\*\*)? +(?=[A-Z{*“])")
+BARE = re.compile(r"(\{[^}]*\}[\s.]*)+")  # sentences that values bring, alone
+ENDS = re.compile(r"[.:](\[\^\d\])?[”\"*]*$")  # what has no stop is a heading
+READ = derived.read  # before it is replaced
+Frames = Callable[[RunFolder, str, str], pd.DataFrame]
+TIMES = ("p50", "mean", "min", "max", "sd", "p90", "p99", "p99.9")
+
+
+@cache
+def reference() -> RunFolder:
+    return opened(checkout(), checkout().reference)
+
+
+@cache
+def measured(study: str, kind: str) -> pd.DataFrame:
+    return READ(reference(), study, kind)
+
+
+class NoFigures(ast.NodeTransformer):
+    """Leaves out what is drawn; the words of a figure are still filled."""
+
+    def visit_With(self, node: ast.With) -> Any:
+        call = node.items[0].context_expr
+        if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "lab.figure"):
+            return self.generic_visit(node)
+        words = [call.args[1], *(each.value for each in call.keywords if each.arg == "alt")]
+        return [
+            ast.Expr(ast.Call(ast.Attribute(ast.Name("lab", ast.Load()), "say", ast.Load()), [each], []))
+            for each in words
+        ]
+
+
+@cache
+def cells(name: str) -> list[tuple[bool, Any]]:
+    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled code)."""
+    found = []
+    for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
+        if cell.cell_type != "code" or "lab" in cell.metadata.get("tags", []):
+            continue
+        if cell.source.startswith(MAGIC):
+            found.append((True, cell.source.partition("\n")[2]))
+        else:
+            tree = ast.fix_missing_locations(NoFigures().visit(ast.parse(cell.source)))
+            found.append((False, compile(tree, name, "exec")))
+    return found
+
+
+class Told:
+    """The sentences of one execution: each template beside what it became, and the notebook's variables."""
+
+    def __init__(self, name: str, frames: Frames) -> None:
+        self.said: dict[str, set[str]] = {}
+        self.shown: list[str] = []
+        self.blocks: set[str] = set()
+        self.own: set[str] = set()
+        self.values: dict[str, Any] = {}
+        self.name, self.frames = name, frames
+
+    def __enter__(self) -> "Told":
+        """Execute the notebook; until the end of `with` every value comes from the frames."""
+        self.patch = pytest.MonkeyPatch()
+        judged._sides.cache_clear()
+        for where, name, made in self._made():
+            self.patch.setattr(where, name, made)
+        for is_prose, content in cells(self.name):
+            if is_prose:
+                self._prose(content)
+            else:
+                exec(content, self.values)
+                if "run" in self.values and "lab" not in self.values:
+                    self.values["run"] = str(reference().path)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.patch.undo()
+        judged._sides.cache_clear()
+
+    def _made(self) -> list[tuple[Any, str, Any]]:
+        say, translate = Data.say, Data.translate
+        nothing = ((Lab, name, lambda *_, **__: None) for name in ("table", "claims_table", "keep"))
+        return [
+            (derived, "read", self.frames),
+            (prose, "namespace", lambda: self.values),
+            (Data, "say", lambda lab, text, /, **more: self._note(text, say(lab, text, **more))),
+            (Data, "translate", lambda lab, text: self._note(text, translate(lab, text))),
+            *nothing,
+        ]
+
+    def _note(self, template: str, text: str) -> str:
+        self.said.setdefault(text, set()).add(" ".join(template.split()))
+        return text
+
+    def _prose(self, cell: str) -> None:
+        lab = self.values["lab"]
+        for block in prose.split(cell):
+            text = lab.fill(block)
+            self.shown += [text]
+            self.blocks.add(block)
+            self.own |= set(SENTENCE.split(block))
+
+    def templates(self) -> set[str]:
+        """Return the templates of all sentences that the prose shows: its own, and those that values bring."""
+        return self.alternatives | {each for each in self.own if not BARE.fullmatch(each) and ENDS.search(each)}
+
+    @property
+    def alternatives(self) -> set[str]:
+        """The templates of those that values bring."""
+        every = "\n".join(self.shown)
+        return {
+            each
+            for text, of in self.said.items()
+            if " " in text and text.endswith((".", ":")) and text in every
+            for each in of
+        } - {" ".join(each.split()) for each in self.blocks}
