@@ -146,8 +146,8 @@ def killed(worker: RankWorker, role: str, victim: int, **levels: Any) -> None:
     if worker.index == victim and victim:
         see = loops.Reading.see
 
-        def last(self: loops.Reading, data: bytes, decoded: object) -> None:
-            see(self, data, decoded)
+        def last(self: loops.Reading, data: bytes) -> None:
+            see(self, data)
             if len(self.stamps) > 3:
                 os.kill(os.getpid(), signal.SIGKILL)
 

@@ -180,7 +180,7 @@ def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
 def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
     why = r"rank 0 \(writer\) failed: the LMDB map is full: 577,129 bytes do not fit into a map of 65,536; give it"
     with pytest.raises(LaunchError, match=why):
-        launched(bench, chosen("lmdb", "published", 10_000), "small_map")
+        launched(bench, chosen("lmdb", "read-many", 10_000), "small_map")
 
 
 @pytest.mark.slow

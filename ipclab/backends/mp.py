@@ -124,7 +124,7 @@ class _QueueChannel(Channel):
 
 
 @contextmanager
-def _untracked() -> Iterator[None]:
+def untracked() -> Iterator[None]:
     """Keep the resource tracker out: it unlinks segments that others still use (cpython#82300); our ledger tracks."""
     kept = resource_tracker.register, resource_tracker.unregister
     resource_tracker.register = resource_tracker.unregister = lambda name, rtype: None
@@ -138,7 +138,7 @@ class _SharedMemorySegment(Segment):
     """A `SharedMemory` object; its buffer is as many bytes of it as were asked for."""
 
     def __init__(self, name: str, size: int, create: bool) -> None:
-        with _untracked():
+        with untracked():
             self.memory = shared_memory.SharedMemory(name, create, size if create else 0)
         self.buffer = self.memory.buf[:size]  # type: ignore[index]
         try:
@@ -154,7 +154,7 @@ class _SharedMemorySegment(Segment):
         self.memory.close()
 
     def unlink(self) -> None:
-        with _untracked(), suppress(FileNotFoundError):
+        with untracked(), suppress(FileNotFoundError):
             self.memory.unlink()
 
 

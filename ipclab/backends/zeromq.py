@@ -215,7 +215,7 @@ class _ZmqTcpStore(_ZmqPubStore):
     tcp = True
 
 
-class _ZmqPushStore(_ZmqStore):
+class ZmqPushStore(_ZmqStore):
     """PUSH and PULL: each message goes to one reader, in turn."""
 
     fans_out = False
@@ -240,5 +240,5 @@ class _ZmqPushStore(_ZmqStore):
 ipc = Backend("zmq-ipc", channel=_ZmqIpcChannel, waits=WAITS, receives=VIEW, limit="echo-unix", look=("#E69F00", "s"))
 tcp = replace(ipc, name="zmq-tcp", channel=ZmqTcpChannel, store=_ZmqTcpStore, limit="echo-tcp", look=("#E69F00", "^"))
 ipc, tcp = replace(ipc, stream=_ZmqIpcStream), replace(tcp, stream=_ZmqTcpStream)
-push = Backend("zmq-push", store=_ZmqPushStore, look=("#E69F00", "o"))
+push = Backend("zmq-push", store=ZmqPushStore, look=("#E69F00", "o"))
 pub = Backend("zmq-pub", store=_ZmqPubStore, look=("#D55E00", "v"))

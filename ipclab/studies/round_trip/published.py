@@ -88,8 +88,10 @@ def serve(worker: Worker, backend: str, size: int) -> None:
 
 
 def _echo(send: Send, take: Take, count: int) -> None:
+    """Hold each message until the next has come, as published: freed at once, ZeroMQ's may go back to the system."""
     for _ in range(count):
-        send(take())
+        data = take()
+        send(data)
 
 
 def ask(worker: Worker, backend: str, size: int, seed: int, budget_ns: int, least: int, most: int) -> None:
@@ -112,5 +114,5 @@ def _total(send: Send, take: Take, content: bytes, count: int) -> int:
     start = clock()
     for _ in range(count):
         send(content)
-        take()
+        _ = take()  # held as long, too
     return clock() - start

@@ -15,6 +15,7 @@ from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.worker import zeros
 from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
+from ipclab.studies.shared_dict.published import STORES
 
 PUBLISHED_READS = 100
 MOST_STAMPS = 1 << 18  # writes of arm `live` whose times are kept
@@ -166,7 +167,7 @@ def opened(worker: RankWorker, task: Task) -> Iterator[Store]:
     """
     us = worker.prefix, worker.folder
     place = StorePlace(*us, task.size, "block", len(worker.peers), worker.comm, task.sync, task.map, worker.address)
-    store = joined(worker, store_of(task.backend), place)
+    store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
     yield store
     worker.meet()
     store.close()
@@ -201,7 +202,8 @@ def _run(worker: RankWorker, kind: type[Writing] | type[Reading], **levels: obje
     task = Task(**levels)  # type: ignore[arg-type]
     with opened(worker, task) as store:
         gc.collect()
-        gc.disable()  # not in the timed loops
+        if task.arm != "published":
+            gc.disable()  # not in the timed loops
         try:
             body = kind(worker, task, store)
             worker.meet()

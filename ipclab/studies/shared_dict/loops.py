@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic_ns as clock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -98,7 +98,7 @@ class Reading:
         self.expected = _encoded(task.codec, task.entries, task.contents)
         self.stamps: list[tuple[int, int, int]] = []
         self.version, self.torn = 0, 0
-        self.data, self.decoded = b"", None
+        self.data, self.decoded = b"", cast(Any, None)
 
     def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:
         """Read and decode a version above `after`, then check it; return the version."""
@@ -106,7 +106,7 @@ class Reading:
         self.version, data = self.store.read(after, WAIT_NS)
         got = clock()
         try:
-            decoded = self.decode(data)
+            self.decoded = self.decode(data)  # what was decoded before goes meanwhile, as in a program that keeps one
         except Exception as error:
             if data == self._expected():
                 raise
@@ -116,16 +116,16 @@ class Reading:
         if acknowledge:
             acknowledge()
         self.stamps.append((start, got, done))
-        self.see(data, decoded)
+        self.see(data)
         return self.version
 
     def _expected(self) -> bytes:
         return self.expected[self.version % len(self.expected)]
 
-    def see(self, data: bytes, decoded: Any) -> None:
+    def see(self, data: bytes) -> None:
         """Check one read, outside of any timed region."""
         self.torn += data != self._expected()
-        self.data, self.decoded = data, decoded
+        self.data = data
 
     def keep(self) -> None:
         """Keep the samples of all reads, and the proof: what was decoded last compared with the dictionary itself."""
