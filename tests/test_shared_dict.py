@@ -1,6 +1,7 @@
 """The shared-dictionary study: its points, its scenarios on real ranks, its proof."""
 
 import re
+import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ipclab.backends.interface import StorePlace
 from ipclab.errors import UsageError
 from ipclab.frames.points import point_rows
 from ipclab.machine.placement import Placement
@@ -25,6 +27,7 @@ from ipclab.store.samples import Measured
 from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
+from ipclab.studies.shared_dict.published import STORES
 from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, staleness
 from tests.commands import files_of, names_of, processes_of
 from tests.test_ranks import CPUS, MISSING
@@ -174,6 +177,24 @@ def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
     with pytest.raises((PayloadError, LaunchError), match="torn"):
         for _ in range(10):  # of which one at least reads while half is written
             launched(bench, chosen("posix-shm", "live", 1000), "unlocked")
+
+
+def test_the_published_stores_keep_the_published_layout(tmp_path: Path) -> None:
+    """A header of size and version before the content, a segment of 100 MiB, one key; and none is left."""
+    place = StorePlace("ipclab-test-published-1", str(tmp_path), 64)
+    lmdb, writer, reader = (
+        STORES[name](place, end) for name, end in (("lmdb", True), ("shared-memory", True), ("shared-memory", False))
+    )
+    for content in (b"first", b"the second"):
+        for writes, reads in ((lmdb, lmdb), (writer, reader)):
+            writes.write(content, 0)
+            assert reads.read(0, 0)[1] == content
+    file = Path("/dev/shm/ipclab-test-published-1-store")
+    assert (file.stat().st_size, file.stat().st_mode & 0o777) == (100 << 20, 0o600)
+    assert file.read_bytes()[:18] == struct.pack("II", 10, 2) + b"the second"
+    for store in (lmdb, reader, writer):
+        store.close()
+    assert [*tmp_path.iterdir(), *Path("/dev/shm").glob("ipclab-test-published*")] == []
 
 
 @pytest.mark.slow
