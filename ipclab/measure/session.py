@@ -5,16 +5,20 @@ import hashlib
 import os
 import secrets
 import time
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
+from ipclab.frames.points import ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
 from ipclab.measure.limits import settle
 from ipclab.measure.progress import Progress
+from ipclab.measure.questions import asking
 from ipclab.measure.request import ALWAYS, SEED_BITS, Request
-from ipclab.measure.rounds import measure as measure_points
+from ipclab.measure.rounds import Rounds
+from ipclab.measure.stored import Kept
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.launcher import Launcher
@@ -25,13 +29,14 @@ from ipclab.store.files import write_whole
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, encode
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits import LimitsStudy
-from ipclab.studies.profile import Profile
+from ipclab.studies.profile import Profile, profile
 
 SHARED_MEMORY_SLACK = 1 << 20
 NOT_HERE = "not testable here: "
+Wanted = list[tuple[Study, list[Point]]]
+Opened = dict[str, tuple[Study, Bench, list[Point]]]
 
 
 def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
@@ -57,10 +62,8 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         _keep_raw(run, machine)
         referees.keep(run)
         measuring = _Measuring(run, request, files, progress)
-        todo = [(each, measuring.left(each, points)) for each, points in wanted]
-        todo = [(each, points) for each, points in todo if points]
-        if todo or not run.finished:
-            measuring.measure(todo, paths.ledger)
+        if measuring.lacks(wanted) or not run.finished:
+            measuring.measure(wanted, paths.ledger)
     return run
 
 
@@ -72,59 +75,71 @@ class _Measuring:
         topology = Topology.read(Source())
         self.placed, self.unplaced = placements(topology), missing(topology)
 
-    def left(self, each: Study, points: list[Point]) -> list[Point]:
-        """Return the points to measure; those that this machine cannot place or measure are noted with the reason."""
-        left, noted = [], self.run.about["points"]
+    def lacks(self, wanted: Wanted) -> bool:
+        """Tell whether the run lacks points that this machine can measure; why it cannot is noted in the run."""
+        kept = [self.possible(each, points) for each, points in wanted]
+        there = [self.run.has(point, self.progress.say) for points in kept for point in points]  # all are asked
+        return not all(there)
+
+    def possible(self, each: Study, points: list[Point]) -> list[Point]:
+        """Return the points that this machine can place and measure; of the others the reason is noted."""
+        kept, noted = [], self.run.about["points"]
         for point in points:
-            if self.run.has(point, self.progress.say):
-                continue
             name = point.placement
             why = each.missing(point, self.files) if name in self.placed else self.unplaced.get(name, name)
-            if why:
+            if why and not self.run.has(point, self.progress.say):
                 noted[point.id] = NOT_HERE + why
             else:
                 noted.pop(point.id, None)
-                left.append(point)
-        return left
+                kept.append(point)
+        return kept
 
-    def measure(self, todo: list[tuple[Study, list[Point]]], ledger: Path) -> None:
+    def measure(self, wanted: Wanted, ledger: Path) -> None:
         """Measure what is to do, of which the run then tells, and finish the run."""
         run, about = self.run, self.run.about
         about["finished"] = None
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
-        with Launcher(ledger) as launcher:
+        with Launcher(ledger) as launcher, ExitStack() as benches:
             site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
-            for each, points in todo:
-                self._study(each, points, site)
+            opened = {}
+            for each, points in wanted:
+                if (kept := self.possible(each, points)) and (bench := self._open(each, kept, site, benches)):
+                    opened[each.name] = each, bench, kept
+            self._rounds(opened, launcher)
             self._limits(site)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
         run.save()
 
-    def _study(self, each: Study, points: list[Point], site: Site) -> None:
-        effort, seed, run = self.request.effort(each), self.run.about["seed"], self.run
-        began, numbers = time.monotonic_ns(), count(1)
-
-        def launch(point: Point) -> Launch:
-            number = next(numbers)
-            done = self._launch(each, point, effort, bench)
-            done.order, done.started_ns = number, done.started_ns - began
-            return done
-
-        def store(point: Point, result: Measured | str) -> None:
-            if isinstance(result, str):
-                run.fail(point, result)
-            else:
-                run.add(point, encode(result))
-
+    def _open(self, each: Study, points: list[Point], site: Site, benches: ExitStack) -> Bench | None:
+        effort, seed = self.request.effort(each), self.run.about["seed"]
         try:
-            with each.open(site, points, effort, seed) as bench:
-                measure_points(points, effort, seed, launch, store, self.progress)
+            return benches.enter_context(each.open(site, points, effort, seed))
         except NotTestableError as error:
             self.progress.say(f"{each.name}: {NOT_HERE}{error}")
-            run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
-            run.save()
+            self.run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
+            self.run.save()
+            return None
+
+    def _rounds(self, opened: Opened, launcher: Launcher) -> None:
+        kept = Kept(self.run, {each.name: self.request.effort(each) for each, _, _ in opened.values()})
+        states = kept.states(point for _, _, points in opened.values() for point in points)
+        began, chosen = time.monotonic(), profile(self.request.profile)
+        numbers = count(kept.order + 1)
+
+        def launch(point: Point, number: int) -> Launch:
+            each, bench, _ = opened[point.study]
+            order = next(numbers)
+            done = self._launch(each, point, states[point.id].effort, bench)
+            done.order, done.started_ns = order, done.started_ns - int(began * 1e9)
+            done.facts[ROUND] = number
+            return done
+
+        spent = sum(state.spent_ns for state in states.values()) / 1e9
+        left = lambda: chosen.seconds - spent - (time.monotonic() - began)  # noqa: E731
+        found = Rounds(states, self.run.about["seed"], launch, launcher.renew, kept.store, left, self.progress)
+        found.measure(asking(chosen.same))
 
     def _limits(self, site: Site) -> None:
         """Measure the limits again that the run gives reason to doubt."""

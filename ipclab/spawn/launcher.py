@@ -144,6 +144,17 @@ class Launcher:
         differ = wanted.items() ^ self.environment.items()
         return {name: wanted.get(name) for name in sorted({name for name, _ in differ})}
 
+    def renew(self) -> None:
+        """Start another fork server in place of this one: its workers have another address-space layout.
+
+        It is called between launches, when no worker is left.
+        """
+        self.zygote.kill()  # first: it takes away what the session owns when it finds us gone
+        self.zygote.wait(END_SECONDS)
+        self.sock.close()
+        self._codes.clear()
+        self._serve()
+
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what `kind` calls `name` when this session ends, however it does."""
         own(file_of(self.ledger, self.session.id), kind, name)

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,16 +37,22 @@ def whole(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-def write_whole(path: Path, content: bytes, before_rename: Callable[[Path], None] | None = None) -> None:
-    """Write as `whole` does; `before_rename` is called with the complete temporary file."""
+@contextmanager
+def written(path: Path, content: bytes) -> Iterator[Path]:
+    """Give the complete temporary file with `content`, which then takes the place of `path`."""
     with whole(path) as part:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if before_rename:
-            before_rename(part)
+        yield part
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write as `whole` does."""
+    with written(path, content):
+        pass
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 import datetime as dt
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
-from ipclab.store.files import PART, locked, sealed, sha256, write_whole
+from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
 from ipclab.store.schema import SCHEMA, About, checked
 
@@ -54,15 +54,18 @@ class RunFolder:
         return f"points/{point.study}/{point.id}.parquet"
 
     def add(self, point: Point, content: bytes) -> None:
-        """Store a finished point: its digest is in `run.json` before the file appears, so no file is unknown."""
-        name = self.file(point)
+        """Store a point."""
+        self.add_all([(point, content)])
 
-        def note(part: Path) -> None:
-            self.about["files"][name] = sha256(part)
-            self.about["failures"].pop(point.id, None)
+    def add_all(self, found: Iterable[tuple[Point, bytes]]) -> None:
+        """Store points: their digests are in `run.json` before the files appear, so no file is unknown."""
+        with ExitStack() as parts:
+            for point, content in found:
+                name = self.file(point)
+                part = parts.enter_context(written(self.path / name, content))
+                self.about["files"][name] = sha256(part)
+                self.about["failures"].pop(point.id, None)
             self.save()
-
-        write_whole(self.path / name, content, note)
 
     def fail(self, point: Point, reason: str) -> None:
         """Note that `point` was given up; what an earlier session left of it is no longer part of the run."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,7 +35,6 @@ WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
 READ_OPS = ("read", "read.transport", "read.decode", "read-total")
-QUICK_LAUNCHES = 6  # the fewest that can tell seven mechanisms apart after correction
 
 
 class SharedDictStudy(Study):
@@ -49,12 +47,6 @@ class SharedDictStudy(Study):
 
     def backends(self) -> tuple[str, ...]:
         return tuple(_stores())
-
-    def effort(self, profile: Profile) -> Profile:
-        """Return the profile; the quick one with equally many launches of all, in whole rounds of ranks."""
-        if profile.name != "quick":
-            return profile
-        return replace(profile, least_launches=QUICK_LAUNCHES, most_launches=QUICK_LAUNCHES)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
