@@ -82,6 +82,7 @@ def test_steps_follow_one_another() -> None:
     assert found == {"schema": SCHEMA, **{f"from-{number}": number for number in range(1, SCHEMA)}}
 
 
+@pytest.mark.slow
 def test_a_machines_name_holds_over_rereads_and_follows_what_identifies_it(paths: Paths) -> None:
     machine = collect()
     assert {collect().digest for _ in range(3)} == {machine.digest}

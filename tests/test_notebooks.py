@@ -132,6 +132,7 @@ def test_nothing_that_the_run_has_is_called_not_measured(shown: dict[str, list[A
     assert empty == []
 
 
+@pytest.mark.slow
 def test_a_planted_foreign_row_is_caught() -> None:
     lab = Lab.of(reference(), checkout(), "en")
     handed = lab.points("payload", arm="handover", op="handover", metric="p50", placement="cross", backend="shm-mmap")
