@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.frames.points import ROUND
 from ipclab.measure.limits import REPEATS, settle
 from ipclab.measure.progress import Progress
 from ipclab.spawn.launcher import SessionError
@@ -40,6 +41,7 @@ def made(path: Path, **times: list[int]) -> RunFolder:
         launches = [launch_of(ns) for ns in times[name]]
         for order, each in enumerate(launches):
             each.order = order
+            each.facts[ROUND] = order
         run.add(point, encode(Measured(point, launches, "budget")))
     return run
 
@@ -66,7 +68,7 @@ def test_a_limit_that_a_mechanism_beat_is_measured_again_once_it_is_lower_all_la
     asked, held = again(run, lambda point: launch_of(53))
     assert asked == {"echo-pipe": LAUNCHES}
     assert [int(each.samples[OP][0]) for each in held] == [715, 720, *[53] * LAUNCHES]
-    assert [each.order for each in held] == list(range(2 + LAUNCHES))
+    assert [each.order for each in held] == [each.facts[ROUND] for each in held] == list(range(2 + LAUNCHES))
     assert list(run.checked("points/limits/"))  # the digests are those of the new files
 
 

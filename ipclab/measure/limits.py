@@ -7,6 +7,7 @@ from itertools import count
 import numpy as np
 
 from ipclab.errors import LabError
+from ipclab.frames.points import ROUND
 from ipclab.measure.progress import Progress
 from ipclab.measure.rounds import shuffled
 from ipclab.spawn.launcher import SessionError
@@ -34,8 +35,8 @@ def settle(run: RunFolder, launch: Callable[[Point], Launch], seed: int, progres
         progress.say(f"{len(again)} limits are measured again: a mechanism beat them, or their best launches differ")
         for point, more in _launched(again, launch, f"{seed} {number}", progress):
             before = held[_key(point)]
-            orders = count(max(each.order for each in before.launches) + 1)
-            made = [replace(each, order=order) for each, order in zip(more, orders, strict=False)]
+            orders, rounds = count(max(each.order for each in before.launches) + 1), count(_last_round(before) + 1)
+            made = [replace(each, order=next(orders), facts={**each.facts, ROUND: next(rounds)}) for each in more]
             run.add(point, encode(replace(before, launches=[*before.launches, *made])))
 
 
@@ -78,6 +79,11 @@ def _bounded(run: RunFolder) -> Iterator[Measured]:
     """Yield the points of the studies that have an op with a limit."""
     for name in [name for name, each in studies().items() if each.limits]:
         yield from map(decode, run.checked(f"points/{name}/").values())
+
+
+def _last_round(measured: Measured) -> int:
+    """Return the last round of a point; in a run of old, its k-th launch is of round k."""
+    return max(int(str(each.facts.get(ROUND, number))) for number, each in enumerate(measured.launches))
 
 
 def _key(point: Point) -> Key:

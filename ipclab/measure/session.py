@@ -30,7 +30,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
-from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.limits import LAUNCHES, LimitsStudy
 from ipclab.studies.profile import Profile, profile
 
 SHARED_MEMORY_SLACK = 1 << 20
@@ -145,6 +145,8 @@ class _Measuring:
         """Measure the limits again that the run gives reason to doubt."""
         each, seed = LimitsStudy(), self.run.about["seed"]
         effort = self.request.effort(each)
+        if effort.most_launches < LAUNCHES:
+            return  # a profile that only shows that all works: it finds no limits
         with each.open(site, [], effort, seed) as bench:
             settle(self.run, lambda point: self._launch(each, point, effort, bench), seed, self.progress)
 

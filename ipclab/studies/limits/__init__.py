@@ -19,7 +19,7 @@ ALONE = ("clock", "syscall", "memcpy", "cache-line", "cache-line-cas", "futex-wa
 ECHOES = ("echo-shm-spin", "echo-shm-futex", "echo-pipe", "echo-unix", "echo-tcp")
 RING = "hand-over"
 BATCH = "batch"
-LAUNCHES = 7  # of a limit at least, in every profile: the best of fewer is luck
+LAUNCHES = 7  # of a limit at least, in every profile that has them: the best of fewer is luck
 BUDGET_NS = 10_000_000
 MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
@@ -36,8 +36,8 @@ class LimitsStudy(Study):
 
     def effort(self, profile: Profile) -> Profile:
         """Return a part of the profile: a floor is the best of a few launches, and `measure.limits` adds to them."""
-        budget = min(profile.budget_ns, BUDGET_NS)
-        return replace(profile, least_launches=LAUNCHES, most_launches=LAUNCHES, budget_ns=budget)
+        launches, budget = min(LAUNCHES, profile.most_launches), min(profile.budget_ns, BUDGET_NS)
+        return replace(profile, least_launches=launches, most_launches=launches, budget_ns=budget)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return all limits: memcpy at the sizes of every study too, echoes at those of `sweep` or of messages."""
