@@ -152,11 +152,11 @@ class Audit(Data):
         return prose.fill_plain(text, lambda name: self.lookup(name, claim.figures), self.numbers)
 
     def _words(self, file: File, claim: Claim) -> str:
-        """Return the claim in the reader's words: quoted where the reader reads its language, else translated."""
+        """Return what is judged, in the words of the reader, after the quotation where it is in their language."""
         if file.seed == OWN:
             return self._filled({**claim.translations, claim.language: claim.text}.get(self.lang, claim.text), claim)
-        quoted = self.lang == claim.language != "en"
-        return f"“{claim.text}”" if quoted else self.say(claim.meaning, **claim.figures)
+        meaning = self.say(claim.meaning, **claim.figures)
+        return f"“{claim.text}”\u2002{meaning}" if self.lang == claim.language != "en" else meaning
 
     def _title(self, file: File) -> str:
         return self.say(file.title, seed=file.seed) if file.title else file.seed
