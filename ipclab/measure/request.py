@@ -16,6 +16,7 @@ from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile, profile
 
 SEED_BITS = 31
+BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 ALWAYS = (LimitsStudy.name, CalibrationStudy.name)  # are part of every run, whatever is swept
 LARGEST_SEED = 2**63 - 1
 
@@ -79,7 +80,9 @@ class Request:
         every = [study(name) for name in self.names()]
         self._check_levels([each for each in every if each.name not in ALWAYS])
         swept = [each for each in every if self._varies(each)]
-        return [(each, each.points(self.effort(each), self._sweep_of(each))) for each in swept]
+        found = [(each, each.points(self.effort(each), self._sweep_of(each))) for each in swept]
+        brief = self.profile == BRIEF and self.sweep == Sweep()
+        return [(each, each.brief(points) if brief else points) for each, points in found]
 
     def _varies(self, each: Study) -> bool:
         if each.name in ALWAYS:

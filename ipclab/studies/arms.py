@@ -1,7 +1,8 @@
 """The points of a study from a table of data beside its module: each arm is the product of its factors.
 
 A row of `[[arm]]` gives each factor one level or a list; `$name` stands for levels that the study knows, and a table
-in a list sets several factors at once, its own product. `[usual]` has the levels that a row leaves out. Beside the
+in a list sets several factors at once, its own product. `[usual]` has the levels that a row leaves out, `[brief]` the
+levels that a quick run leaves out. Beside the
 levels stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
 """
 
@@ -57,3 +58,14 @@ def points(
         found[point.id] = point
     blocks = list(dict.fromkeys(point.block for point in found.values()))
     return sorted(found.values(), key=lambda point: blocks.index(point.block))
+
+
+def without(points: Sequence[Point], file: Path) -> list[Point]:
+    """Return `points` without those that have the levels (or one of a list) of a row of `[brief]` in `file`."""
+    rows = table(file).get("brief", {}).get("leave", []) if file.is_file() else []
+
+    def has(point: Point, row: Levels) -> bool:
+        levels = {**point.key(), "size": point.size_bytes}
+        return all(levels.get(name) in (value if isinstance(value, list) else [value]) for name, value in row.items())
+
+    return [point for point in points if not any(has(point, row) for row in rows)]

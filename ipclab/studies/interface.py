@@ -111,6 +111,10 @@ class Study(ABC):
         """Return the points of `backends` in the `arms.toml` beside the study's module: see `ipclab.studies.arms`."""
         return arms.points(self.name, Path(inspect.getfile(type(self))).with_name(arms.FILE), backends, whole, known)
 
+    def brief(self, points: Sequence[Point]) -> list[Point]:
+        """Return `points` without those that `arms.toml` leaves out of a quick run, so that it decides the others."""
+        return arms.without(points, Path(inspect.getfile(type(self))).with_name(arms.FILE))
+
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of one launch of `point`."""
