@@ -178,7 +178,7 @@ def _which(lab: "Lab", found: pd.DataFrame) -> str:
     for row in found.head(MOST_TOLD).to_dict("records"):
         words = [lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")]
         told.append(comma.join([*words, f"× {lab.numbers.number(row['over_limit'], 2)}"]))
-    return "; ".join([*told, *[DASH] * (len(found) > MOST_TOLD)])
+    return lab.translate(N_("; ")).join([*told, *[DASH] * (len(found) > MOST_TOLD)])
 
 
 def _limit(lab: "Lab", backend: str, size: int) -> str:
