@@ -28,7 +28,7 @@ class Figure:
     `drawn` names the studies and the number of rows that the helpers of `ipclab.lab.drawing` drew.
     """
 
-    svg: str
+    svg: str = field(repr=False)
     alt: str
     caption: str
     name: str

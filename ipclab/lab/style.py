@@ -1,8 +1,10 @@
 """One visual language for all figures: fonts by language, colours and markers by mechanism, equal bytes each time."""
 
 import io
+import re
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -30,6 +32,7 @@ DASHES = ("-", "--", ":", "-.")
 DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}  # by marker; others are whole
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
+_TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 SETTINGS: dict[str, Any] = {
     **{"svg.hashsalt": "ipclab", "svg.fonttype": "path", "figure.constrained_layout.use": True},
     **{"axes.spines.top": False, "axes.spines.right": False, "axes.unicode_minus": False, "axes.axisbelow": True},
@@ -74,10 +77,21 @@ def _own_look(level: object) -> tuple[str, str] | None:
 
 
 def svg(drawn: Canvas) -> str:
-    """Return a canvas as SVG and fix its layout; equal drawings give equal text."""
+    """Return a canvas as SVG and fix its layout; equal drawings give equal text.
+
+    Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more unseen, as text that
+    can be searched and selected.
+    """
+    shapes = _saved(drawn)
+    drawn.set_layout_engine("none")  # what is drawn next keeps this layout, which takes as long as the drawing
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        texts = "\n".join(_TEXT.findall(_saved(drawn)))
+    return shapes.removesuffix("</svg>\n") + f'<g fill-opacity="0">{texts}</g>\n</svg>\n'
+
+
+def _saved(drawn: Canvas) -> str:
     text = io.StringIO()
     drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    drawn.set_layout_engine("none")  # what is drawn next keeps this layout, which takes as long as the drawing
     return text.getvalue()
 
 
@@ -94,4 +108,14 @@ def pdf(svg_text: str) -> bytes:
 
     quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
     source = f'#set page(width: auto, height: auto, margin: 0pt)\n#image(bytes("{quoted}"), format: "svg")'
-    return typst.compile(source.encode(), format="pdf", ignore_system_fonts=True, timestamp=0)
+    options: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
+    return bytes(typst.compile(source.encode(), format="pdf", timestamp=0, **options))
+
+
+@cache
+def print_fonts() -> Any:
+    """Return the fonts that PDF files are set in."""
+    import manimgx_fonts_cjk
+    from typst import Fonts
+
+    return Fonts(include_system_fonts=False, font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)])

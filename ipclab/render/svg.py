@@ -64,6 +64,8 @@ def _is_harmless(key: str, value: str) -> bool:
 def _renamed(key: str, value: str, prefix: str) -> str:
     if key == "id":
         return prefix + value
+    if key == "style":
+        value = re.sub(r"font-family:[^;]+", "font-family: inherit", value)  # the page's own
     if key.rpartition("}")[2] == "href" and value.startswith("#"):
         return f"#{prefix}{value[1:]}"
     return re.sub(r"url\(\s*['\"]?#([^)'\"]+)['\"]?\s*\)", rf"url(#{prefix}\1)", value)

@@ -1,9 +1,7 @@
 """The PDF of a document, handed to the template `report.typ` as data, so that nothing of it can become markup."""
 
 from datetime import UTC, datetime
-from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -15,6 +13,7 @@ from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import N_
 from ipclab.lab.markdown import join_lines
 from ipclab.lab.numbers import Formatter
+from ipclab.lab.style import print_fonts
 from ipclab.lab.table import Table
 from ipclab.render import svg
 from ipclab.render.document import Block, Document
@@ -38,21 +37,13 @@ def pdf(document: Document) -> bytes:
 
     template = resources.files("ipclab.render").joinpath("templates/report.typ").read_bytes()
     moment = datetime.fromisoformat(document.date or EPOCH)
-    options: dict[str, Any] = {"font_paths": _fonts(), "pdf_standards": STANDARDS, "ignore_system_fonts": True}
+    options: dict[str, Any] = {"font_paths": print_fonts(), "pdf_standards": STANDARDS, "ignore_system_fonts": True}
     options["timestamp"] = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     told = {"document": msgspec.json.encode(data(document)).decode()}
     try:
         return bytes(compiled(template, format="pdf", sys_inputs=told, **options))
     except TypstError as error:
         raise LabError("the PDF compiler refuses", error.message, " ".join(error.hints[:1])) from error
-
-
-@cache
-def _fonts() -> Any:
-    import manimgx_fonts_cjk
-    from typst import Fonts
-
-    return Fonts(include_system_fonts=False, font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)])
 
 
 def data(document: Document) -> dict[str, Any]:
