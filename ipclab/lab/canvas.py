@@ -49,8 +49,8 @@ def blank(lab: "Lab", size: tuple[float, float]) -> Iterator[Any]:
     settings: Any = style.settings(lab.lang)
     with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
-        # The lab, what was drawn, whether axes had nothing to draw, and what waits for the final layout.
-        canvas.lab, canvas.drawn, canvas.bare, canvas.later = lab, {}, False, []
+        # The lab, what was drawn, whether axes had nothing to draw, what waits for the final layout, what marks tell.
+        canvas.lab, canvas.drawn, canvas.bare, canvas.later, canvas.hover = lab, {}, False, [], []
         yield canvas
 
 

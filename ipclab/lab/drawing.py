@@ -53,6 +53,7 @@ def lines(
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **look, **MARKER)
         if (error := _error(part, y)) is not None:
             ax.errorbar(part[x], part[y], yerr=error, color=colour, label=NAMELESS, **INTERVAL)
+        _tell(ax, part, part[x], part[y], label)
         for side, end in (("right", -1), ("left", 0)):
             names[side].append((float(part[x].iloc[end]), float(part[y].iloc[end]), label, colour))
     scale(ax, "x", frame, x, log="x" in log)
@@ -86,6 +87,7 @@ def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str
             at = np.full(len(mine), rows.index(name) + shift)
             shown = {**look, "markerfacecolor": "white" if place % 2 else colour, "markersize": 4.5, "label": NAMELESS}
             ax.errorbar(mine[x], at, xerr=_error(mine, x), color=colour, **{**shown, **INTERVAL})
+            _tell(ax, mine, mine[x], at, ", ".join([_label(ax, y, name), *([_label(ax, hue, level)] if hue else [])]))
         if hue:
             face = "white" if place % 2 else style.GREY
             ax.plot([], [], label=_label(ax, hue, level), color=style.GREY, markerfacecolor=face, **look)
@@ -254,6 +256,13 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     else:
         note(frame, ax, factors)
     return not frame.empty
+
+
+def _tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
+    """Have each mark of a series tell its name and its value with the interval when it is pointed at."""
+    cells = ax.figure.lab.cells(part).cell if "value" in part and "unit" in part else []
+    for x, y, cell in zip(xs, ys, cells, strict=False):
+        ax.figure.hover.append((ax, x, y, f"{label}: {ax.figure.lab.numbers.format(cell, 'interval')}"))
 
 
 def _rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:

@@ -3,6 +3,7 @@
 import io
 import re
 from functools import cache
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,16 @@ def svg(drawn: Canvas) -> str:
     drawn.set_layout_engine("none")  # what is drawn next keeps this layout, which takes as long as the drawing
     with mpl.rc_context({"svg.fonttype": "none"}):
         texts = "\n".join(_TEXT.findall(_saved(drawn)))
-    return shapes.removesuffix("</svg>\n") + f'<g fill-opacity="0">{texts}</g>\n</svg>\n'
+    unseen = f'<g fill-opacity="0">{texts}{"".join(map(_hovered, getattr(drawn, "hover", ())))}</g>'
+    return shapes.removesuffix("</svg>\n") + f"{unseen}\n</svg>\n"
+
+
+def _hovered(mark: tuple[Any, float, float, str]) -> str:
+    """Return an unseen circle over a mark (axes, x, y, words) that tells its words when pointed at."""
+    ax, x, y, words = mark
+    right, up = ax.transData.transform((x, y)) * 72 / ax.figure.dpi
+    down = ax.figure.get_figheight() * 72 - up
+    return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
 
 
 def _saved(drawn: Canvas) -> str:

@@ -8,7 +8,7 @@ from ipclab.errors import LabError
 _SVG = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", _SVG)
 ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-_DROPPED = {f"{{{_SVG}}}{name}" for name in ("script", "foreignObject", "metadata", "style", "title")}
+_DROPPED = {f"{{{_SVG}}}{name}" for name in ("script", "foreignObject", "metadata", "style")}
 _POINTS = {"pt": 1.0, "px": 0.75, "": 0.75, "in": 72.0, "mm": 72 / 25.4, "cm": 72 / 2.54}
 # What matplotlib says in the style element that would otherwise reach all drawings of a page.
 _STROKES = "stroke-linejoin:round;stroke-linecap:butt"
