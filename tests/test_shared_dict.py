@@ -95,7 +95,7 @@ def test_profiles_add_readers_and_entries() -> None:
         effort = STUDY.effort(profile)
         for point in points(profile, "lmdb"):
             writes = STUDY.roles(point, effort, FREE, 1)[0].arguments["writes"]
-            assert writes * effort.least_launches >= 15
+            assert writes * effort.least_launches >= 30
 
 
 def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
