@@ -28,7 +28,7 @@ from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.shared_dict.published import STORES
-from ipclab.studies.shared_dict.study import LIVE_ENTRIES, SharedDictStudy, staleness
+from ipclab.studies.shared_dict.study import LIVE_ENTRIES, WRITES, SharedDictStudy, staleness
 from tests.commands import files_of, names_of, processes_of
 from tests.test_ranks import CPUS, MISSING
 
@@ -133,7 +133,7 @@ def launched(bench: RankBench, point: Point, target: str = "", **more: Any) -> L
     return STUDY.collect(point, bench(point, roles, 30), 3)
 
 
-WRITES = -(-30 // STUDY.effort(SMOKE).least_launches)  # of a launch at least
+EACH = -(-WRITES // SMOKE.least_launches)  # writes of a launch at least
 SCENARIOS = [point for point in points(SMOKE) if point.placement == "free" and point.levels["readers"] == 3]
 
 
@@ -153,14 +153,14 @@ def test_every_reader_makes_every_read_of_every_scenario(bench: RankBench, point
     if arm == "published":
         messages = 300 if point.backend == "zmq-push" else 1
         assert facts["reads"] == 300
-        assert len(samples["write"]) == max(messages, WRITES)
+        assert len(samples["write"]) == max(messages, EACH)
         assert samples["write-total"].tolist() == [sum(samples["write"][:messages])]
         assert len(samples["read-total"]) == 3
         assert sum(samples["read-total"]) == sum(samples["read"])
     if arm in ("published", "read-many"):
         assert samples["write-cold"].tolist() == [samples["write"][0]]
     if arm == "stream":
-        assert len(samples["update"]) == len(samples["write"]) >= WRITES
+        assert len(samples["update"]) == len(samples["write"]) >= EACH
         assert facts["messages_per_second"] > 0  # type: ignore[operator]
     if arm == "live":
         assert len(samples["staleness"]) == facts["reads"]
