@@ -108,7 +108,9 @@ class Request:
         return replace(self.sweep, backends=tuple(name for name in self.sweep.backends if name in each.backends()))
 
     def _check_levels(self, every: list[Study]) -> None:
-        known = {name: levels for each in every for name, levels in each.factors.items()}
+        known: dict[str, tuple[Level, ...]] = {}
+        for name, usual in (pair for each in every for pair in each.factors.items()):
+            known[name] = tuple(dict.fromkeys((*known.get(name, ()), *usual)))
         for name, values in self.sweep.levels.items():
             if name not in known:
                 raise UsageError(f"no study here has a factor {name!r}", "", _near(name, known))
