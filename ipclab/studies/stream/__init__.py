@@ -112,7 +112,9 @@ class StreamStudy(Study):
                 samples[name] = np.concatenate(late)
         counters = {SENT: made.counters[SENT], RECEIVED: _sum([one.counters[RECEIVED] for one in taken])}
         facts: dict[str, object] = {**made.facts, **found, "messages_per_second": count / ((ended - begun) / 1e9)}
-        facts |= {f"consumers_{name}": sum(one.facts[name] for one in taken) for name in ("descriptors", "pss_bytes")}
+        facts |= {
+            f"consumers_{name}": sum(one.facts[name] for one in taken) for name in ("descriptors", "resident_bytes")
+        }
         return Launch(samples, counters, facts=facts, per={SENT: PER, RECEIVED: PER})
 
 

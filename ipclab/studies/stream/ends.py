@@ -104,10 +104,13 @@ def agreed(worker: Worker, phase: Phase) -> float:
 
 
 def held() -> dict[str, int]:
-    """Return what this process holds: descriptors, and its part of memory in bytes (PSS, proc(5))."""
+    """Return what this process holds: descriptors, and resident memory in bytes (proc(5), smaps_rollup).
+
+    Not its proportional part (PSS), which changes with every process forked from the same server.
+    """
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    pss = next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), "pss_bytes": 1024 * pss}
+    resident = next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), "resident_bytes": 1024 * resident}
 
 
 def worth(ns: int) -> int:
