@@ -1,0 +1,167 @@
+"""Streams held against themselves and others: every message of many, the native ring's aims, and sockperf's throughput.
+
+usage: python benchmarks/streams.py [messages] [ring messages]
+
+Sends 10^8 messages of 64 B through the ring and 10^6 through every other mechanism, and accounts for each. Then, by the
+best of rounds, which a disturbance cannot make: the native ring over its aims, and TCP on loopback by our study over
+sockperf's throughput mode, with messages of one size, each process pinned. Exit code 1 when a message is missing or
+a figure is out of bounds; 3 when none is, but the referee was skipped, which is no pass.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from referees import number, run, serving
+
+from ipclab.errors import LabError
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import Placement, placements
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.worker import Worker
+from ipclab.store.point import Point
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
+from ipclab.studies.stream import StreamStudy
+from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, consumer, join
+
+SIZE, MIB, REFEREE_BYTES, PORT = 64, 1 << 20, 65_000, 18_311
+BATCH, ROUNDS, SECONDS, SKIPPED = 4096, 5, 600.0, 3
+ENDS = PRODUCER, consumer(0)
+NATIVE_PER_SECOND, OVER_KERNEL, OF_MEMCPY, AGREES = 10e6, 5.0, 0.8, 0.15
+STUDY, USUAL = StreamStudy(), (1_000_000, 100_000_000)
+
+
+def ring(worker: Worker, count: int) -> None:
+    """Be an end of a ring through which `count` numbered messages go; the consumer checks each one's number."""
+    way = join(worker, "shm-ring", SIZE, 1, "each")
+    words = np.zeros((BATCH, SIZE // 8), np.int64)
+    words[:, 0] = np.arange(BATCH)
+    seen, wrong, begun = 0, 0, time.perf_counter_ns()
+    while worker.role == PRODUCER and seen < count:
+        way.channel.send_many(words[: count - seen], SIZE, WAIT_NS)
+        words[:, 0] += BATCH
+        seen += min(BATCH, count - seen)
+    while worker.role != PRODUCER and seen < count:
+        got = way.channel.recv_many(words, SIZE, WAIT_NS)
+        wrong += int((words[:got, 0] != np.arange(seen, seen + got)).sum())
+        seen += got
+    worker.outcome.facts |= {"seen": seen, "wrong": wrong, "ns": time.perf_counter_ns() - begun}
+    worker.meet()
+    way.close()
+
+
+def launched(launcher: Launcher, point: Point, placed: Placement, **plan: Any) -> dict[str, Any]:
+    """Return the facts of a launch of `point` whose plan is changed by `plan`."""
+    roles = STUDY.roles(point, STUDY.effort(PROFILES["quick"]), placed, 1)
+    for role in roles:
+        role.arguments.update({"fill": False, **plan})
+    return STUDY.collect(point, launcher.launch(roles, SECONDS), 1).facts
+
+
+def accounts(launcher: Launcher, placed: Placement, messages: int, ring_messages: int) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each mechanism, and whether every message came once and in order."""
+    roles = [Role(name, "streams:ring", {"count": ring_messages}, placed.role(i)) for i, name in enumerate(ENDS)]
+    facts = launcher.launch(roles, SECONDS)[ENDS[1]].facts
+    rate, whole = facts["seen"] / facts["ns"] * 1e9, facts["seen"] == ring_messages and not facts["wrong"]
+    yield f"{'shm-ring':<16} {facts['seen']:>12,} messages {rate:>12,.0f}/s {facts['wrong']} out of order", whole
+    for point in STUDY.points(PROFILES["quick"], Sweep((SIZE,))):
+        if point.levels["arm"] != "main" or point.placement != placed.name or point.backend == "shm-ring":
+            continue
+        try:
+            facts = launched(launcher, point, placed, least=messages, most=messages)
+        except LabError as error:
+            yield f"{point.backend:<16} {error}", False
+            continue
+        told = " ".join(f"{facts[name]} {name}" for name in ("lost", "duplicated", "reordered"))
+        sent = f"{facts['messages']:>12,} messages {facts['messages_per_second']:>12,.0f}/s"
+        yield f"{point.backend:<16} {sent} {told}", True
+
+
+def aims(launcher: Launcher, placed: Placement) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each aim of the ring, and whether it is reached, by the best of rounds."""
+    points = {
+        (point.backend, point.levels["arm"]): point
+        for point in STUDY.points(PROFILES["quick"], Sweep((SIZE,)))
+        if point.placement == placed.name and point.levels["arm"] in ("main", "batch")
+    }
+    kernel = [key for key in points if key[1] == "main" and not key[0].startswith(("shm-", "posix-shm", "iceoryx2"))]
+    times: dict[Any, list[float]] = {}
+    for _ in range(ROUNDS):
+        for key in (*kernel, ("shm-ring", "batch")):
+            facts = launched(launcher, points[key], placed)
+            times.setdefault(key, []).append(float(facts["messages_per_second"]))
+        for limit, size, op in (("hand-over", SIZE, "x"), ("hand-over", MIB, "x"), ("memcpy", MIB, "x")):
+            times.setdefault((limit, size), []).append(native(launcher, limit, size, op, placed))
+    best = {key: max(values) for key, values in times.items()}
+    fastest = max(kernel, key=lambda key: best[key])
+    rate, over = best["hand-over", SIZE], best["shm-ring", "batch"] / best[fastest]
+    share = best["hand-over", MIB] / best["memcpy", MIB]
+    yield f"native ring, {SIZE} B: {rate:,.0f} messages/s, at least {NATIVE_PER_SECOND:,.0f}", rate >= NATIVE_PER_SECOND
+    yield f"shm-ring from Python over {fastest[0]}: {over:.1f} x, at least {OVER_KERNEL:g} x", over >= OVER_KERNEL
+    yield f"native ring, 1 MiB: {share:.2f} of memcpy, at least {OF_MEMCPY:g}", share >= OF_MEMCPY
+
+
+def native(launcher: Launcher, limit: str, size: int, op: str, placed: Placement) -> float:
+    """Return how many messages (or copies) a second a limit allows, by the median of its samples."""
+    cpus = [min(placed.role(index)) for index in (0, 1)]
+    arguments = {"limit": limit, "size": size, "cpus": cpus, "budget_ns": 100_000_000, "op": op}
+    done = launcher.launch([Role("native", "ipclab.studies.limits:run", arguments, frozenset(cpus))], SECONDS)["native"]
+    return 1e9 * float(done.facts.get("batch", 1)) / float(np.median(np.frombuffer(done.samples[op], np.int64)))
+
+
+def referee(launcher: Launcher, placed: Placement) -> tuple[str, bool | None]:
+    """Return how TCP's throughput compares with sockperf's, and whether they agree; None when it is not installed."""
+    if not shutil.which("sockperf"):
+        return "sockperf: skipped, it is not installed", None
+    point = Point("stream", "tcp", REFEREE_BYTES, placed.name, dict(main_levels()))
+    where = ["--tcp", "-i", "127.0.0.1", "-p", str(PORT)]
+    receiving, sending = (min(placed.role(index)) for index in (1, 0))
+    both: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        ours = float(launched(launcher, point, placed, budget_ns=500_000_000)["messages_per_second"])
+        with serving(["taskset", "-c", str(receiving), "sockperf", "server", *where], PORT):
+            said = run(["sockperf", "throughput", *where, "-m", str(REFEREE_BYTES), "-t", "1"], sending)
+        both.append((ours, number(r"Message Rate is ([\d.]+)", said)))
+    ratios, (ours, theirs) = [one / other for one, other in both], map(max, zip(*both, strict=True))
+    ratio = ours / theirs
+    told = f"TCP, {REFEREE_BYTES:,} B, over sockperf throughput: {ratio:.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
+    return f"{told}, within {AGREES:.0%}", abs(ratio - 1) <= AGREES
+
+
+def main_levels() -> dict[str, Any]:
+    """Return the levels of the arm that streams as fast as it goes."""
+    points = STUDY.points(PROFILES["quick"], Sweep((SIZE,)))
+    return next(dict(point.levels) for point in points if point.levels["arm"] == "main")
+
+
+def main() -> int:
+    """Print what was found and return the exit code."""
+    messages, ring_messages = map(int, (*sys.argv[1:], *USUAL[len(sys.argv) - 1 :]))
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    placed = placements(Topology.read(Source()))
+    if "cross" not in placed:
+        raise LabError("this takes two CPUs", "this process may use one", "")
+    fine = True
+    cross = placed["cross"]
+    with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher:
+        for line, good in chain(accounts(launcher, cross, messages, ring_messages), aims(launcher, cross)):
+            print(line if good else f"{line}  FAILS", flush=True)
+            fine &= good
+        line, agrees = referee(launcher, cross)
+    print(line if agrees is not False else f"{line}  DIFFERS")
+    return 1 if agrees is False or not fine else 0 if agrees else SKIPPED
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except LabError as error:
+        sys.exit(f"error: {error}")
