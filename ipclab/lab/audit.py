@@ -114,7 +114,7 @@ class Audit(Data):
             stated = {claim.id: claim for claim in file.claims}
             for each in file.corrections:
                 quotes = dict.fromkeys([*(stated[name].text for name in each.claims), each.quote])
-                row = {"claims": ", ".join(each.claims) or each.source}
+                row = {"claims": self.translate(N_(", ")).join(each.claims) or each.source}
                 row["stated"] = " ".join(f"“{quote}”" for quote in quotes if quote)
                 row["own"] = self._corrected(each.own, each.own_values, text)
                 rows.append(row | {"here": self._corrected(each.here, each.here_values, run)})
@@ -202,7 +202,7 @@ class Audit(Data):
         address = Address.read(found.missing)
         if address and derived.read(self.run, address.study, "points").empty:
             return self.say(REASONS["unrun"], study=address.study)
-        return self.say(REASONS["unmeasured"], fact=found.missing.replace(",", ", "))
+        return self.say(REASONS["unmeasured"])
 
     @cached_property
     def _sources(self) -> tuple[Source, Source]:

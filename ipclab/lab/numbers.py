@@ -21,6 +21,7 @@ _SCALES = {
 }
 _SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
 _TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
+_BETWEEN = {"ko": "~"}  # the ends of a range
 _FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare", "n"}
 _MARKS = {
     "published": N_("{text} (published)"),
@@ -62,12 +63,12 @@ class Formatter:
         from babel.numbers import format_decimal
 
         if not isfinite(value):
-            return "∞" if value > 0 else "-∞" if value < 0 else self.translate(_ABSENT)
+            return "∞" if value > 0 else "−∞" if value < 0 else self.translate(_ABSENT)
         places = _decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
         exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
         text = str(format_decimal(exact, pattern, locale=self.lang))
-        return text if any(digit in text for digit in "123456789") else text.lstrip("-")
+        return text.replace("-", "−") if any(digit in text for digit in "123456789") else text.lstrip("-")
 
     def date(self, iso: str) -> str:
         """Return an ISO 8601 date or time as a long date."""
@@ -91,7 +92,7 @@ class Formatter:
             text += _TIMES.get(self.lang, _symbol(unit)) if unit == "x" else _symbol(unit)
         if "interval" in words and found.low is not None and found.high is not None:
             ends = (self.number(end / scale, places) for end in (found.low, found.high))
-            text += f" [{'–'.join(ends)}]"
+            text += f" [{_BETWEEN.get(self.lang, '–').join(ends)}]"
         return text
 
     def _unit(self, found: Quantity, words: set[str]) -> str:

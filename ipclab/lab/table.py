@@ -20,7 +20,7 @@ from ipclab.stats.quantity import Quantity
 MIME = "application/vnd.ipclab.table+json"
 SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
 LINKED = ("-claims", "requirements")
-_INTERVAL = re.compile(r"\[[^\[\]]{1,32}–[^\[\]]{1,32}\]")
+_INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
 Align = Literal["left", "right", "center"]
 
 

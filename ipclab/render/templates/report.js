@@ -1,7 +1,7 @@
 "use strict";
 // Tables that sort by a column, filter by words and save as CSV. Without scripts they are plain tables.
 const number = (text) => {
-  const found = text.replace(/[,\u00a0\s]/g, "").match(/^[<>≥≤=]*(-?[\d.]+)(ns|µs|ms|s|kB|MB|GB|B)?/);
+  const found = text.replace(/[,\u00a0\s]/g, "").replace("−", "-").match(/^[<>≥≤=]*(-?[\d.]+)(ns|µs|ms|s|kB|MB|GB|B)?/);
   const scale = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
   return found ? Number(found[1]) * (scale[found[2]] ?? 1) : NaN;
 };
