@@ -264,6 +264,8 @@ def _tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
     """Have each mark of a series tell its name and its value with the interval when it is pointed at."""
     cells = ax.figure.lab.cells(part).cell if "value" in part and "unit" in part else []
     for x, y, cell in zip(xs, ys, cells, strict=False):
+        if pd.isna([x, y, cell.value]).any():
+            continue
         ax.figure.hover.append((ax, x, y, f"{label}: {ax.figure.lab.numbers.format(cell, 'interval')}"))
 
 
