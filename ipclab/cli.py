@@ -242,6 +242,20 @@ def backends() -> None:
 
 
 @commands.command()
+@click.argument("peer", nargs=-1, required=True)
+def conform(peer: tuple[str, ...]) -> None:
+    """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
+    from ipclab.backends.peers import faults
+
+    found = list(faults(peer))
+    for line in found:
+        click.echo(f"{peer[0]}: {line}")
+    if found:
+        raise LabError(f"{peer[0]} does not conform", f"{len(found)} faults", "see docs/peers.md")
+    click.echo(f"{peer[0]} conforms")
+
+
+@commands.command()
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
     from ipclab.spawn.ledger import clean as clean_ledger

@@ -1,0 +1,62 @@
+"""A peer that does one thing wrong (or, as `none`, nothing): broken_peer.py FAULT serve|connect FOLDER."""
+
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+
+LONGEST, SMALL, ODD = 65_536, 100, 7
+fault, side, folder = sys.argv[1:]
+path, stdin, stdout = Path(folder) / "socket", sys.stdin.buffer, sys.stdout.buffer
+sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+if side == "serve":
+    listening = sock
+    listening.bind(str(path))
+    listening.listen(1)
+    sock, _ = listening.accept()
+    path.unlink()
+else:
+    while sock.connect_ex(str(path)):
+        time.sleep(0.001)
+stdout.write(b"ready %d\n" % LONGEST)
+stdout.flush()
+held: list[bytes] = []
+small = 0
+
+
+def give(data: bytes) -> None:
+    sock.send(b"." + data)
+
+
+while line := stdin.readline():
+    word, number = line.split()
+    if word == b"send":
+        data = stdin.read(int(number))
+        small += len(data) == SMALL
+        if fault == "length" and len(data) == ODD:
+            give(data[:-1])
+        elif fault == "drop" and small == 3 and len(data) == SMALL:
+            pass
+        elif fault == "reorder" and small == 3 and len(data) == SMALL:
+            held.append(data)
+        else:
+            give(data)
+            for each in held:
+                give(each)
+            held.clear()
+        stdout.write(b"sent\n")
+    else:
+        sock.settimeout(max(0.001, int(number) / 1000))
+        if fault == "hang":
+            time.sleep(60)
+        if fault == "die":
+            os._exit(3)
+        try:
+            data = sock.recv(1 + LONGEST)
+        except TimeoutError:
+            stdout.write(b"late\n")
+        else:
+            lie = 10 if fault == "lie" and len(data) == 1 + ODD else 0
+            stdout.write(b"message %d\n%s" % (len(data) - 1 + lie, data[1:]) if data else b"gone\n")
+    stdout.flush()
