@@ -262,11 +262,11 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
 
 def _tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
     """Have each mark of a series tell its name and its value with the interval when it is pointed at."""
-    cells = ax.figure.lab.cells(part).cell if "value" in part and "unit" in part else []
-    for x, y, cell in zip(xs, ys, cells, strict=False):
-        if pd.isna([x, y, cell.value]).any():
-            continue
-        ax.figure.hover.append((ax, x, y, f"{label}: {ax.figure.lab.numbers.format(cell, 'interval')}"))
+    for x, y, row in zip(xs, ys, part.to_dict("records"), strict=True):
+        found = row.get("value"), row.get("low"), row.get("high")
+        if "unit" in row and not pd.isna([x, y, *found]).any():
+            value = ax.figure.lab.numbers.format(Quantity(found[0], str(row["unit"]), *found[1:]), "interval")
+            ax.figure.hover.append((ax, x, y, f"{label}: {value}"))
 
 
 def _rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
