@@ -1,11 +1,12 @@
-"""Streams held against themselves and others: every message of many, the native ring's aims, and sockperf's throughput.
+"""Streams held against themselves and others: every message of many, planted stalls, the ring's aims, and sockperf.
 
 usage: python benchmarks/streams.py [messages] [ring messages]
 
-Sends 10^8 messages of 64 B through the ring and 10^6 through every other mechanism, and accounts for each. Then, by the
-best of rounds, which a disturbance cannot make: the native ring over its aims, and TCP on loopback by our study over
-sockperf's throughput mode, with messages of one size, each process pinned. Exit code 1 when a message is missing or
-a figure is out of bounds; 3 when none is, but the referee was skipped, which is no pass.
+Sends 10^8 messages of 64 B through the ring and 10^6 through every other mechanism, and accounts for each. Plants a
+stall of 10 ms, which an open loop must show on each. Then, by the best of rounds, which no disturbance makes: the
+native ring over its aims, and TCP on loopback by our study over sockperf's throughput mode, with messages of one
+size, each process pinned. Exit code 1 when a message is missing or a figure is out of bounds; 3 when none is, but the
+referee was skipped, which is no pass.
 """
 
 import os
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,15 +28,17 @@ from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement, placements
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Worker
+from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
-from ipclab.studies.stream import StreamStudy
+from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
 from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, consumer, join
 
 SIZE, MIB, REFEREE_BYTES, PORT = 64, 1 << 20, 65_000, 18_311
 BATCH, ROUNDS, SECONDS, SKIPPED = 4096, 5, 600.0, 3
 ENDS = PRODUCER, consumer(0)
+STALLED_RATE, STALLED_NS, STALL_SHOWS = 2_000, 500_000_000, 0.2
 NATIVE_PER_SECOND, OVER_KERNEL, OF_MEMCPY, AGREES = 10e6, 5.0, 0.8, 0.15
 STUDY, USUAL = StreamStudy(), (1_000_000, 100_000_000)
 
@@ -58,12 +62,12 @@ def ring(worker: Worker, count: int) -> None:
     way.close()
 
 
-def launched(launcher: Launcher, point: Point, placed: Placement, **plan: Any) -> dict[str, Any]:
-    """Return the facts of a launch of `point` whose plan is changed by `plan`."""
+def launched(launcher: Launcher, point: Point, placed: Placement, **plan: Any) -> Launch:
+    """Return a launch of `point` whose plan is changed by `plan`."""
     roles = STUDY.roles(point, STUDY.effort(PROFILES["quick"]), placed, 1)
     for role in roles:
         role.arguments.update({"fill": False, **plan})
-    return STUDY.collect(point, launcher.launch(roles, SECONDS), 1).facts
+    return STUDY.collect(point, launcher.launch(roles, SECONDS), 1)
 
 
 def accounts(launcher: Launcher, placed: Placement, messages: int, ring_messages: int) -> Iterator[tuple[str, bool]]:
@@ -72,17 +76,36 @@ def accounts(launcher: Launcher, placed: Placement, messages: int, ring_messages
     facts = launcher.launch(roles, SECONDS)[ENDS[1]].facts
     rate, whole = facts["seen"] / facts["ns"] * 1e9, facts["seen"] == ring_messages and not facts["wrong"]
     yield f"{'shm-ring':<16} {facts['seen']:>12,} messages {rate:>12,.0f}/s {facts['wrong']} out of order", whole
-    for point in STUDY.points(PROFILES["quick"], Sweep((SIZE,))):
-        if point.levels["arm"] != "main" or point.placement != placed.name or point.backend == "shm-ring":
-            continue
+    for point in (point for point in main_points(placed) if point.backend != "shm-ring"):
         try:
-            facts = launched(launcher, point, placed, least=messages, most=messages)
+            facts: Any = launched(launcher, point, placed, least=messages, most=messages).facts
         except LabError as error:
             yield f"{point.backend:<16} {error}", False
             continue
         told = " ".join(f"{facts[name]} {name}" for name in ("lost", "duplicated", "reordered"))
         sent = f"{facts['messages']:>12,} messages {facts['messages_per_second']:>12,.0f}/s"
         yield f"{point.backend:<16} {sent} {told}", True
+
+
+def stalls(launcher: Launcher, placed: Placement) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each mechanism, and whether a planted stall of its producer is its p99.9 in an open loop.
+
+    That is the least of some launches, since a disturbance only adds. From when a message was sent, as a closed loop
+    counts, the stall does not show.
+    """
+    plan = {"rate": STALLED_RATE, "stall_ns": STALL_NS, "open_ns": STALLED_NS}
+    for point in main_points(placed):
+        paced = replace(point, levels={**point.levels, **{name: plan[name] for name in ("rate", "stall_ns")}})
+        made = [launched(launcher, paced, placed, **plan).samples for _ in range(ROUNDS)]
+        late, sent = (min(float(np.quantile(each[op], 0.999)) for each in made) for op in (INTENDED, FROM_SEND))
+        shows = abs(late / STALL_NS - 1) <= STALL_SHOWS and sent < late / 2
+        yield f"{point.backend:<16} stalled: p99.9 {late / 1e6:.2f} ms since due, {sent / 1e6:.3f} ms since sent", shows
+
+
+def main_points(placed: Placement) -> list[Point]:
+    """Return the points of small messages that stream as fast as they go, one for each mechanism."""
+    points = STUDY.points(PROFILES["quick"], Sweep((SIZE,)))
+    return [point for point in points if point.levels["arm"] == "main" and point.placement == placed.name]
 
 
 def aims(launcher: Launcher, placed: Placement) -> Iterator[tuple[str, bool]]:
@@ -96,7 +119,7 @@ def aims(launcher: Launcher, placed: Placement) -> Iterator[tuple[str, bool]]:
     times: dict[Any, list[float]] = {}
     for _ in range(ROUNDS):
         for key in (*kernel, ("shm-ring", "batch")):
-            facts = launched(launcher, points[key], placed)
+            facts: Any = launched(launcher, points[key], placed).facts
             times.setdefault(key, []).append(float(facts["messages_per_second"]))
         for limit, size, op in (("hand-over", SIZE, "x"), ("hand-over", MIB, "x"), ("memcpy", MIB, "x")):
             times.setdefault((limit, size), []).append(native(launcher, limit, size, op, placed))
@@ -121,12 +144,13 @@ def referee(launcher: Launcher, placed: Placement) -> tuple[str, bool | None]:
     """Return how TCP's throughput compares with sockperf's, and whether they agree; None when it is not installed."""
     if not shutil.which("sockperf"):
         return "sockperf: skipped, it is not installed", None
-    point = Point("stream", "tcp", REFEREE_BYTES, placed.name, dict(main_levels()))
+    point = Point("stream", "tcp", REFEREE_BYTES, placed.name, main_points(placed)[0].levels)
     where = ["--tcp", "-i", "127.0.0.1", "-p", str(PORT)]
     receiving, sending = (min(placed.role(index)) for index in (1, 0))
     both: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
-        ours = float(launched(launcher, point, placed, budget_ns=500_000_000)["messages_per_second"])
+        facts: Any = launched(launcher, point, placed, budget_ns=500_000_000).facts
+        ours = float(facts["messages_per_second"])
         with serving(["taskset", "-c", str(receiving), "sockperf", "server", *where], PORT):
             said = run(["sockperf", "throughput", *where, "-m", str(REFEREE_BYTES), "-t", "1"], sending)
         both.append((ours, number(r"Message Rate is ([\d.]+)", said)))
@@ -134,12 +158,6 @@ def referee(launcher: Launcher, placed: Placement) -> tuple[str, bool | None]:
     ratio = ours / theirs
     told = f"TCP, {REFEREE_BYTES:,} B, over sockperf throughput: {ratio:.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
     return f"{told}, within {AGREES:.0%}", abs(ratio - 1) <= AGREES
-
-
-def main_levels() -> dict[str, Any]:
-    """Return the levels of the arm that streams as fast as it goes."""
-    points = STUDY.points(PROFILES["quick"], Sweep((SIZE,)))
-    return next(dict(point.levels) for point in points if point.levels["arm"] == "main")
 
 
 def main() -> int:
@@ -152,7 +170,9 @@ def main() -> int:
     fine = True
     cross = placed["cross"]
     with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher:
-        for line, good in chain(accounts(launcher, cross, messages, ring_messages), aims(launcher, cross)):
+        for line, good in chain(
+            accounts(launcher, cross, messages, ring_messages), stalls(launcher, cross), aims(launcher, cross)
+        ):
             print(line if good else f"{line}  FAILS", flush=True)
             fine &= good
         line, agrees = referee(launcher, cross)
