@@ -45,8 +45,8 @@ def test_references_get_the_number_of_what_they_name() -> None:
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
-    with pytest.raises(LabError, match="no 'secnd' is shown; did you mean 'second'"):
-        document.read(notebook("# T\n\nSee [](#secnd).", table("second", "1")), Path())
+    with pytest.raises(LabError, match="no 'second-x' is shown; did you mean 'second'"):
+        document.read(notebook("# T\n\nSee [](#second-x).", table("second", "1")), Path())
 
 
 def test_what_is_tagged_front_stands_before_the_contents() -> None:
