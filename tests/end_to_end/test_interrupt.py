@@ -10,6 +10,7 @@ from jupyter_client.manager import start_new_kernel
 
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store.run import read
+from ipclab.store.samples import decode
 
 CELL = """
 from ipclab.lab import Lab
@@ -35,9 +36,10 @@ def finish(client: Any, cell: str) -> tuple[str, str]:
     return reply["content"].get("ename", ""), "".join(printed)
 
 
-def points(folder: Path) -> dict[str, int]:
-    """Return every measured point's file with the time of its last change (ns)."""
-    return {file.name: file.stat().st_mtime_ns for file in folder.glob("runs/*/*/points/*/*.parquet")}
+def points(folder: Path) -> dict[str, list[tuple[int, int]]]:
+    """Return every measured point's file with the number and the begin (ns) of its launches."""
+    files = folder.glob("runs/*/*/points/*/*.parquet")
+    return {file.name: [(each.order, each.started_ns) for each in decode(file).launches] for file in files}
 
 
 @pytest.mark.slow
@@ -63,8 +65,9 @@ def test_stopping_and_going_on(tmp_path: Path) -> None:
         assert run.finished
         assert len(run.about["sessions"]) == 2
         after = points(tmp_path)
-        assert before.items() <= after.items()  # what was there was not measured again
-        assert len(after) > len(before)
+        for name, launches in before.items():  # what was there was not measured again
+            assert after[name][: len(launches)] == launches
+        assert sum(map(len, after.values())) > sum(map(len, before.values()))
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
