@@ -37,6 +37,7 @@ class _ZenohChannel(Channel):
         settings = {
             "mode": "peer",
             **{"scouting/multicast/enabled": False, "scouting/gossip/enabled": False},
+            "transport/shared_memory/enabled": False,  # what a killed end leaves of it has no name of ours
             **{"listen/endpoints": [here] if create else [], "connect/endpoints": [] if create else [here]},
         }
         for name, value in settings.items():
