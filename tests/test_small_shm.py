@@ -116,7 +116,7 @@ def test_who_dies_of_a_full_folder_is_told_why(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr, left) == (0, "", "left: ")
     for line in (channel, ranks):
         assert "as happens when /dev/shm is full (" in line
-    assert "was killed by SIGBUS" in channel and ranks.startswith("rank ")
+    assert "was killed by SIGBUS" in channel
 
 
 READ_ONLY = """

@@ -110,6 +110,7 @@ def build(toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float
     """
     folder = Path(launcher.session.folder)
     binary = folder / "multiplexer.test"
+    binary.unlink(missing_ok=True)  # one of a build before would hide that this one fails
     command = (str(toolchain.command), "-C", str(source), "test", "-c", "-trimpath", "-o", str(binary), ".")
     env = launcher.changes({**environment(folder), "GOTMPDIR": str(folder)})
     compiler = Role("compiler", "", {}, frozenset(os.sched_getaffinity(0)), command=command, env=env)
