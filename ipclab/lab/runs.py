@@ -7,9 +7,12 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.bundle.opened import opened
 from ipclab.store.run import RunFolder
+from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import ORDER
 
 COARSE = "smoke"  # a profile to try things with: it never stands for a measurement that was not asked for
+
+SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and no parameter of one
 
 
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
@@ -41,7 +44,7 @@ def full(run: RunFolder) -> bool:
     """Tell whether a run holds every study of ours at its own levels, and is finished; points of it may have failed."""
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    return run.finished and not swept and set(ORDER) <= set(parameters["studies"])
+    return run.finished and not swept and SWEPT <= set(parameters["studies"])
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
