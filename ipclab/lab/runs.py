@@ -44,7 +44,7 @@ def full(run: RunFolder) -> bool:
     """Tell whether a run holds every study of ours at its own levels, and is finished; points of it may have failed."""
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    return run.finished and not swept and SWEPT <= set(parameters["studies"])
+    return run.finished and not swept and set(parameters["studies"]) >= SWEPT
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
