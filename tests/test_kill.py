@@ -90,11 +90,11 @@ def decoys() -> Iterator[list[Path]]:
 
 
 def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> None:
-    """SIGKILL the measuring process, and first its fork server when `server_too`; what is left of them says nothing."""
+    """SIGKILL the measuring process, and first its fork server when `server_too`; what is left of them complains not."""
     if server_too and (servers := processes_of(session)):
         os.kill(min(servers), signal.SIGKILL)
     measuring.kill()
-    assert measuring.communicate(timeout=10) == ("", "")
+    assert measuring.communicate(timeout=10)[1] == ""
 
 
 def ended(session: str) -> bool:
@@ -109,9 +109,9 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
     for finished, server_too in ((0, False), (1, False), (2, True), (12, False)):
         measuring = world.start()
         world.wait(measuring, partial(world.session, measuring))
+        sessions.append(world.session(measuring))
         world.wait(measuring, partial(world.has, finished))
         time.sleep(moment.uniform(0, 0.05))
-        sessions.append(world.session(measuring))
         kill(measuring, sessions[-1], server_too)
         assert eventually(partial(ended, sessions[-1]))
         if finished and not server_too:  # a fork server that was up cleans by itself, else the next session does
