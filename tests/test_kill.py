@@ -90,7 +90,7 @@ def decoys() -> Iterator[list[Path]]:
 
 
 def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> None:
-    """SIGKILL the measuring process, and first its fork server when `server_too`; what is left of them complains not."""
+    """SIGKILL the measuring process, and first its fork server when `server_too`; they complain of nothing."""
     if server_too and (servers := processes_of(session)):
         os.kill(min(servers), signal.SIGKILL)
     measuring.kill()
