@@ -175,7 +175,7 @@ def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
 def test_two_processes_cannot_measure_into_one_run(world: World) -> None:
     first = world.start()
     try:
-        world.wait(first, world.points)
+        world.wait(first, partial(world.session, first))
         first.send_signal(signal.SIGSTOP)  # so that it holds the run for as long as the second one tries
         second = world.run(COMMAND)
         assert second.returncode == 1
@@ -226,7 +226,7 @@ def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) 
     """Its process numbers mean nothing out here, where `clean` and other sessions come by."""
     inside = ["unshare", *([] if os.getuid() == 0 else ["-U", "-r"]), "--pid", "--fork", "--mount-proc", *COMMAND]
     measuring = world.start(inside)
-    world.wait(measuring, partial(world.has, 1))
+    world.wait(measuring, lambda: list(world.ledger.glob("*.json")))
     (file,) = world.ledger.iterdir()
     while measuring.poll() is None and not world.has(12):
         assert [name for name in clean(world.ledger) if file.stem in name] == []
