@@ -29,7 +29,7 @@ LIMITS = labels.SAID["limits"]
 
 def run(lab: "Lab") -> pd.DataFrame:
     """Return how much was measured in how many sessions, how it ended, and what disturbed it (item, value)."""
-    about, comma = lab.run.about, lab.translate(N_(", "))
+    about = lab.run.about
     held = derived.measured(lab.run)
     medians = _together([lab.points(study, metric="p50") for study in held], ["point", "op", "samples", "flags"])
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
@@ -51,14 +51,14 @@ def run(lab: "Lab") -> pd.DataFrame:
         N_("Points measured"): _count(len(points)),
         N_("Launches"): _count(len(launches)),
         N_("Timed operations"): _count(medians.samples.sum()),
-        N_("Why points ended"): comma.join(f"{lab.level('', why)} {number}" for why, number in ended.items()),
+        N_("Why points ended"): lab.joined(f"{lab.level('', why)} {number}" for why, number in ended.items()),
         N_("Launches that were disturbed (flagged and kept)"): Quantity(disturbed, "share"),
         N_("Points with fewer undisturbed launches than their profile asks for"): _count(_short(lab, held)),
         N_("Points whose launches drift"): _flagged(medians, "drift:"),
         N_("Points with more than one mode"): _flagged(medians, "modes:"),
         N_("Points that cannot be measured here"): _count(len(about["points"])),
         N_("Points that failed"): _count(len(about["failures"])),
-        N_("Load at the start, at the end"): comma.join(lab.numbers.number(load, 2) for load in loads),
+        N_("Load at the start, at the end"): lab.joined(lab.numbers.number(load, 2) for load in loads),
         N_("CPU time that the host took away"): Quantity(sum(stolen), "ns"),
     }
     return pd.DataFrame({"item": [lab.translate(item) for item in items], "value": list(items.values())})
@@ -174,11 +174,11 @@ def _best(times: Sequence[float], row: Mapping[Any, Any]) -> Quantity:
 
 
 def _which(lab: "Lab", found: pd.DataFrame) -> str:
-    comma, told = lab.translate(N_(", ")), []
+    told = []
     for row in found.head(MOST_TOLD).to_dict("records"):
         words = [lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")]
-        told.append(comma.join([*words, f"× {lab.numbers.number(row['over_limit'], 2)}"]))
-    return lab.translate(N_("; ")).join([*told, *[DASH] * (len(found) > MOST_TOLD)])
+        told.append(lab.joined([*words, f"× {lab.numbers.number(row['over_limit'], 2)}"]))
+    return lab.joined([*told, *[DASH] * (len(found) > MOST_TOLD)], N_("; "))
 
 
 def _limit(lab: "Lab", backend: str, size: int) -> str:
@@ -191,7 +191,7 @@ def told(lab: "Lab", value: Any, unit: str, reason: str = "") -> str:
     if reason or isinstance(value, bool):
         return lab.level("", reason or ("yes" if value else "no"))
     if isinstance(value, list):
-        return lab.translate(N_(", ")).join(map(str, value))
+        return lab.joined(map(str, value))
     if not isinstance(value, int | float):
         return str(value) or "–"
     if unit == "ns":

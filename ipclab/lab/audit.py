@@ -79,7 +79,7 @@ class Audit(Data):
         heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
         notes = [self.say(N_("A verdict is undecided when the interval contains the rule's bound."))]
         how = N_("The fair method of {claims}: {adds}.")
-        notes += [self.say(how, claims=self.translate(N_(", ")).join(ids), adds=adds) for adds, ids in fair.items()]
+        notes += [self.say(how, claims=self.joined(ids), adds=adds) for adds, ids in fair.items()]
         caption = self.say(N_("Your own claims, judged") if study == OWN else N_("The text's claims, judged"))
         if study != OWN:
             text = self._title(texts(self.paths)[study])
@@ -114,7 +114,7 @@ class Audit(Data):
             stated = {claim.id: claim for claim in file.claims}
             for each in file.corrections:
                 quotes = dict.fromkeys([*(stated[name].text for name in each.claims), each.quote])
-                row = {"claims": self.translate(N_(", ")).join(each.claims) or each.source}
+                row = {"claims": self.joined(each.claims) or each.source}
                 row["stated"] = " ".join(f"“{quote}”" for quote in quotes if quote)
                 row["own"] = self._corrected(each.own, each.own_values, text)
                 rows.append(row | {"here": self._corrected(each.here, each.here_values, run)})

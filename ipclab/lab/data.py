@@ -1,6 +1,6 @@
 """The data of a run as a notebook asks for them, and how they are written in one language."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -239,7 +239,7 @@ class Data:
     def level(self, factor: str, level: Any) -> str:
         """Return how a level or a list of them is written: sizes and times with their unit, words translated."""
         if isinstance(level, list | tuple):
-            return self.translate(N_(", ")).join(self.level(factor, each) for each in level) or DASH
+            return self.joined(self.level(factor, each) for each in level) or DASH
         if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
             return DASH
         if factor in labels.UNITS:
@@ -251,6 +251,10 @@ class Data:
             return self.translate(known.get(level, level))
         return self.numbers.format(prose.plain(level))  # type: ignore[arg-type]
 
+    def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:
+        """Return words as a list with the language's comma, or with another separator (a msgid)."""
+        return self.translate(by).join(words)
+
     def listed(self, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
         """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash without rows."""
         levels = labels.ordered(by, dict.fromkeys(points[by]))
@@ -258,7 +262,7 @@ class Data:
         found = [row.cell if hasattr(row, "cell") else address.quantity(row) for row in rows]
         names = [self.level(by, getattr(row, by)) for row in rows]
         told = [f"{name} {self.numbers.format(each, spec)}" for name, each in zip(names, found, strict=True)]
-        return self.translate(N_(", ")).join(told) or DASH
+        return self.joined(told) or DASH
 
     def why_empty(self) -> str:
         """Return why a view is empty, in words."""

@@ -4,7 +4,7 @@ Every helper draws rows of one study's frame into axes of `lab.figure`, refuses 
 one place (levels that were not narrowed down), and says in words why nothing is drawn.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from ipclab.errors import LabError
 from ipclab.lab import labels, style
-from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
@@ -89,7 +88,7 @@ def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str
             shown = {**look, "markerfacecolor": "white" if place % 2 else colour, "markersize": 4.5, "label": NAMELESS}
             ax.errorbar(mine[x], at, xerr=_error(mine, x), color=colour, **{**shown, **INTERVAL})
             names = [_label(ax, y, name), *([_label(ax, hue, level)] if hue else [])]
-            _tell(ax, mine, mine[x], at, _joined(ax, names))
+            _tell(ax, mine, mine[x], at, ax.figure.lab.joined(names))
         if hue:
             face = "white" if place % 2 else style.GREY
             ax.plot([], [], label=_label(ax, hue, level), color=style.GREY, markerfacecolor=face, **look)
@@ -287,8 +286,5 @@ def _label(ax: Any, factor: str | None, level: Any) -> str:
 
 def _value_name(frame: pd.DataFrame, ax: Any) -> str:
     ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
-    return _joined(ax, map(ax.figure.lab.label, [*(ops if len(ops) == 1 else []), *metrics[:1]]))
-
-
-def _joined(ax: Any, words: Iterable[str]) -> str:
-    return str(ax.figure.lab.translate(N_(", "))).join(words)
+    names = [*(ops if len(ops) == 1 else []), *metrics[:1]]
+    return str(ax.figure.lab.joined(map(ax.figure.lab.label, names)))

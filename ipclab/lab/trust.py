@@ -87,7 +87,7 @@ def row(lab: "Lab", study: str, at_most: str = HIGH, why: str = "", **levels: An
     reasons = [why] * (at_most != HIGH) + [_reason(lab, rule, known[rule.fact]) for rule in lowered]
     shares = {name: Quantity(known[name], "share") for name in ("disturbed", "width")}
     told = {"disturbed": shares["disturbed"], "width": shares["width"], "trust": lab.translate(WORDS[level])}
-    return {**told, "lowered": lab.translate(N_("; ")).join(reasons) or "–"}
+    return {**told, "lowered": lab.joined(reasons, N_("; ")) or "–"}
 
 
 def _reason(lab: "Lab", rule: Rule, share: float | None) -> str:

@@ -198,16 +198,15 @@ def _table(tokens: list[Token], caption: str, name: str) -> Table:
 def _refer(document: Document) -> None:
     """Put its label into each reference by name in prose, `[](#name)`; raises LabError for a name that nothing has."""
     for inline in (token for tokens in document.prose for token in tokens if token.children):
-        for link, end in list(pairwise(inline.children or [])):
-            if link.type == "link_open" and end.type == "link_close":
+        children: list[Token] = []
+        for token in inline.children or []:
+            link = children[-1] if children else token
+            if token.type == "link_close" and link.type == "link_open" and str(link.attrGet("href")).startswith("#"):
                 name = str(link.attrGet("href"))[1:]
-                text = Token("text", "", 0, content=document.label(name))
                 link.meta = {"ref": name}
-                inline.children = [each for child in inline.children or [] for each in _before(child, end, text)]
-
-
-def _before(child: Token, end: Token, text: Token) -> list[Token]:
-    return [text, child] if child is end else [child]
+                children.append(Token("text", "", 0, content=document.label(name)))
+            children.append(token)
+        inline.children = children
 
 
 def _take_title(document: Document) -> None:

@@ -12,6 +12,7 @@ from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 
 MANIFEST = "manifest.json"
+CODE = (".py", ".toml", ".html", ".css", ".js", ".typ")  # what a page is made with
 
 
 def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> dict[str, dict[str, str]]:
@@ -19,7 +20,9 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = [file for file in paths.package.rglob("*") if file.suffix in (".py", ".toml", ".html", ".css", ".typ")]
+    code = [
+        file for file in paths.package.rglob("*") if file.suffix in (".py", ".toml", ".html", ".css", ".js", ".typ")
+    ]
     measured: dict[str, str] = {}
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent  # calibrations of two machines have one name

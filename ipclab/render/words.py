@@ -21,6 +21,7 @@ from babel.messages.pofile import normalize
 from ipclab.errors import LabError
 from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
 from ipclab.store.files import write_whole
 
@@ -88,11 +89,9 @@ def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Mess
 
 def title(notebook: Path, lang: str) -> str:
     """Return the title of a notebook's report in `lang`: the first heading of its prose."""
-    cells = json.loads(notebook.read_text("utf-8"))["cells"]
     heading = f"{MAGIC}\n# "
-    first = next(
-        "".join(cell["source"])[len(heading) :] for cell in cells if "".join(cell["source"]).startswith(heading)
-    )
+    sources = (cell["source"] for cell in read_notebook(notebook)["cells"])
+    first = next(source.removeprefix(heading) for source in sources if source.startswith(heading))
     return Catalogue.load(lang).translate(first.split("\n")[0])
 
 
