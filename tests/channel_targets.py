@@ -50,13 +50,14 @@ def error_of(attempt: object) -> str:
 def late(worker: Worker, backend: str, wait: str) -> None:
     """Wait for what does not come: the server for a question, the client for the answer to its own."""
     with opened(worker, backend, 100, wait) as channel:
-        if worker.role == "server":
-            worker.outcome.facts["error"] = error_of(lambda: channel.recv(SHORT_NS))
-        worker.meet()
-        if worker.role == "client":
-            channel.send(b"question", WAIT_NS)
-            worker.outcome.facts["error"] = error_of(lambda: channel.recv(SHORT_NS))
-        worker.meet()
+        for waiting in ("server", "client"):
+            if worker.role == waiting:
+                if waiting == "client":
+                    channel.send(b"question", WAIT_NS)
+                begun = time.monotonic_ns()
+                worker.outcome.facts["error"] = error_of(lambda: channel.recv(SHORT_NS))
+                worker.outcome.facts["waited"] = time.monotonic_ns() - begun >= SHORT_NS
+            worker.meet()
 
 
 def bereft(worker: Worker, backend: str, wait: str, victim: str) -> None:

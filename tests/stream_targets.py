@@ -1,12 +1,13 @@
 """Streams whose producer does one thing wrong: it drops, repeats or swaps a message."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ipclab.backends.interface import Data
 from ipclab.spawn.worker import Worker
 from ipclab.studies.stream import ends
-from ipclab.studies.stream.ways import PRODUCER, Way
+from ipclab.studies.stream.ways import PRODUCER
 
 AT = 5  # of the timed messages
 Wrong = Callable[[Callable[[Data], object], list[bytes], bytes], None]
@@ -23,7 +24,7 @@ def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> None:
             wrong(good, held, bytes(data)) if number in (AT, AT + 1) else good(data)
 
         way = self.way
-        self.way = Way(way.ends, way.opening_ns, send, way.tell, way.recv, way.channel)
+        self.way = replace(way, send=send)
         timed(self, count, period_ns)
         self.way = way
 

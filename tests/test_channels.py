@@ -52,6 +52,7 @@ def test_messages_of_every_length_come_back_whole_and_in_order(launcher: Launche
 def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait: str) -> None:
     ends = talk(launcher, "late", backend, wait=wait)
     assert {end.facts["error"] for end in ends.values()} == {"TimeoutError"}
+    assert all(end.facts["waited"] for end in ends.values())  # as long as was asked
 
 
 @pytest.mark.parametrize("victim", ["server", "client"])

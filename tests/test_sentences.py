@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.frames.claims import HOLDS, decide
+from ipclab.frames.claims import HOLDS, NOT_TESTABLE, decide
 from ipclab.frames.contests import contests
 from ipclab.frames.expression import Source
 from ipclab.frames.rule import read_rule
@@ -78,7 +78,9 @@ class Run:
 
 def holds(rule: str, source: Source) -> bool:
     read = read_rule(rule)
-    return decide(read, read.term, source).word == HOLDS
+    found = decide(read, read.term, source)
+    assert found.word != NOT_TESTABLE, (rule, found.missing)
+    return found.word == HOLDS
 
 
 def stands(asserts: Asserts, source: Source) -> bool:

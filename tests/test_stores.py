@@ -36,7 +36,7 @@ def bench(launcher: Launcher) -> Iterator[RankBench]:
 def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(bench: RankBench, backend: Backend) -> None:
     if why := backend.missing():
         pytest.skip(why)
-    late = backend.name != "mpi-bcast"  # a broadcast is ended by the launch's deadline only
+    late = not (backend.store and backend.store.collective)  # which the launch's deadline alone ends
     ranks = roles("conform", backend=backend.name, late=late)
     check_conformance(bench(another(100 + STORES.index(backend)), ranks, 60), late)
 

@@ -84,6 +84,18 @@ class Told:
         judged._sides.cache_clear()
         for where, name, made in self._made():
             self.patch.setattr(where, name, made)
+        try:
+            self._run()
+        except BaseException:  # what was replaced must not stay so for the tests that follow
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.patch.undo()
+        judged._sides.cache_clear()
+
+    def _run(self) -> None:
         for is_prose, content in cells(self.name):
             if is_prose:
                 self._prose(content)
@@ -91,11 +103,6 @@ class Told:
                 exec(content, self.values)
                 if "run" in self.values and "lab" not in self.values:
                     self.values["run"] = str(reference().path)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.patch.undo()
-        judged._sides.cache_clear()
 
     def _made(self) -> list[tuple[Any, str, Any]]:
         say, translate = Data.say, Data.translate

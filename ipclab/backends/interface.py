@@ -158,12 +158,14 @@ class Store(End):
     """What one writer, which makes it, hands to many readers: contents are numbered by version, from 1 up.
 
     `keeps` says whether a content stays for any number of reads of all readers (shared state) or is a message that each
-    reader receives; `fans_out`, whether one write reaches every reader, or one reader only. All call `accept` once the
+    reader receives; `fans_out`, whether one write reaches every reader, or one reader only; `collective`, whether all
+    take part in each write, over `place.comm`, which the launch's deadline alone ends. All call `accept` once the
     readers have the writer's `address`; nothing is written before all are back from it.
     """
 
     keeps: ClassVar[bool] = True
     fans_out: ClassVar[bool] = True
+    collective: ClassVar[bool] = False
     place: StorePlace
 
     def accept(self, timeout_ns: int) -> None:

@@ -10,7 +10,7 @@ from ipclab.spawn.mpi import missing
 class _MpiBcastStore(Store):
     """`MPI_Bcast` of the length, then of the bytes; every reader takes part in every write."""
 
-    keeps = False
+    keeps, collective = False, True
 
     def __init__(self, place: StorePlace, create: bool) -> None:
         super().__init__(place, create)

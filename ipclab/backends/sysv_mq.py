@@ -75,11 +75,12 @@ class _QueueChannel(Channel):
     def _until(self, call: Callable[[bool], Any], timeout_ns: int) -> Any:
         def attempt(left_ns: int) -> Any:
             try:
-                return call(left_ns >= SLICE_NS)
+                return call(left_ns > 0)
             except sysv_ipc.ExistentialError as error:
                 raise closed() from error
 
-        return until(attempt, sysv_ipc.Error, timeout_ns, self.peer)  # full, empty, or ended by the timer
+        # Full, empty, or ended by the timer, whose next tick may come at once: a slice more makes up for that.
+        return until(attempt, sysv_ipc.Error, timeout_ns + SLICE_NS, self.peer)
 
 
 backend = Backend(

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames import derived
+from ipclab.frames.calibration import STUDY
 from ipclab.frames.limits import with_limits
 from ipclab.frames.points import KEY
 from ipclab.lab.runs import choose
@@ -15,7 +16,6 @@ from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
 LEAST = 2
-CALIBRATION = "calibration"  # says what one run's comparisons are worth, nothing of two machines
 MEASURED = derived.LAUNCH_VALUES
 BOUNDS = ("limit", "limit_low", "limit_high")
 HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
@@ -47,7 +47,8 @@ class Held:
 
 def held(run: RunFolder) -> Held:
     """Return what a comparison needs of `run`."""
-    launches = {study: derived.read(run, study, "launches") for study in derived.measured(run) if study != CALIBRATION}
+    studies = [study for study in derived.measured(run) if study != STUDY]  # which tells nothing of two machines
+    launches = {study: derived.read(run, study, "launches") for study in studies}
     return Held.of(run.id, run.about, launches)
 
 

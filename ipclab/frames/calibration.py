@@ -6,9 +6,9 @@ import pandas as pd
 
 from ipclab.stats.compare import NOT_TESTED, SLOWER
 from ipclab.stats.intervals import rate_upper
-from ipclab.studies.calibration import EXCHANGES
+from ipclab.studies.calibration import EXCHANGES, CalibrationStudy
 
-STUDY = "calibration"
+STUDY = CalibrationStudy.name
 
 
 def rows(contests: pd.DataFrame) -> list[dict[str, Any]]:

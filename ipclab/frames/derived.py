@@ -19,6 +19,7 @@ from ipclab.frames.points import VALUES, Row, frame, launch_rows, point_rows
 from ipclab.paths import checkout
 from ipclab.store.files import sha256, write_whole
 from ipclab.store.run import RunFolder
+from ipclab.store.run import read as read_run
 from ipclab.store.samples import decode
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of
@@ -28,7 +29,16 @@ FOLDER = "frames"
 KINDS = ("points", "launches", "contests")
 LAUNCH_VALUES = ("launch", "order", "round", "flags", "relation", "op", "metric", "unit", "value")
 # What frames depend on beside the samples.
-CODE = ("frames/points.py", "frames/contests.py", "stats", "store/samples.py", "store/schema.py", "studies")
+CODE = (
+    "frames/points.py",
+    "frames/contests.py",
+    "frames/address.py",
+    "backends/interface.py",
+    "stats",
+    "store/samples.py",
+    "store/schema.py",
+    "studies",
+)
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
@@ -70,8 +80,6 @@ def measured(run: RunFolder) -> list[str]:
 
 @lru_cache(maxsize=2)
 def _derived(folder: Path, study: str, _stamp_of: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    from ipclab.store.run import read as read_run
-
     run = read_run(folder)
     files = [file for file in run.point_files() if file.parent.name == study]
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab.frames import derived
+from ipclab.frames.calibration import STUDY
 from ipclab.lab import prose, trust
 from ipclab.lab.about import ABOUT, notice
 from ipclab.lab.audit import Audit
@@ -119,7 +119,7 @@ class Lab(Audit):
         before = N_("This run was made before calibration was part of a run.")
         caption = N_("Calibration: identical code and planted slow-downs, judged as the contests of the run are")
         told = self.about("calibration")
-        notes = [*([note] if len(told) else []), *([] if "calibration" in self.studies else [before])]
+        notes = [*([note] if len(told) else []), *([] if STUDY in self.studies else [before])]
         return tabulated(self, told, self.say(caption), "pct", list(map(self.say, notes)), "calibration")
 
     def trust(self, study: str, at_most: str = "high", why: str = "", **levels: Any) -> dict[str, Any]:
@@ -193,4 +193,4 @@ class Lab(Audit):
         return f"{told}; a sweep" + (f": run = {str(fuller.path)!r} opens the newest full run" if fuller else "")
 
     def __repr__(self) -> str:
-        return f"<Lab {self.run.id} in {self.lang}: {', '.join(derived.measured(self.run))}>"
+        return f"<Lab {self.run.id} in {self.lang}: {', '.join(self.studies)}>"

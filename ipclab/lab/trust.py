@@ -72,7 +72,9 @@ def judged(known: Mapping[str, float | None], at_most: str = HIGH) -> tuple[str,
 
     A fact without a limit that matches lowers nothing.
     """
-    found = {rule: rule.level(known[rule.fact]) for rule in RULES if (rule.fact, known[rule.fact]) != ("beaten", None)}
+    found = {
+        rule: rule.level(known[rule.fact]) for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN
+    }
     worst = max([at_most, *found.values()], key=LEVELS.index)
     return worst, [rule for rule, level in found.items() if level != HIGH]
 

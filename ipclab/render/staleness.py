@@ -20,9 +20,7 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = [
-        file for file in paths.package.rglob("*") if file.suffix in (".py", ".toml", ".html", ".css", ".js", ".typ")
-    ]
+    code = [file for file in paths.package.rglob("*") if file.suffix in CODE]
     measured: dict[str, str] = {}
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent  # calibrations of two machines have one name

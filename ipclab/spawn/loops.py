@@ -1,5 +1,6 @@
 """Timed loops: how often to repeat, stamps into preallocated arrays, and exact page-fault counts."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -9,8 +10,21 @@ import numpy as np
 
 from ipclab.spawn.worker import Worker, usage, zeros
 
+AWAKE_NS = 200_000
 Step = Callable[[], tuple[int, ...]]
 FAULT_REPEATS = 9
+
+
+def await_due(at_ns: int) -> None:
+    """Wait until the clock (perf_counter_ns) says `at_ns`; the last of it awake, since a sleep ends too late.
+
+    It offers its CPU meanwhile, which the other end may need to come to rest: CPU time counted here has that in it.
+    """
+    left = at_ns - time.perf_counter_ns()
+    if left > 2 * AWAKE_NS:
+        time.sleep((left - AWAKE_NS) / 1e9)
+    while time.perf_counter_ns() < at_ns:
+        os.sched_yield()
 
 
 def repeats(step: Callable[[], object], budget_ns: int, least: int, most: int, warm_up: int = 3) -> int:

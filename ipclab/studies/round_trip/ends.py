@@ -1,7 +1,5 @@
 """The two processes of a round trip: one that echoes, and one that asks and keeps the time."""
 
-import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -14,7 +12,7 @@ import numpy as np
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
 from ipclab.backends.waiting import Peer
-from ipclab.spawn.loops import fitting, keep
+from ipclab.spawn.loops import await_due, fitting, keep
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 
@@ -23,7 +21,6 @@ PROOF_MESSAGES = 3
 HEADER_BYTES = 16
 LARGE = 500_000
 OP, INTENDED = "round-trip", "intended"
-AWAKE_NS = 200_000
 
 Take = Callable[[int], Data]
 Reader = Callable[[Data], object]
@@ -144,19 +141,12 @@ def _closed_loop(channel: Channel, take: Take, content: bytes, count: int, read:
 
 
 def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int) -> None:
-    """Start a round trip every `period_ns`, late ones at once; keep the time from its start and from its due time.
-
-    The last of each pause is spent awake, since a sleep ends too late to keep a short period; it offers its CPU, which
-    the other end may need to come to rest. So the CPU time counted here has the pacing's in it.
-    """
+    """Start a round trip every `period_ns`, late ones at once; keep the time from its start and from its due time."""
     due, starts, ends = zeros(count), zeros(count), zeros(count)
     send, first = channel.send, clock() + period_ns
     for i in range(count):
         due[i] = at = first + i * period_ns
-        if at - clock() > 2 * AWAKE_NS:
-            time.sleep((at - clock() - AWAKE_NS) / 1e9)
-        while clock() < at:
-            os.sched_yield()
+        await_due(at)
         starts[i] = clock()
         send(content, WAIT_NS)
         take(WAIT_NS)

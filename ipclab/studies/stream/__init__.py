@@ -121,9 +121,9 @@ class StreamStudy(Study):
 
 
 def _found() -> dict[str, Backend]:
-    """Return the backends that are there and stream, whether by a channel or by a store of messages without MPI."""
+    """Return the backends that are there and stream, whether by a channel or by a store of messages."""
     there = {name: backend for name, backend in registry.backends().items() if not backend.missing()}
-    return {name: each for name, each in there.items() if channel_of(each) or (store_of(each) and name != "mpi-bcast")}
+    return {name: each for name, each in there.items() if channel_of(each) or store_of(each)}
 
 
 def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:

@@ -1,10 +1,8 @@
 """The two kinds of process of a stream: the producer and its consumers, phase by phase."""
 
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from struct import Struct
 from time import perf_counter_ns as clock
@@ -12,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.spawn.loops import fitting, keep
+from ipclab.spawn.loops import await_due, fitting, keep
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker, zeros
 from ipclab.studies.stream.account import Numbers
@@ -24,7 +22,6 @@ NUMBER = Struct("=q")  # with which a message begins; `END` stands in the one af
 END = -1
 PROOF_MESSAGES = 3
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
-AWAKE_NS = 200_000
 BLOCK = bytes(1024)
 FILL_BYTES, FILL_MESSAGES, FILL_NS = 64_000_000, 5_000, 20_000_000
 ANSWER = b"."
@@ -186,20 +183,14 @@ class Producer:
         keep(self.worker, SENT, np.array([done.begun, done.ended]))
 
     def _paced(self, count: int, period_ns: int) -> None:
-        """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as the plan says.
-
-        The last of each pause is spent awake, since a sleep ends too late to keep a short period.
-        """
+        """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as the plan says."""
         due, starts, send, message = zeros(count), zeros(count), self.way.send, self.message
         first = clock() + period_ns
         for number in range(count):
             due[number] = at = first + number * period_ns
             if number == count // 2 and self.how.stall_ns:
                 time.sleep(self.how.stall_ns / 1e9)
-            if at - clock() > 2 * AWAKE_NS:
-                time.sleep((at - clock() - AWAKE_NS) / 1e9)
-            while clock() < at:
-                os.sched_yield()
+            await_due(at)
             NUMBER.pack_into(message, 0, number)
             starts[number] = clock()
             send(message)
@@ -214,12 +205,11 @@ class Producer:
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
-        end: Any = self.way.ends[0]
-        offer, accepted = partial(getattr(end, "send", None) or end.write, self.message), 0
+        offer, accepted = self.way.offer, 0
         most = max(1, min(FILL_MESSAGES, FILL_BYTES // self.how.size))
         with suppress(TimeoutError):
             while accepted < most:
-                offer(FILL_NS)
+                offer(self.message, FILL_NS)
                 accepted += 1
         self.worker.meet(accepted=accepted)
         delivered = int(self.worker.meet()["consumer 1"]["delivered"])

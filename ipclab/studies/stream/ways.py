@@ -21,14 +21,15 @@ Send = Callable[[Data], object]
 class Way:
     """One process's end: a producer's `send` hands a message over, `tell` one to every consumer; `recv` takes one.
 
-    `channel` is the only one there is, if there is one: it can be answered, and used in batches. `opening_ns` is what
-    making and joining took, without the meetings in between.
+    `offer` hands one to the first end with a deadline of its own. `channel` is the only one there is, if there is one:
+    it can be answered, and used in batches. `opening_ns` is what making and joining took, without the meetings.
     """
 
     ends: Sequence[End]
     opening_ns: int
     send: Send
     tell: Send
+    offer: Callable[[Data, int], object]
     recv: Callable[[int], Data]
     channel: Any = None
 
@@ -45,7 +46,8 @@ def channel_of(backend: Backend) -> type[Channel] | None:
 
 def store_of(backend: Backend) -> type[Store] | None:
     """Return the store by which `backend`, which has no channel, sends messages; None when it has none."""
-    return None if backend.channel or not backend.store or backend.store.keeps else backend.store
+    kind = backend.store
+    return None if backend.channel or not kind or kind.keeps or kind.collective else kind
 
 
 def consumer(number: int) -> str:
@@ -109,7 +111,7 @@ def _by_store(worker: Worker, kind: type[Store], place: StorePlace) -> Way:
         for _ in range(1 if kind.fans_out else place.readers):
             store.write(data, WAIT_NS)
 
-    return Way([store], spent, send, tell, recv)
+    return Way([store], spent, send, tell, store.write, recv)
 
 
 def _by_channels(worker: Worker, kind: type[Channel], places: Sequence[Place], consumers: int, sharing: str) -> Way:
@@ -136,6 +138,5 @@ def _by_channels(worker: Worker, kind: type[Channel], places: Sequence[Place], c
             sends[number % len(sends)](data, WAIT_NS)
 
     several = to_each if sharing == EACH else to_next
-    return Way(
-        ends, spent, send if len(ends) == 1 else several, tell, ends[0].recv, ends[0] if len(ends) == 1 else None
-    )
+    alone = len(ends) == 1
+    return Way(ends, spent, send if alone else several, tell, first, ends[0].recv, ends[0] if alone else None)
