@@ -7,6 +7,7 @@ from typing import Any
 from ipclab.backends.interface import Data
 from ipclab.spawn.worker import Worker
 from ipclab.studies.stream import ends
+from ipclab.studies.stream.plan import NUMBER
 from ipclab.studies.stream.ways import PRODUCER
 
 AT = 5  # of the timed messages
@@ -20,7 +21,7 @@ def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> None:
         good, held = self.way.send, list[bytes]()
 
         def send(data: Data) -> None:
-            number = ends.NUMBER.unpack_from(data)[0]
+            number = NUMBER.unpack_from(data)[0]
             wrong(good, held, bytes(data)) if number in (AT, AT + 1) else good(data)
 
         way = self.way

@@ -18,7 +18,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
 from ipclab.studies.stream.account import account, check_order
-from ipclab.studies.stream.ends import RECEIVED, SENT
+from ipclab.studies.stream.plan import RECEIVED, SENT
 from tests.test_workers import CPUS
 
 STUDY = StreamStudy()

@@ -19,7 +19,7 @@ from ipclab.studies.interface import Bound, Outcome, Placement, Profile, Role, S
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.stream.account import account, check_order
-from ipclab.studies.stream.ends import DUE, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
+from ipclab.studies.stream.plan import DUE, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
 from ipclab.studies.stream.ways import EACH, PRODUCER, channel_of, consumer, store_of
 
 SIZES, QUICK_SIZES = STREAMED, (STREAMED[0], STREAMED[-1])
