@@ -13,6 +13,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
+from ipclab.measure.request import Request
 from ipclab.measure.rounds import BUDGET, DECIDED, ENOUGH, Asking, Question, Rounds, State, shuffled
 from ipclab.measure.stored import Kept
 from ipclab.spawn.launcher import SessionError
@@ -20,6 +21,7 @@ from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
+from ipclab.studies.installed import study
 from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.bundled import NOW
 from tests.made import make_launch
@@ -276,6 +278,13 @@ def test_a_mistake_in_the_code_is_not_taken_for_a_failed_launch() -> None:
 
 def test_nothing_to_measure_is_nothing_done() -> None:
     assert measured([]).told.totals == []
+
+
+def test_a_study_that_a_profile_leaves_out_is_measured_when_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study("stream"), "named_only", ("quick",), raising=False)
+    assert "stream" not in Request(profile="quick").names()
+    assert "stream" in Request(profile="standard").names()
+    assert "stream" in Request(("stream",), "quick").names()
 
 
 def test_profiles_grow_and_a_mistyped_one_names_the_nearest() -> None:

@@ -23,7 +23,7 @@ LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True)
 class Request:
-    """What to measure: studies by name (all when empty), a profile, and levels that replace the studies' own.
+    """What to measure: studies by name (when empty, all that the profile has), and levels that replace their own.
 
     `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the measuring
     ends, unless `keep_scratch` says otherwise.
@@ -62,7 +62,8 @@ class Request:
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons."""
-        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or studies()), CalibrationStudy.name)))
+        usual = [name for name, each in studies().items() if self.profile not in each.named_only]
+        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), CalibrationStudy.name)))
 
     def effort(self, each: Study) -> Profile:
         """Return how much of `each` is measured, and in which placements."""

@@ -68,12 +68,15 @@ def report(
     """
     claims = claims.resolve() if claims else None
     target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
-    pairs = [(notebook, lang) for notebook in notebooks_of(paths) for lang in langs]
+    pages, absent = held_by(run, notebooks_of(paths))
+    pairs = [(notebook, lang) for notebook in pages for lang in langs]
     wanted = [file for pair in pairs for file in target.files(*pair)]
     if current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
     run.checked()
+    if absent:
+        progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
     for file in filter(Path.is_file, [paths.control, *([claims] if claims else [])]):
         from ipclab.lab.lab import Lab
@@ -108,6 +111,19 @@ def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     every = sorted(paths.notebooks.glob("*.ipynb"))
     tools = ("measure", "explore")
     return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
+
+
+def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the notebooks without those of a study that `run` holds nothing of, and the names of these studies.
+
+    The notebook of a study has its name behind a number.
+    """
+    from ipclab.frames import derived
+    from ipclab.studies.installed import studies
+
+    of = {notebook: notebook.stem.partition("_")[2] for notebook in notebooks}
+    absent = studies().keys() - derived.measured(run)
+    return [notebook for notebook in notebooks if of[notebook] not in absent], sorted(absent & {*of.values()})
 
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:

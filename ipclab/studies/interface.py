@@ -91,6 +91,7 @@ class Study(ABC):
     sized: bool = True  # whether its payloads can have any size
     factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}  # beside sizes and backends: the levels usually swept
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
+    named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
 
     def backends(self) -> tuple[str, ...]:
