@@ -11,7 +11,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from ipclab.frames.calibration import STUDY
-from ipclab.lab import prose, trust
+from ipclab.lab import advice, prose, trust
 from ipclab.lab.about import ABOUT, notice
 from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import drawing
@@ -121,6 +121,21 @@ class Lab(Audit):
         told = self.about("calibration")
         notes = [*([note] if len(told) else []), *([] if STUDY in self.studies else [before])]
         return tabulated(self, told, self.say(caption), "pct", list(map(self.say, notes)), "calibration")
+
+    def advice(self, study: str, **levels: Any) -> pd.DataFrame:
+        """Return, for each contest of `study` with `levels`, its best guess and what is known of it, in words.
+
+        Columns beside the contest's: guess, evidence, second, price, more (see `ipclab.lab.advice`), to be shown with
+        the notes `lab.advice_notes`.
+
+        >>> lab.advice("round_trip", placement="same", among="sleeping")
+        """
+        return advice.advice(self, self.contests(study, **levels))
+
+    @property
+    def advice_notes(self) -> list[str]:
+        """Return the notes that explain the columns of `advice`."""
+        return list(advice.NOTES)
 
     def trust(self, study: str, at_most: str = "high", why: str = "", **levels: Any) -> dict[str, Any]:
         """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.
