@@ -14,7 +14,6 @@ from ipclab import __version__
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Bar
 from ipclab.paths import checkout
-from ipclab.spawn.zygote import die_with_parent
 
 if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
@@ -273,6 +272,8 @@ def _shown(path: Path) -> str:
 
 def _die_with_make() -> None:
     """End with the make that started this command: a killed make must not leave a measurement running."""
+    from ipclab.spawn.zygote import die_with_parent
+
     if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
         die_with_parent(os.getppid(), signal.SIGTERM)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.owned import FILE
+from ipclab.store.samples import decode
 
 ROOT = Path(__file__).parent.parent
 CODE = """
@@ -37,6 +38,15 @@ except LabError as error:
 WITHOUT_NATIVE = """
 import sys
 sys.modules["ipclab_native"] = None  # as on a machine without it: there are no limits to measure
+"""
+# The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm is printed at the end.
+SMALL_SHM = """
+mount -t tmpfs -o size="$1" tmpfs /dev/shm
+shift
+code=0
+"$@" || code=$?
+echo "left: $(ls -A /dev/shm)"
+exit $code
 """
 
 
@@ -112,6 +122,43 @@ def eventually(true: Callable[[], object], seconds: float = 15.0) -> bool:
     while not (done := bool(true())) and time.monotonic() < deadline:
         time.sleep(0.01)
     return done
+
+
+class World:
+    """A data folder and a temporary folder of their own, and what can be seen of a measuring process."""
+
+    def __init__(self, path: Path) -> None:
+        self.environment = environment(path)
+        self.data, self.temporary = path / "data", path / "tmp"
+        self.ledger = self.data / "runs" / ".ledger"
+
+    def start(self, command: list[str]) -> "subprocess.Popen[str]":
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=self.environment, stdout=pipe, stderr=pipe, text=True)
+
+    def run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
+        """Run `command` to its end."""
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def wait(self, measuring: "subprocess.Popen[str]", true: Callable[[], object]) -> None:
+        """Wait until `true` becomes true while `measuring` runs."""
+        assert eventually(lambda: true() or measuring.poll() is not None, 60)
+        assert measuring.poll() is None, measuring.communicate()
+
+    def session(self, measuring: "subprocess.Popen[str]") -> str:
+        """Return the id of the session of `measuring`, or nothing."""
+        return next((file.stem for file in self.ledger.glob(f"ipclab-{measuring.pid}-*.json")), "")
+
+    def has(self, count: int) -> bool:
+        """Tell whether `count` points are on disk."""
+        return len(list(self.data.rglob("*.parquet"))) >= count
+
+    def points(self) -> dict[str, list[int]]:
+        """Return the places in the run of each point's launches that are on disk."""
+        return {file.name: [each.order for each in decode(file).launches] for file in self.data.rglob("*.parquet")}
+
+    def left(self, session: str) -> list[object]:
+        return [*names_of(session), *self.temporary.iterdir(), *self.ledger.iterdir(), *processes_of(session)]
 
 
 def namespace(script: str, *arguments: str) -> list[str]:

@@ -5,6 +5,7 @@ A sentence is known by how its template begins. It stands when each of `rules` h
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -245,13 +246,17 @@ HALF = f"{_roles('{cpus}RnC+{cpus}C')} / {_roles('{2*cpus}RnC')}"
 MORE = f"{_soon('max')} / {_soon('{cpus}')}"
 _CALL = "file_io.file.submit[arm=call,backend=overlapped,set=size-33554432,buffer={}]"
 MADE = f"{_CALL.format('fresh')} / {_CALL.format('prefaulted')}"
+
+
+def _mapped(files: str, cache: str) -> str:
+    return f"{_best(files, cache, 'mmap')} / min({_best(files, cache, 'sync')}, {_best(files, cache, 'overlapped')})"
+
+
 MAPPED = {
-    (
-        files,
-        cache,
-    ): f"{_best(files, cache, 'mmap')} / min({_best(files, cache, 'sync')}, {_best(files, cache, 'overlapped')})"
-    for files in ("exp-small", "exp-large")
-    for cache in ("cold", "warm")
+    f"{size} files that are {where}in memory: {begins}": rule(_mapped(f"exp-{size.lower()}", cache))
+    for size in ("Small", "Large")
+    for where, cache in (("not ", "cold"), ("", "warm"))
+    for begins, rule in (("reading", above), ("mapping", below), ("whether", undecided))
 }
 FILE_IO = {
     "One thread that reads for the others takes less": above(BASE),
@@ -263,18 +268,7 @@ FILE_IO = {
     "For large files {many} threads take longer": above(MORE),
     "For large files {many} threads take less": below(MORE),
     "For large files, whether {many}": undecided(MORE),
-    "Small files that are not in memory: reading past": above(MAPPED["exp-small", "cold"]),
-    "Small files that are not in memory: mapping": below(MAPPED["exp-small", "cold"]),
-    "Small files that are not in memory: whether": undecided(MAPPED["exp-small", "cold"]),
-    "Small files that are in memory: reading": above(MAPPED["exp-small", "warm"]),
-    "Small files that are in memory: mapping": below(MAPPED["exp-small", "warm"]),
-    "Small files that are in memory: whether": undecided(MAPPED["exp-small", "warm"]),
-    "Large files that are not in memory: reading past": above(MAPPED["exp-large", "cold"]),
-    "Large files that are not in memory: mapping": below(MAPPED["exp-large", "cold"]),
-    "Large files that are not in memory: whether": undecided(MAPPED["exp-large", "cold"]),
-    "Large files that are in memory: reading": above(MAPPED["exp-large", "warm"]),
-    "Large files that are in memory: mapping": below(MAPPED["exp-large", "warm"]),
-    "Large files that are in memory: whether": undecided(MAPPED["exp-large", "warm"]),
+    **MAPPED,
     "The share of time that it saves grows": above(GROWING),
     "The share of time that it saves shrinks": below(GROWING),
     "Whether the share of time that it saves": undecided(GROWING),
@@ -283,51 +277,5 @@ FILE_IO = {
     "What the read call of a large file costs": undecided(MADE),
 }
 # Numbers alone, what the texts say, what is done, and what the judge cannot say.
-STATED = dict.fromkeys(
-    [
-        "A published report measured",
-        "It takes a new connection for each transfer",
-        "A published benchmark shared",
-        "And it estimates {said_bytes}",
-        "Mechanisms named together were not shown",
-        "The scenario counts a message",
-        "For {crowd} readers it takes",
-        "One update that reaches each reader once",
-        "Here, with {largest} entries, the whole scenario",
-        "With {largest} entries one message",
-        "With {largest} entries SharedMemory's",
-        "Here, from {less} entries",
-        "With {lots} entries decoding",
-        "With {most} readers there are",
-        "{most} readers read at the same time",
-        "With synchronous commits",
-        "Adaptive announces the length",
-        "Original, Optimized with a pool",
-        "{is_best} {loses} A node counts as slower",
-        "At most {in_flight} files are open",
-        "Its million files are read",
-        "On this machine one fault brings",
-        "One file of {smallest:KiB}",
-        "Sweeps go up to four threads",
-        "The latency of one file",
-        "The text counts the saved milliseconds",
-        "Where that is the kernel of a virtual machine",
-        "With more threads than CPUs",
-        "{told_best} Cold maps go through",
-        "{touching} {told_touched} The text found",
-        "With {deepest} files in flight",
-        "With one reading thread of",
-        "A fresh buffer makes the call",
-        "With {many_callers} threads",
-        "From {few} threads to {many}",
-        "Half of {twice} threads",
-        "The best map takes",
-        "Against serial reads",
-        "The launches of this run cannot test this",
-        "Not measured in this run.",
-        "Every run calibrates itself",
-        "The table gives how often a copy was called",
-    ],
-    PLAIN,
-)
+STATED = dict.fromkeys(Path(__file__).with_name("stated.txt").read_text("utf-8").splitlines(), PLAIN)
 TABLE = STATED | PAYLOAD | SHARED_DICT | MULTIPLEXER | ROUND_TRIP | FILE_IO

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ipclab.stats import ranktest
 from ipclab.stats.compare import Comparison, Side, by_round, compare, power_step, threshold
 from ipclab.stats.family import ALPHA, LOOKS, SHARES, launches_needed, pair_level, range_level
 from ipclab.stats.intervals import rate_upper
@@ -118,10 +119,15 @@ def test_the_interval_is_what_the_test_does_not_reject() -> None:
         assert outside <= 0.01 < inside
 
 
-def test_many_launches_use_the_normal_approximation_and_agree_with_the_exact_law() -> None:
-    exact, near = chances(60, 60), chances(70, 70)
-    assert exact[1800] == pytest.approx(0.5, abs=0.01) and near[2450] == pytest.approx(0.5, abs=0.01)
-    assert near[1700] == pytest.approx(8e-4, rel=0.2)
+def test_many_launches_use_the_normal_approximation_and_agree_with_the_exact_law(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    near = np.array(chances(70, 70))
+    monkeypatch.setattr(ranktest, "EXACT_MOST", math.inf)
+    exact = np.array(chances.__wrapped__(70, 70))
+    tested = exact > 1e-3  # farther out it errs by more, and no verdict hangs on it
+    assert tested.any() and near[tested] == pytest.approx(exact[tested], rel=0.1)
+    assert not np.array_equal(near, exact)
 
 
 def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:

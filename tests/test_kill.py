@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,49 +26,12 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
-from tests.commands import environment, eventually, measure_command, names_of, namespace_refused, processes_of
+from tests.commands import World, eventually, measure_command, namespace_refused, processes_of
 
 pytestmark = pytest.mark.slow
 SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")
 COMMAND = measure_command(SIZES, BACKENDS)
 NOBODY = 65534
-
-
-class World:
-    """A data folder and a temporary folder of their own, and what can be seen of a measuring process."""
-
-    def __init__(self, path: Path) -> None:
-        self.environment = environment(path)
-        self.data, self.temporary = path / "data", path / "tmp"
-        self.ledger = self.data / "runs" / ".ledger"
-
-    def start(self, command: list[str] = COMMAND) -> "subprocess.Popen[str]":
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, env=self.environment, stdout=pipe, stderr=pipe, text=True)
-
-    def run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
-        """Run `command` to its end."""
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
-
-    def wait(self, measuring: "subprocess.Popen[str]", true: Callable[[], object]) -> None:
-        """Wait until `true` becomes true while `measuring` runs."""
-        assert eventually(lambda: true() or measuring.poll() is not None, 60)
-        assert measuring.poll() is None, measuring.communicate()
-
-    def session(self, measuring: "subprocess.Popen[str]") -> str:
-        """Return the id of the session of `measuring`, or nothing."""
-        return next((file.stem for file in self.ledger.glob(f"ipclab-{measuring.pid}-*.json")), "")
-
-    def has(self, count: int) -> bool:
-        """Tell whether `count` points are on disk."""
-        return len(list(self.data.rglob("*.parquet"))) >= count
-
-    def points(self) -> dict[str, list[int]]:
-        """Return the places in the run of each point's launches that are on disk."""
-        return {file.name: [each.order for each in decode(file).launches] for file in self.data.rglob("*.parquet")}
-
-    def left(self, session: str) -> list[object]:
-        return [*names_of(session), *self.temporary.iterdir(), *self.ledger.iterdir(), *processes_of(session)]
 
 
 @pytest.fixture
@@ -107,7 +70,7 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
     kept: dict[str, list[int]] = {}
     sessions = []
     for finished, server_too in ((0, False), (1, False), (2, True), (12, False)):
-        measuring = world.start()
+        measuring = world.start(COMMAND)
         world.wait(measuring, partial(world.session, measuring))
         sessions.append(world.session(measuring))
         world.wait(measuring, partial(world.has, finished))
@@ -119,7 +82,7 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
         now = world.points()
         assert all(now[name][: len(orders)] == orders for name, orders in kept.items())  # no launch is lost
         kept = now
-    out, err = (measuring := world.start()).communicate(timeout=60)
+    out, err = (measuring := world.start(COMMAND)).communicate(timeout=60)
     assert (measuring.returncode, err) == (0, "")
     run = folder.read(Path(out.strip()))
     expected = {point.id: point for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))}
@@ -151,7 +114,7 @@ def test_a_decoy_survives_clean(world: World, decoys: list[Path]) -> None:
 
 
 def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
-    measuring = world.start()
+    measuring = world.start(COMMAND)
     world.wait(measuring, partial(world.has, 3))
     kill(measuring, world.session(measuring), False)
     before = world.points()
@@ -173,7 +136,7 @@ def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
 
 
 def test_two_processes_cannot_measure_into_one_run(world: World) -> None:
-    first = world.start()
+    first = world.start(COMMAND)
     try:
         world.wait(first, partial(world.session, first))
         first.send_signal(signal.SIGSTOP)  # so that it holds the run for as long as the second one tries
@@ -204,7 +167,7 @@ def test_a_finished_run_is_not_measured_again(world: World) -> None:
 
 
 def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
-    measuring = world.start()
+    measuring = world.start(COMMAND)
     world.wait(measuring, partial(world.session, measuring))
     session, killed = world.session(measuring), 0
     while measuring.poll() is None and killed < 3:  # it may be done before the third one

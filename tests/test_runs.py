@@ -93,8 +93,13 @@ class Killed(BaseException):
     """Stands for SIGKILL: nothing catches it."""
 
 
-def test_killed_between_digest_and_rename(run: RunFolder, point: Point, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace, unlink = Path.replace, Path.unlink
+@pytest.mark.parametrize("earlier", [b"", b"launches"])
+def test_killed_between_digest_and_rename(
+    run: RunFolder, point: Point, earlier: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, name = Path.replace, run.file(point)
+    if earlier:
+        run.add(point, earlier)
 
     def die(part: Path, target: Path) -> Path:
         if target.suffix == ".parquet":
@@ -105,16 +110,16 @@ def test_killed_between_digest_and_rename(run: RunFolder, point: Point, monkeypa
         patch.setattr(Path, "replace", die)
         patch.setattr(Path, "unlink", lambda *_, **__: None)  # the dead do not tidy up
         with pytest.raises(Killed):
-            run.add(point, b"samples")
-    assert Path.unlink is unlink
-    assert files(run.path) == {"run.json", f"{run.file(point)}.{os.getpid()}.part"}
+            run.add(point, b"launches and more")
+    part = f"{name}.{os.getpid()}.part"
+    assert files(run.path) == {"run.json", part, *([name] if earlier else [])}
     again = folder.read(run.path)
-    assert list(again.about["files"]) == [run.file(point)]
-    assert warnings(again, point) == (False, [])
+    assert list(again.about["files"]) == [name]
+    (run.path / "half.parquet.1.part").write_bytes(b"launches and")
     again.remove_parts()
-    assert files(run.path) == {"run.json"}
-    again.add(point, b"samples")
+    assert files(run.path) == {"run.json", name}
     assert warnings(again, point) == (True, [])
+    assert (run.path / name).read_bytes() == b"launches and more"
 
 
 def test_a_point_given_up_takes_its_earlier_file_along(run: RunFolder, point: Point) -> None:

@@ -11,7 +11,7 @@ from ipclab.measure.session import SHARED_MEMORY_SLACK
 from ipclab.spawn import mpi
 from ipclab.store import run as folder
 from ipclab.store.samples import decode
-from tests.commands import WITHOUT_NATIVE, environment, namespace, namespace_refused
+from tests.commands import SMALL_SHM, WITHOUT_NATIVE, environment, namespace, namespace_refused
 from tests.test_ranks import MISSING
 from tests.test_shared_dict import SMOKE, STUDY, points
 
@@ -67,22 +67,12 @@ def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("ipclab")]
 
 
-FULL_SHM = """
-mount -t tmpfs -o size="$1" tmpfs /dev/shm
-shift
-code=0
-"$@" || code=$?
-echo "left: $(ls -A /dev/shm)"
-exit $code
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING or namespace_refused()), reason=f"{MISSING or namespace_refused()}")
 def test_a_full_dev_shm_is_said_and_nothing_is_left(tmp_path: Path) -> None:
     need = max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm")) + SHARED_MEMORY_SLACK
     for size, code in (("1m", 1), (str(need + (1 << 16)), 0)):
-        started = namespace(FULL_SHM, size, *command("posix-shm"))
+        started = namespace(SMALL_SHM, size, *command("posix-shm"))
         done = subprocess.run(
             started, env=environment(tmp_path), capture_output=True, text=True, timeout=200, check=False
         )

@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import environment, measure_command, namespace, namespace_refused
+from tests.commands import SMALL_SHM, environment, measure_command, namespace, namespace_refused
 from tests.test_ranks import MISSING
 
 REFUSED = namespace_refused()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace: {REFUSED}")]
-# The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm goes to descriptor 1 at the end.
-SCRIPT = """
-mount -t tmpfs -o size="$1" tmpfs /dev/shm
-shift
-code=0
-"$@" || code=$?
-echo "left: $(ls -A /dev/shm)"
-exit $code
-"""
 
 
 def run(tmp_path: Path, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -29,7 +20,7 @@ def run(tmp_path: Path, script: str, *arguments: str) -> "subprocess.CompletedPr
 
 
 def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
-    done = run(tmp_path, SCRIPT, "1m", *measure_command([84, 1_382_400], ["shm-mmap"]))
+    done = run(tmp_path, SMALL_SHM, "1m", *measure_command([84, 1_382_400], ["shm-mmap"]))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(
@@ -42,7 +33,7 @@ def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
 
 
 def test_all_mechanisms_leave_an_empty_folder(tmp_path: Path) -> None:
-    done = run(tmp_path, SCRIPT, "4m", *measure_command([84], ["shm-mmap", "posix-shm", "mp-shm", "file"]))
+    done = run(tmp_path, SMALL_SHM, "4m", *measure_command([84], ["shm-mmap", "posix-shm", "mp-shm", "file"]))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1:] == ["left: "]
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -72,7 +63,7 @@ with Launcher(Path(sys.argv[1])) as launcher:
 def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
     code = FULL.replace("CPU", str(min(os.sched_getaffinity(0))))
     backends = ["shm-mmap", "posix-shm", "mp-shm"]
-    done = run(tmp_path, SCRIPT, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends)
+    done = run(tmp_path, SMALL_SHM, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends)
     *lines, left = done.stdout.splitlines()
     assert (done.returncode, done.stderr, left) == (0, "", "left: ")
     assert len(lines) == 6
@@ -111,7 +102,7 @@ with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
 @pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 def test_who_dies_of_a_full_folder_is_told_why(tmp_path: Path) -> None:
     """iceoryx2 and MPI take their pages when they touch them."""
-    done = run(tmp_path, SCRIPT, "4m", sys.executable, "-c", DYING, str(tmp_path / "ledger"))
+    done = run(tmp_path, SMALL_SHM, "4m", sys.executable, "-c", DYING, str(tmp_path / "ledger"))
     channel, ranks, left = done.stdout.splitlines()
     assert (done.returncode, done.stderr, left) == (0, "", "left: ")
     for line in (channel, ranks):

@@ -86,13 +86,17 @@ class _IceoryxChannel(Channel):
         there(ready, timeout_ns, peer)
 
     def send(self, data: Data, timeout_ns: int) -> None:
+        self._offer(data)
+        self.notify()
+
+    def _offer(self, data: Data) -> int:
+        """Publish `data` and return to how many it went."""
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
         sample = self.loan(size)
         memoryview((ctypes.c_uint8 * size).from_address(sample.payload_ptr)).cast("B")[:] = data
-        sample.assume_init().send()
-        self.notify()
+        return int(sample.assume_init().send())
 
     def recv(self, timeout_ns: int) -> bytes:
         wait(self.strategy, self._ready, self._block, timeout_ns, self.peer)
@@ -144,21 +148,12 @@ class _IceoryxStream(_IceoryxChannel):
         return builder.backpressure_strategy(iceoryx2.BackpressureStrategy.DiscardData).create()
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        size = len(data)
-        if size > self.capacity:
-            raise too_long(size, self.capacity)
-
-        def offered() -> bool:
-            sample = self.loan(size)
-            memoryview((ctypes.c_uint8 * size).from_address(sample.payload_ptr)).cast("B")[:] = data
-            return bool(sample.assume_init().send())  # to how many it went
-
         def later(left_ns: int) -> bool:
             time.sleep(ASK_SECONDS)
-            return offered()
+            return bool(self._offer(data))
 
-        if not offered():
-            wait(BLOCK, offered, later, timeout_ns, self.peer)
+        if not self._offer(data):
+            wait(BLOCK, lambda: bool(self._offer(data)), later, timeout_ns, self.peer)
         self.notify()
 
     def recv(self, timeout_ns: int) -> bytes:

@@ -13,10 +13,9 @@ pynng = optional("pynng")
 class _PairChannel(Channel):
     """A PAIR socket at each end; its queues are nng's usual ones."""
 
-    limits: tuple[int, int] = -1, -1
-
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
+        self.limits = {"recv_timeout": -1, "send_timeout": -1}  # in ms, as the socket has them; setting costs a call
         self.path = socket_path(place)
         self.socket: Any = pynng.Pair0(recv_max_size=0)  # of any size: nothing else comes from this folder
         self.held.callback(self.socket.close)
@@ -31,11 +30,11 @@ class _PairChannel(Channel):
         if not self.create:
             self.socket.dial(f"ipc://{self.path}", block=True)
 
-    def _ready(self, which: int, left_ns: int) -> Any:
+    def _ready(self, limit: str, left_ns: int) -> Any:
         left_ms = -(-left_ns // MS)
-        if self.limits[which] != left_ms:
-            setattr(self.socket, ("recv_timeout", "send_timeout")[which], left_ms)
-            self.limits = (left_ms, self.limits[1]) if which == 0 else (self.limits[0], left_ms)
+        if self.limits[limit] != left_ms:
+            setattr(self.socket, limit, left_ms)
+            self.limits[limit] = left_ms
         return self.socket
 
     def _until(self, call: Any, timeout_ns: int) -> Any:
@@ -48,10 +47,10 @@ class _PairChannel(Channel):
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         sent = bytes(data)  # pynng takes nothing else
-        self._until(lambda left_ns: self._ready(1, left_ns).send(sent), timeout_ns)
+        self._until(lambda left_ns: self._ready("send_timeout", left_ns).send(sent), timeout_ns)
 
     def recv(self, timeout_ns: int) -> bytes:
-        message = self._until(lambda left_ns: self._ready(0, left_ns).recv_msg(), timeout_ns)
+        message = self._until(lambda left_ns: self._ready("recv_timeout", left_ns).recv_msg(), timeout_ns)
         return bytes(message.bytes)
 
 

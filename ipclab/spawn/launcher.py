@@ -1,7 +1,6 @@
 """The launching side: starts the workers of one launch, brings them together, and ends them at the deadline."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -16,15 +15,14 @@ from typing import IO, Any
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.spawn.ledger import SHARED_MEMORY, Session, close_session, file_of, open_session, remove_launch
+from ipclab.spawn.exits import SILENCE, ending, last_line
+from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 
 START_SECONDS = 60.0
 END_SECONDS = 10.0
-STDERR_TAIL = 400
-SILENCE = "nothing on its stderr"
 SERVERS_LOST = 3  # one after the other, without a launch between them
 
 
@@ -189,7 +187,7 @@ class Launcher:
         """Give the workers of `roles`, started; those without an outcome are killed when the block ends."""
         workers: dict[str, Started] = {}
         if self.zygote.poll() is not None:
-            self._serve()
+            self.renew()
         try:
             for role in roles:
                 self._start(Start(role, prefix, self.session.folder), workers)
@@ -220,8 +218,6 @@ class Launcher:
         """Give the fork server up; its workers die with it."""
         self.zygote.kill()
         self.zygote.wait(END_SECONDS)
-        self.sock.close()
-        self._codes.clear()
         self._lost += 1
         told = "the fork server does not answer", "it was killed or could not start"
         if self._lost > SERVERS_LOST:
@@ -280,29 +276,8 @@ class Launcher:
             worker.stderr.close()
 
 
-def last_line(text: str) -> str:
-    """Return the end of the last line of `text` that says anything."""
-    lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
-    return lines[-1][-STDERR_TAIL:] if lines else ""
-
-
 def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:
     said = [each.said() for each in (workers[name], *workers.values())]
     error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
     error.said = said[0]
     return error
-
-
-def ending(code: int) -> str:
-    """Return how a process with exit code `code` ended; a full /dev/shm is named, which ends one without a word."""
-    if code >= 0:
-        return f"ended with exit code {code}"
-    why = full(sys.maxsize) if code == -signal.SIGBUS else ""
-    return f"was killed by {signal.Signals(-code).name}{why}"
-
-
-def full(need: int) -> str:
-    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free there, else nothing."""
-    where = os.statvfs(SHARED_MEMORY)
-    free = where.f_bavail * where.f_frsize
-    return f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)" if free < need else ""

@@ -67,8 +67,8 @@ class Wire:
         """Wait until the other end is gone, at most `seconds`; what it still says is not kept."""
         deadline = time.monotonic() + seconds
         with suppress(OSError, EOFError):
-            while self._take(1, deadline):
-                pass
+            while True:
+                self._take(CHUNK, deadline)
 
 
 def hear(wires: dict[Who, Wire], kind: Any, deadline: float) -> Iterator[tuple[Who, Any]]:

@@ -118,9 +118,13 @@ class RunFolder:
         )
 
     def remove_parts(self) -> None:
-        """Remove half-written files that a killed process left."""
+        """Put the files that a killed process left in their places if `run.json` awaits them, and remove the others."""
         for part in self.path.rglob(f"*{PART}"):
-            part.unlink(missing_ok=True)
+            target = part.with_name(part.name.removesuffix(PART).rpartition(".")[0])
+            if sha256(part) == self.about["files"].get(str(target.relative_to(self.path))):
+                part.replace(target)
+            else:
+                part.unlink()
 
 
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> RunFolder:
