@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ipclab import __version__
+from ipclab.ab.command import ab
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Bar
 from ipclab.paths import checkout
@@ -49,6 +50,9 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "sh
 @click.version_option(__version__)
 def commands() -> None:
     """A laboratory for the cost of handing data from one process, stream or file to another."""
+
+
+commands.add_command(ab)
 
 
 @commands.command()

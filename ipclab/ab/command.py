@@ -1,0 +1,124 @@
+"""`ipclab ab`: what is asked becomes two arms, which are tried and told."""
+
+import math
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ipclab.errors import UsageError
+from ipclab.paths import checkout, existing
+
+if TYPE_CHECKING:
+    from ipclab.ab.arms import Arm
+
+FORMATS = ("line", "markdown", "junit", "bmf")
+SEED_BITS = 31
+MECHANISMS = "study", "size", "levels"
+
+
+def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    """Return a bound given as 5% or 0.05."""
+    try:
+        found = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        found = math.nan
+    if not 0 < found < 1:
+        raise click.BadParameter(f"{value} is no share above 0 and below 1, such as 5%")
+    return found
+
+
+seconds_type = click.FloatRange(0, 86_400, min_open=True)
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="A [B]")
+@click.option("--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone.")
+@click.option("--undo", help="The command that takes --before back, after each launch.")
+@click.option("--command", default="", help="What to run with the arm in place of {}: an interpreter, a checkout.")
+@click.option(
+    "--printed", is_flag=True, help="Compare the last number that a command prints, not its time; less is better."
+)
+@click.option("--more-is-better", "more", is_flag=True, help="Of the printed number more is better.")
+@click.option("--study", default="round_trip", help="Study of the point where mechanisms are compared.")
+@click.option("--size", type=click.IntRange(1), help="Its payload in bytes [the study's smallest].")
+@click.option("--placement", help="same, cross or free [same; of commands free].")
+@click.option("--level", "levels", multiple=True, help="A level of another factor, such as wait=spin.")
+@click.option("--bound", default="5%", callback=_share, help="How much counts as the same.")
+@click.option("--seconds", type=seconds_type, default=120, help="After how long no further round begins.")
+@click.option("--deadline", type=seconds_type, default=60, help="Seconds that one launch may take.")
+@click.option("--seed", type=int, help="Seed of the launches' order.")
+@click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="Of the answer [line].")
+@click.option("--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="A file for each --format.")
+def ab(
+    names: tuple[str, ...],
+    outputs: tuple[Path, ...],
+    formats: tuple[str, ...],
+    seconds: float,
+    bound: float,
+    **given: Any,
+) -> None:
+    """Compare two arms in interleaved launches: commands, interpreters, checkouts, mechanisms, or a setting.
+
+    Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
+    """
+    from ipclab.ab.session import tried
+    from ipclab.ab.told import WRITERS, Told
+    from ipclab.ab.trial import AGAIN, A, B
+    from ipclab.measure.progress import Bar
+    from ipclab.spawn.launcher import Launcher
+    from ipclab.store.files import write_whole
+
+    formats = formats or ("line",)
+    _check(names, formats, outputs, given)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a setting is undone
+    arms = _arms(names, given)
+    seed = secrets.randbits(SEED_BITS) if given["seed"] is None else given["seed"]
+    with Launcher(checkout().ledger) as launcher:
+        answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], seconds, bound, seed, Bar())
+    told = Told(answer, {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}, arms[0].unit)
+    for name, file in zip(formats, outputs, strict=False):
+        write_whole(file, WRITERS[name](told).encode())
+    click.echo(told.line() if outputs else WRITERS[formats[0]](told).rstrip("\n"))
+    sys.exit(answer.exit_code)
+
+
+def _check(names: Sequence[str], formats: Sequence[str], outputs: Sequence[Path], given: dict[str, Any]) -> None:
+    """Raise `UsageError` for what does not go together, and for files that cannot be written."""
+    count = 1 if given["before"] else 2
+    if len(names) != count:
+        raise UsageError(f"{len(names)} arms are given", "", "give A and B, or A alone with --before and --undo")
+    if bool(given["before"]) != bool(given["undo"]):
+        raise UsageError(
+            "a setting needs both --before and --undo", "", "say how each launch begins and how it is undone"
+        )
+    if given["more"] and not given["printed"]:
+        raise UsageError("--more-is-better is of a printed number", "", "give --printed too")
+    if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
+        raise UsageError(f"{len(formats)} formats and {len(outputs)} outputs", "", "give an --output for each --format")
+    for file in outputs:
+        if file.is_dir() or not os.access(existing(file.absolute().parent), os.W_OK):
+            raise UsageError(f"cannot write {file}", "", "give --output a file in a folder that can be written")
+
+
+def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
+    from ipclab.ab.arms import Asked
+    from ipclab.ab.point import Wanted
+    from ipclab.machine import Source, Topology
+    from ipclab.machine.placement import placements
+    from ipclab.measure.request import levels
+    from ipclab.plugins import chosen
+
+    placed = chosen("placement", given["placement"] or "free", placements(Topology.read(Source())))
+    swept = {name: values[0] for name, values in levels(given["levels"]).items()}
+    wanted = Wanted(given["study"], "", given["size"], given["placement"] or "same", swept)
+    asked = Asked(wanted, placed.role(0), given["command"], given["printed"], given["more"])
+    arms = asked.arms(names)
+    if given["before"]:
+        arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))
+    return arms
