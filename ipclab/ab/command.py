@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.errors import UsageError
-from ipclab.paths import checkout, existing
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout
 
 if TYPE_CHECKING:
     from ipclab.ab.arms import Arm
 
 FORMATS = ("line", "markdown", "junit", "bmf")
 SEED_BITS = 31
-MECHANISMS = "study", "size", "levels"
+MOST_SECONDS = 24 * 3600
 
 
 def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
@@ -33,9 +33,6 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     return found
 
 
-seconds_type = click.FloatRange(0, 86_400, min_open=True)
-
-
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="A [B]")
 @click.option("--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone.")
@@ -45,13 +42,16 @@ seconds_type = click.FloatRange(0, 86_400, min_open=True)
     "--printed", is_flag=True, help="Compare the last number that a command prints, not its time; less is better."
 )
 @click.option("--more-is-better", "more", is_flag=True, help="Of the printed number more is better.")
-@click.option("--study", default="round_trip", help="Study of the point where mechanisms are compared.")
+@click.option("--study", default="round_trip", help="Study of the point that is measured.")
+@click.option("--backend", default="unix", help="Mechanism of the point where checkouts or interpreters are compared.")
 @click.option("--size", type=click.IntRange(1), help="Its payload in bytes [the study's smallest].")
 @click.option("--placement", help="same, cross or free [same; of commands free].")
 @click.option("--level", "levels", multiple=True, help="A level of another factor, such as wait=spin.")
 @click.option("--bound", default="5%", callback=_share, help="How much counts as the same.")
-@click.option("--seconds", type=seconds_type, default=120, help="After how long no further round begins.")
-@click.option("--deadline", type=seconds_type, default=60, help="Seconds that one launch may take.")
+@click.option(
+    "--seconds", type=click.IntRange(1, MOST_SECONDS), default=120, help="After how long no further round begins."
+)
+@click.option("--deadline", type=click.IntRange(1, MOST_SECONDS), default=60, help="Seconds that one launch may take.")
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="Of the answer [line].")
 @click.option("--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="A file for each --format.")
@@ -69,9 +69,10 @@ def ab(
     """
     from ipclab.ab.session import tried
     from ipclab.ab.told import WRITERS, Told
-    from ipclab.ab.trial import AGAIN, A, B
+    from ipclab.ab.trial import AGAIN, EXIT, A, B
     from ipclab.measure.progress import Bar
     from ipclab.spawn.launcher import Launcher
+    from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
 
     formats = formats or ("line",)
@@ -79,11 +80,15 @@ def ab(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a setting is undone
     arms = _arms(names, given)
     seed = secrets.randbits(SEED_BITS) if given["seed"] is None else given["seed"]
-    with Launcher(checkout().ledger) as launcher:
-        answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], seconds, bound, seed, Bar())
-    told = Told(answer, {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}, arms[0].unit)
-    for name, file in zip(formats, outputs, strict=False):
-        write_whole(file, WRITERS[name](told).encode())
+    try:
+        with Launcher(checkout().ledger) as launcher:
+            answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], seconds, bound, seed, Bar())
+        told = Told(answer, {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}, arms[0].unit)
+        for name, file in zip(formats, outputs, strict=False):
+            write_whole(file, WRITERS[name](told).encode())
+    except LabError as error:
+        error.exit_code = error.exit_code if isinstance(error, UsageError) else EXIT[UNDECIDED]  # 1 is slower
+        raise
     click.echo(told.line() if outputs else WRITERS[formats[0]](told).rstrip("\n"))
     sys.exit(answer.exit_code)
 
@@ -102,8 +107,12 @@ def _check(names: Sequence[str], formats: Sequence[str], outputs: Sequence[Path]
     if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
         raise UsageError(f"{len(formats)} formats and {len(outputs)} outputs", "", "give an --output for each --format")
     for file in outputs:
-        if file.is_dir() or not os.access(existing(file.absolute().parent), os.W_OK):
-            raise UsageError(f"cannot write {file}", "", "give --output a file in a folder that can be written")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if file.is_dir() or not os.access(file.parent, os.W_OK | os.X_OK):
+                raise PermissionError("it is a folder, or lies in one that cannot be written")
+        except OSError as error:
+            raise UsageError(f"cannot write {file}", error.strerror or str(error), "choose another --output") from error
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
@@ -116,7 +125,7 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
 
     placed = chosen("placement", given["placement"] or "free", placements(Topology.read(Source())))
     swept = {name: values[0] for name, values in levels(given["levels"]).items()}
-    wanted = Wanted(given["study"], "", given["size"], given["placement"] or "same", swept)
+    wanted = Wanted(given["study"], given["backend"], given["size"], given["placement"] or "same", swept)
     asked = Asked(wanted, placed.role(0), given["command"], given["printed"], given["more"])
     arms = asked.arms(names)
     if given["before"]:
