@@ -27,9 +27,10 @@ def settle(run: RunFolder, launch: Callable[[Point], Launch], seed: int, progres
 
     `launch` makes one launch of a point and raises `LabError` when it failed, which costs that launch alone.
     """
+    results = _bounded(run)
     for number in range(REPEATS):
         held = {_key(each.point): each for each in _limits(run)}
-        again = [held[key].point for key in doubtful(run, list(held.values()))]
+        again = [held[key].point for key in doubtful(list(held.values()), results)]
         if not again:
             return
         progress.say(f"{len(again)} limits are measured again: a mechanism beat them, or their best launches differ")
@@ -40,15 +41,14 @@ def settle(run: RunFolder, launch: Callable[[Point], Launch], seed: int, progres
             run.add(point, encode(replace(before, launches=[*before.launches, *made])))
 
 
-def doubtful(run: RunFolder, limits: list[Measured]) -> list[Key]:
-    """Return the limits that have two best launches far apart, or that a point of `run` stayed below."""
+def doubtful(limits: list[Measured], results: list[tuple[Point, str, float]]) -> list[Key]:
+    """Return the limits that have two best launches far apart, or that a result (point, op, median) stayed below."""
     floors = Floors.of({_key(each.point): _medians(each, each.op_names()[0]) for each in limits})
     found = dict.fromkeys(floors.wide())
-    for measured in _bounded(run) if limits else ():
-        for op in measured.op_names():
-            floor = floors.under(measured.point.study, op, measured.point.key())
-            if floor and np.median(_medians(measured, op)) < floor.ns:
-                found |= dict.fromkeys(floor.limits)
+    for point, op, median in results if limits else ():
+        floor = floors.under(point.study, op, point.key())
+        if floor and median < floor.ns:
+            found |= dict.fromkeys(floor.limits)
     return list(found)
 
 
@@ -75,10 +75,11 @@ def _limits(run: RunFolder) -> Iterator[Measured]:
     return map(decode, run.checked(f"points/{LimitsStudy.name}/").values())
 
 
-def _bounded(run: RunFolder) -> Iterator[Measured]:
-    """Yield the points of the studies that have an op with a limit."""
-    for name in [name for name, each in studies().items() if each.limits]:
-        yield from map(decode, run.checked(f"points/{name}/").values())
+def _bounded(run: RunFolder) -> list[tuple[Point, str, float]]:
+    """Return the median of each op of the points in `run` whose studies have an op with a limit."""
+    bounded = [name for name, each in studies().items() if each.limits]
+    measured = [decode(each) for name in bounded for each in run.checked(f"points/{name}/").values()]
+    return [(each.point, op, float(np.median(_medians(each, op)))) for each in measured for op in each.op_names()]
 
 
 def _last_round(measured: Measured) -> int:

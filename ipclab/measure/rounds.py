@@ -112,11 +112,11 @@ class Rounds:
             for name, least in asking.least(every).items():
                 self.states[name].least = least
             self._stage(State.lacks)
-            while goals := self._goals(asking.open(every)):
+            while goals := self._goals(questions := asking.open(every)):
                 for name in goals:
                     self.states[name].stop = DECIDED
                 self._stage(lambda state: goals.get(state.point.id, 0) - len(state.taken))
-            for name in chain.from_iterable(each.points for each in asking.open(every)):
+            for name in chain.from_iterable(each.points for each in questions):
                 self.states[name].stop = BUDGET
         finally:
             self.store(True)

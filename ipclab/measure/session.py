@@ -60,9 +60,9 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_raw(run, machine)
-        referees.keep(run)
         measuring = _Measuring(run, request, files, progress)
         if measuring.lacks(wanted) or not run.finished:
+            referees.keep(run)
             measuring.measure(wanted, paths.ledger)
     return run
 
@@ -74,6 +74,7 @@ class _Measuring:
         self.run, self.request, self.files, self.progress = run, request, files, progress
         topology = Topology.read(Source())
         self.placed, self.unplaced = placements(topology), missing(topology)
+        self.began = time.monotonic_ns()
 
     def lacks(self, wanted: Wanted) -> bool:
         """Tell whether the run lacks points that this machine can measure; why it cannot is noted in the run."""
@@ -125,19 +126,19 @@ class _Measuring:
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
         kept = Kept(self.run, {each.name: self.request.effort(each) for each, _, _ in opened.values()})
         states = kept.states(point for _, _, points in opened.values() for point in points)
-        began, chosen = time.monotonic(), profile(self.request.profile)
+        chosen = profile(self.request.profile)
         numbers = count(kept.order + 1)
 
         def launch(point: Point, number: int) -> Launch:
             each, bench, _ = opened[point.study]
             order = next(numbers)
             done = self._launch(each, point, states[point.id].effort, bench)
-            done.order, done.started_ns = order, done.started_ns - int(began * 1e9)
+            done.order = order
             done.facts[ROUND] = number
             return done
 
         spent = sum(state.spent_ns for state in states.values()) / 1e9
-        left = lambda: chosen.seconds - spent - (time.monotonic() - began)  # noqa: E731
+        left = lambda: chosen.seconds - spent - (time.monotonic_ns() - self.began) / 1e9  # noqa: E731
         found = Rounds(states, self.run.about["seed"], launch, launcher.renew, kept.store, left, self.progress)
         found.measure(asking(chosen.same))
 
@@ -157,7 +158,7 @@ class _Measuring:
         outcomes = bench(point, roles, effort.launch_seconds)
         elapsed = time.monotonic_ns() - start
         done = each.collect(point, outcomes, seed)
-        done.started_ns, done.elapsed_ns = start, elapsed
+        done.started_ns, done.elapsed_ns = start - self.began, elapsed
         # Two of ours on one CPU wait for each other, which is no disturbance.
         queued = None if placement.relation == "same" and len(roles) > 1 else _queued(outcomes)
         done.flags += disturbance(before, conditions(source), elapsed, queued_share=queued)

@@ -1,6 +1,7 @@
 """The multiplexer study: its points, and one launch of the Go benchmark for each."""
 
 import os
+import secrets
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -84,17 +85,19 @@ class MultiplexerStudy(Study):
         except toolchain.CompileError as error:
             raise NotTestableError(str(error)) from error
         site.note("multiplexer", {"go": found.version})
-        raw: dict[str, list[str]] = {}
+        raw: list[str] = []
 
         def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
             said = launch(site.launcher, binary, roles[0], seconds)
             made = outcome(said, roles[0].arguments["cell"], str(point.levels["op"]))
-            raw.setdefault(point.id, []).append(said)
-            if len(raw[point.id]) >= profile.least_launches:  # before the point is finished
-                site.keep(f"multiplexer/{point.id}.txt", "".join(raw[point.id]).encode())
+            raw.append(said)
             return {PROGRAM: made}
 
-        yield bench
+        try:
+            yield bench
+        finally:
+            if raw:  # a file of this session's own: one before it may have left others
+                site.keep(f"multiplexer/{secrets.token_hex(4)}.txt", "".join(raw).encode())
 
 
 def launch(launcher: Launcher, binary: Path, role: Role, seconds: float) -> str:
