@@ -81,6 +81,15 @@ def bereft(worker: Worker, backend: str, wait: str, victim: str) -> None:
     worker.meet()
 
 
+def deserted(worker: Worker, backend: str, victim: str) -> None:
+    """Exchange a message; then role `victim` kills itself while the other waits for the next one."""
+    with opened(worker, backend, 100, find(backend).waits[0]) as channel:
+        exchange(worker, channel)
+        if worker.role == victim:
+            os.kill(os.getpid(), signal.SIGKILL)
+        channel.recv(WAIT_NS)
+
+
 def exchange(worker: Worker, channel: Channel) -> str:
     """Send a message there and back; return it."""
     if worker.role == "client":

@@ -57,7 +57,7 @@ def fail(worker: RankWorker, how: str) -> None:
 def _open(worker: RankWorker, backend: str) -> Store:
     kind = ends.store_of(backend)
     readers = len(worker.peers)
-    place = StorePlace(worker.prefix, worker.folder, CAPACITY, "block", readers, worker.comm, "off", "writemap")
+    place = StorePlace(worker.prefix, worker.folder, CAPACITY, "block", readers, "off", "writemap", comm=worker.comm)
     return ends.joined(worker, kind, place)
 
 

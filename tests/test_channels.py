@@ -12,14 +12,19 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Address, Backend, Place
 from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.backends.zeromq import ZmqTcpChannel
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
+from tests.commands import files_of, names_of, processes_of
 from tests.test_workers import CPUS
 
 SIZES = (1, 0, 7, 4097, 65_537, 500_000, 100)
 CHANNELS = [backend for backend in backends().values() if backend.channel]
-WAITS = [pytest.param(backend, wait, id=f"{backend.name}-{wait}") for backend in CHANNELS for wait in backend.waits]
+EVERY = [(backend, wait) for backend in CHANNELS for wait in backend.waits]
+WAITS = [pytest.param(backend, wait, id=f"{backend.name}-{wait}") for backend, wait in EVERY]
+MORTAL = [each for each, (backend, _) in zip(WAITS, EVERY, strict=True) if not backend.ranks]  # ranks die together
 
 
 def possible(backend: Backend) -> list[int]:
@@ -34,7 +39,15 @@ def talk(launcher: Launcher, target: str, backend: Backend, **arguments: Any) ->
         pytest.skip(why)
     every = {"backend": backend.name, **arguments}
     roles = [Role(name, f"tests.channel_targets:{target}", every, CPUS) for name in ("server", "client")]
-    return launcher.launch(roles, 60)
+    return launch(launcher, backend, roles)
+
+
+def launch(launcher: Launcher, backend: Backend, roles: list[Role]) -> dict[str, Outcome]:
+    """Run `roles` where the ends of `backend` have to be: on ranks, or in any processes."""
+    if not backend.ranks:
+        return launcher.launch(roles, 60)
+    with RankBench(launcher, len(roles)) as bench:
+        return bench(Point("test", backend.name, 1, "free", {}), roles, 60)
 
 
 @pytest.mark.parametrize(("backend", "wait"), WAITS)
@@ -56,11 +69,23 @@ def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait:
 
 
 @pytest.mark.parametrize("victim", ["server", "client"])
-@pytest.mark.parametrize(("backend", "wait"), WAITS)
+@pytest.mark.parametrize(("backend", "wait"), MORTAL)
 def test_a_dead_peer_is_noticed_while_waiting(launcher: Launcher, backend: Backend, wait: str, victim: str) -> None:
     ends = talk(launcher, "bereft", backend, wait=wait, victim=victim)
     survivor = ends["client" if victim == "server" else "server"]
     assert survivor.facts == {"first": "first", "error": "BrokenPipeError"}
+
+
+@pytest.mark.parametrize("victim", ["server", "client"])
+@pytest.mark.parametrize("backend", [each for each in CHANNELS if each.ranks], ids=lambda backend: backend.name)
+def test_a_dead_rank_ends_the_launch_and_leaves_nothing(launcher: Launcher, backend: Backend, victim: str) -> None:
+    with pytest.raises(
+        LaunchError, match=rf"\({victim}\) was killed by SIGKILL|the process at the other end has ended"
+    ):
+        talk(launcher, "deserted", backend, victim=victim)
+    assert names_of(launcher.session.id) == []
+    assert files_of(launcher.session.folder) == []
+    assert processes_of(launcher.session.id) == [launcher.zygote.pid]
 
 
 def test_backends_name_their_ways() -> None:

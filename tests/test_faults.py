@@ -72,7 +72,7 @@ def foreign() -> Iterator[list[Path]]:
 
 
 def there() -> list[str]:
-    return [backend.name for backend in CHANNELS if not backend.missing()]
+    return [backend.name for backend in CHANNELS if not backend.ranks and not backend.missing()]
 
 
 def kill_one(launcher: Launcher, chance: random.Random) -> None:

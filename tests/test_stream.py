@@ -19,6 +19,7 @@ from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
 from ipclab.studies.stream.account import account, check_order
 from ipclab.studies.stream.plan import RECEIVED, SENT
+from tests.test_channels import launch
 from tests.test_workers import CPUS
 
 STUDY = StreamStudy()
@@ -41,7 +42,7 @@ def launched(launcher: Launcher, point: Point, module: str = "", **plan: Any) ->
         role.arguments.update(plan)
     if module:
         roles = [type(role)(role.name, module, role.arguments, role.cpus) for role in roles]
-    return STUDY.collect(point, launcher.launch(roles, 60), 9)
+    return STUDY.collect(point, launch(launcher, backends()[point.backend], roles), 9)
 
 
 def test_the_arms_vary_one_factor_each() -> None:
@@ -53,7 +54,7 @@ def test_the_arms_vary_one_factor_each() -> None:
         differ = {name for name, level in usual.items() if point.levels[name] != level}
         assert differ <= changed.get(str(point.levels["arm"]), set()), point.id
     assert set(Counter(point.levels["arm"] for point in points())) == {"main", *changed}
-    new = {"nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh"}
+    new = {"fifo", "mpi-p2p", "nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh"}
     there = {name for name, backend in backends().items() if not backend.missing()}
     assert new & there <= set(STREAMING)
 

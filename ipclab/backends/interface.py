@@ -42,7 +42,8 @@ class Place:
 
     `prefix` starts every name outside `folder`, which is the session's private one (0700); what is left of either
     after kill -9 is removed by name. `capacity` is the longest message in bytes, `wait` one of the backend's `waits`.
-    `part` tells the channels of one launch apart.
+    `part` tells the channels of one launch apart. `comm` is the MPI communicator of exactly the launch's processes,
+    the maker first, where they are ranks.
     """
 
     prefix: str
@@ -50,6 +51,7 @@ class Place:
     capacity: int
     wait: str = BLOCK
     part: str = field(default="", kw_only=True)
+    comm: Any = field(default=None, kw_only=True)
 
     def name(self, tag: str) -> str:
         """Return the launch's own name for `tag`, for shared memory and semaphores."""
@@ -143,12 +145,11 @@ def closed() -> BrokenPipeError:
 class StorePlace(Place):
     """Where one writer and `readers` readers meet; `capacity` is the longest content in bytes.
 
-    `comm` is the MPI communicator of exactly these processes, the writer first. `sync` and `map` are levels of stores
-    that have them ("none" otherwise). `host` is the address to listen on, loopback unless processes are on other nodes.
+    `sync` and `map` are levels of stores that have them ("none" otherwise). `host` is the address to listen on,
+    loopback unless processes are on other nodes.
     """
 
     readers: int = 1
-    comm: Any = None
     sync: str = "none"
     map: str = "none"
     host: str = "127.0.0.1"
@@ -192,9 +193,9 @@ class Backend:
     `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a memoryview
     of the message in place, good until the next receive. `stream` is its channel where a side may send any number of
     messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
-    message of its channel have and what raises that, None when any length will do. `limit` names the native echo that
-    does the same system work, `look` is its colour and matplotlib marker in every figure (given by their order where
-    empty).
+    message of its channel have and what raises that, None when any length will do. The ends of its channel are MPI
+    `ranks`, or else any processes. `limit` names the native echo that does the same system work, `look` is its colour
+    and matplotlib marker in every figure (given by their order where empty).
     """
 
     name: str
@@ -206,6 +207,7 @@ class Backend:
     stream: type[Channel] | None = None
     missing: Callable[[], str | None] = lambda: None
     longest: Callable[[], tuple[int, str] | None] = lambda: None
+    ranks: bool = False
     limit: str = ""
     look: tuple[str, str] = ("", "")
 

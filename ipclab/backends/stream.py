@@ -1,14 +1,19 @@
 """Messages over byte streams: a length, then the bytes, with full reads and writes. Over named pipes, and sockets."""
 
+import fcntl
 import os
 import select
 import struct
 from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, there, wait
+from ipclab.errors import LabError
 
 HEADER = struct.Struct("=I")
+WIDEST = Path("/proc/sys/fs/pipe-max-size")
 AHEAD = 1 << 16  # bytes read at most before the length is known, so that a long message is read in place
 
 
@@ -143,4 +148,17 @@ class _PipeChannel(StreamChannel):
         self.adopt(self.pipes.reading, writing)
 
 
+class _WidePipeChannel(_PipeChannel):
+    """A pipe each way that holds as much as the kernel lets anybody ask for (pipe(7), pipe-max-size)."""
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        super().accept(peer, timeout_ns)
+        try:
+            fcntl.fcntl(self.writing, fcntl.F_SETPIPE_SZ, int(WIDEST.read_text()))
+        except PermissionError as error:
+            full = "this user's pipes would take more than fs.pipe-user-pages-soft"
+            raise LabError("no room for a wide pipe", full, "raise it (sysctl)") from error
+
+
 pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="echo-pipe", look=("#CC79A7", "o"))
+fifo = replace(pipe, name="fifo", channel=_WidePipeChannel, look=("#CC79A7", "v"))

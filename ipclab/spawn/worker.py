@@ -81,6 +81,8 @@ def queued_ns() -> int:
 class Worker:
     """One process of a launch: `role` among its peers, and the names and the folder it may use."""
 
+    comm: Any = None  # the communicator of the launch's processes where they are MPI ranks
+
     def __init__(self, sock: socket.socket, role: str, prefix: str, folder: str) -> None:
         self.wire = Wire(sock)
         self.role, self.prefix, self.folder = role, prefix, folder

@@ -1,6 +1,7 @@
 """The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed 003)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -9,15 +10,29 @@ from typing import Any, ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.spawn.proof import check, digest, payload
-from ipclab.studies.interface import Bound, Launch, Levels, Outcome, Placement, Point, Profile, Role, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Launch,
+    Levels,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+)
 from ipclab.studies.profile import PLACEMENTS
+from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
 from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 # What the quick profile measures at the smallest size alone: the study of streams measures these over size.
-BRIEF = ("nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh")
+BRIEF = ("fifo", "mpi-p2p", "nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh")
 HERE = "ipclab.studies.round_trip"
 
 
@@ -64,6 +79,11 @@ class RoundTripStudy(Study):
             asking = {**size, **levels, **sampled, "gap_ns": point.levels["gap_ns"]}
             ends = ("server", "ends:serve", {**size, **levels, "seed": seed}), ("client", "ends:ask", asking)
         return [Role(name, f"{HERE}.{run}", given, placement.role(i)) for i, (name, run, given) in enumerate(ends)]
+
+    @contextmanager
+    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+        with on_ranks_or_workers(site, points, f"{HERE}.ends") as bench:
+            yield bench
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why the mechanism cannot have messages of the point's size, or the published program is not here."""

@@ -32,7 +32,7 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
-    place, me = Place(worker.prefix, worker.folder, capacity, wait), asdict(Peer.me())
+    place, me = Place(worker.prefix, worker.folder, capacity, wait, comm=worker.comm), asdict(Peer.me())
     if worker.role == "server":
         channel = kind(place, True)
         other = worker.meet(peer=me, address=channel.address)["client"]

@@ -166,7 +166,9 @@ def opened(worker: RankWorker, task: Task) -> Iterator[Store]:
     After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
     """
     us = worker.prefix, worker.folder
-    place = StorePlace(*us, task.size, "block", len(worker.peers), worker.comm, task.sync, task.map, worker.address)
+    place = StorePlace(
+        *us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm
+    )
     store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
     yield store
     worker.meet()

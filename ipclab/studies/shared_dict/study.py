@@ -14,11 +14,11 @@ from ipclab.backends.interface import Store
 from ipclab.machine.hardware import memory_available
 from ipclab.machine.source import Source
 from ipclab.spawn import mpi
-from ipclab.spawn.mpi_launcher import RankBench
-from ipclab.spawn.mpi_outer import OuterBench, world
+from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch, Samples
 from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.ranks import on_ranks
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 
 HERE = "ipclab.studies.shared_dict.ends"
@@ -106,12 +106,7 @@ class SharedDictStudy(Study):
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
         """Give ranks: those of the launcher around us, else our own, as many as the largest point takes."""
-        if here := world():
-            site.note("nodes", [{"ranks": node.ranks, **node.machine} for node in here.nodes])
-            yield OuterBench(site.launcher, here)
-            return
-        count = 1 + max(int(point.levels["readers"]) for point in points)
-        with RankBench(site.launcher, count, (HERE,), site.say) as bench:
+        with on_ranks(site, 1 + max(int(point.levels["readers"]) for point in points), HERE) as bench:
             yield bench
 
 

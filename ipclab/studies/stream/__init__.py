@@ -1,6 +1,7 @@
 """The stream study: one producer, one to many consumers, one way, by mechanism, rate and what a consumer does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,9 +16,10 @@ from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.spawn.worker import QUEUED
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.studies.interface import Bound, Outcome, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Profile, Role, Site, Study, Sweep
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
+from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.stream.account import account, check_order
 from ipclab.studies.stream.plan import DUE, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
 from ipclab.studies.stream.ways import EACH, PRODUCER, channel_of, consumer, store_of
@@ -77,6 +79,11 @@ class StreamStudy(Study):
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
+
+    @contextmanager
+    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+        with on_ranks_or_workers(site, points, "ipclab.studies.stream.ends") as bench:
+            yield bench
 
     def shared_memory(self, point: Point) -> int:
         """Return room for a ring each way of each consumer, each of four messages."""

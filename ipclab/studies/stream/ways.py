@@ -66,7 +66,8 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
     else:
         alone = consumers == 1 or (sharing == ONE and channel.shares)
         parts = [""] if alone else [f"{number}-" for number in range(consumers)]
-        places = [Place(worker.prefix, worker.folder, capacity, known.waits[0], part=part) for part in parts]
+        where = worker.prefix, worker.folder, capacity, known.waits[0]
+        places = [Place(*where, part=part, comm=worker.comm) for part in parts]
         way = _by_channels(worker, channel, places, consumers, sharing)
     worker.meet()
     return way
