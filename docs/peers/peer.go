@@ -3,7 +3,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,54 +12,37 @@ import (
 
 const longest = 65536
 
-func join(serves bool, path string) (conn net.Conn, err error) {
-	if serves {
-		listener, err := net.Listen("unixpacket", path)
-		if err != nil {
-			return nil, err
-		}
-		defer listener.Close() // which removes the path
-		return listener.Accept()
-	}
-	for range 5000 {
-		if conn, err = net.Dial("unixpacket", path); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return conn, err
-}
-
 func main() {
-	conn, err := join(os.Args[1] == "serve", os.Args[2]+"/socket")
-	if err != nil {
-		os.Exit(1)
+	path, conn := os.Args[2]+"/socket", net.Conn(nil)
+	if os.Args[1] == "serve" {
+		listener, _ := net.Listen("unixpacket", path)
+		conn, _ = listener.Accept()
+		listener.Close() // which removes the path
+	}
+	for tries := 0; conn == nil && tries < 5000; tries++ {
+		time.Sleep(time.Millisecond)
+		conn, _ = net.Dial("unixpacket", path)
 	}
 	in, out, message := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout), make([]byte, 1+longest)
 	fmt.Fprintf(out, "ready %d\n", longest)
-	for out.Flush() == nil {
-		var word string
-		var number int
+	for word, number := "", 0; out.Flush() == nil; {
 		if _, err := fmt.Fscanf(in, "%s %d\n", &word, &number); err != nil {
 			return
 		}
+		answer := "gone\n"
 		if word == "send" {
 			io.ReadFull(in, message[1:1+number]) // a byte before it, since the end is a message of no bytes
-			if _, err := conn.Write(message[:1+number]); err != nil {
-				fmt.Fprintln(out, "gone")
-			} else {
-				fmt.Fprintln(out, "sent")
+			if _, err := conn.Write(message[:1+number]); err == nil {
+				answer = "sent\n"
 			}
-			continue
-		}
-		conn.SetReadDeadline(time.Now().Add(time.Duration(number) * time.Millisecond))
-		if size, err := conn.Read(message); size > 0 {
-			fmt.Fprintf(out, "message %d\n", size-1)
-			out.Write(message[1:size])
-		} else if errors.Is(err, os.ErrDeadlineExceeded) {
-			fmt.Fprintln(out, "late")
 		} else {
-			fmt.Fprintln(out, "gone")
+			conn.SetReadDeadline(time.Now().Add(time.Duration(number) * time.Millisecond))
+			if size, err := conn.Read(message); size > 0 {
+				answer = fmt.Sprintf("message %d\n%s", size-1, message[1:size])
+			} else if os.IsTimeout(err) {
+				answer = "late\n"
+			}
 		}
+		out.WriteString(answer)
 	}
 }

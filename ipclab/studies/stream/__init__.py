@@ -166,4 +166,4 @@ def _life(made: Outcome, taken: Sequence[Outcome]) -> dict[str, Samples]:
 def _sum(counters: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the counters of all consumers together; the share of time in a queue is their mean."""
     total = {name: sum(each[name] for each in counters) for name in counters[0]}
-    return {**total, QUEUED: total[QUEUED] / len(counters)}
+    return {name: value / len(counters) if name == QUEUED else value for name, value in total.items()}
