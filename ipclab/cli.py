@@ -63,11 +63,13 @@ commands.add_command(ab)
 @click.option("--size", "sizes", type=int, multiple=True, help="Payload in bytes, instead of the study's own.")
 @click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
 @click.option("--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100.")
+@click.option("--deadline", default="", help="What to state of each point's p99.9: coverage/confidence, as 95/95.")
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
 def measure(
-    run: Given, studies: Words, profile: str | None, seed: int | None, scratch: Given, keep_scratch: bool, **swept: Any
-) -> None:
+    run: Given, studies: Words, profile: str | None, seed: int | None, deadline: str, scratch: Given,
+    keep_scratch: bool, **swept: Any,
+) -> None:  # fmt: skip
     """Measure this machine; points that are on disk are not measured again."""
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
@@ -79,15 +81,16 @@ def measure(
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
-        if run and not (studies or profile or any(swept.values())):
+        if run and not (studies or profile or deadline or any(swept.values())):
             folder = run if run.is_absolute() or run.exists() else checkout().root / run
             request = replace(Request.continuing(folder), seed=seed)
         else:
             sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
-            request = Request(studies, profile or "quick", run, seed, sweep)
+            request = Request(studies, profile or "quick", run, seed, sweep, deadline=deadline)
         done = measured(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {_shown(done.path)}", err=True)
+        _say_deadlines(done)
         _say_wrong(done)
 
 
@@ -134,6 +137,17 @@ def _say_beaten(run: "RunFolder") -> None:
     if told := lines(Lab.of(run, checkout(), "en").beaten()):
         click.echo(f"{run.id}: {len(told)} results lie below {LEAST} of their limit, or below it with their interval")
         for line in told:
+            click.echo(line)
+
+
+def _say_deadlines(run: "RunFolder") -> None:
+    """Say what the run was measured to state, or why it cannot be stated."""
+    from ipclab.frames.deadlines import asked
+    from ipclab.lab.deadlines import statements
+    from ipclab.lab.lab import Lab
+
+    if asked(run):
+        for line in statements(Lab.of(run, checkout(), "en")):
             click.echo(line)
 
 

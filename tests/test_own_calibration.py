@@ -12,12 +12,13 @@ from ipclab.frames.contests import contests
 from ipclab.lab.lab import Lab
 from ipclab.machine.placement import Placement
 from ipclab.measure.calibration.run import launching
-from ipclab.measure.request import ALWAYS, Request
+from ipclab.measure.request import Request
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
 from ipclab.stats.family import LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.calibration import EXCHANGES, OP, CalibrationStudy
+from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from tests.bundled import make_run

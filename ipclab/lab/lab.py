@@ -11,7 +11,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from ipclab.frames.calibration import STUDY
-from ipclab.lab import advice, prose, trust
+from ipclab.lab import advice, deadlines, prose, trust
 from ipclab.lab.about import ABOUT, notice
 from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import drawing
@@ -136,6 +136,13 @@ class Lab(Audit):
     def advice_notes(self) -> list[str]:
         """Return the notes that explain the columns of `advice`."""
         return list(advice.NOTES)
+
+    def deadlines(self) -> list[Any]:
+        """Return the deadlines that the run was measured to state, to be displayed one by one; none in another run.
+
+        >>> for part in lab.deadlines(): display(part)
+        """
+        return deadlines.shown(self)
 
     def trust(self, study: str, at_most: str = "high", why: str = "", **levels: Any) -> dict[str, Any]:
         """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.

@@ -7,17 +7,17 @@ from typing import Any
 
 from ipclab.backends.installed import backends
 from ipclab.errors import UsageError, nearest
+from ipclab.stats.tolerance import Deadline
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
 from ipclab.studies.calibration import CalibrationStudy
-from ipclab.studies.installed import studies, study
+from ipclab.studies.installed import ALWAYS, studies, study
 from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile, profile
 
 SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
-ALWAYS = (LimitsStudy.name, CalibrationStudy.name)  # are part of every run, whatever is swept
 LARGEST_SEED = 2**63 - 1
 
 
@@ -25,6 +25,7 @@ LARGEST_SEED = 2**63 - 1
 class Request:
     """What to measure: studies by name (when empty, all that the profile has), and levels that replace their own.
 
+    `deadline` asks for a statement on each point, such as `95/95`: so many launches of each, no more and no fewer.
     `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the measuring
     ends, unless `keep_scratch` says otherwise.
     """
@@ -36,11 +37,23 @@ class Request:
     sweep: Sweep = field(default_factory=Sweep)
     scratch: Path | None = None
     keep_scratch: bool = False
+    deadline: str = ""
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for a seed that is none."""
+        """Raise `UsageError` for a seed that is none, and for a deadline that means nothing or is of all studies."""
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise UsageError(f"seed {self.seed} is not possible", "", f"give a whole number from 0 to {LARGEST_SEED}")
+        if self.deadline and not self.studies:
+            raise UsageError("a deadline of every study", "it takes many launches of each point", "name a --study")
+        self.launches()
+
+    def launches(self) -> int:
+        """Return how many launches of each point a deadline takes, 0 without one; `UsageError` when it is none."""
+        try:
+            return Deadline.of(self.deadline).launches if self.deadline else 0
+        except ValueError as error:
+            fix = "write coverage/confidence in percent such as 95/95, or 95/95/2 for the second largest launch"
+            raise UsageError(f"--deadline {self.deadline}", str(error), fix) from error
 
     @classmethod
     def continuing(cls, run: Path) -> "Request":
@@ -48,11 +61,13 @@ class Request:
         begun = folder.read(run).about["parameters"]
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
         sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels)
-        return cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep)
+        return cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep, deadline=begun.get("deadline", ""))
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
+        stated = {"deadline": self.deadline} if self.deadline else {}
         return {
+            **stated,
             "profile": self.profile,
             "studies": [name for name in self.names() if name != CalibrationStudy.name],
             "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
@@ -61,16 +76,18 @@ class Request:
         }
 
     def names(self) -> tuple[str, ...]:
-        """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons."""
+        """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons, if any."""
         usual = [name for name, each in studies().items() if self.profile not in each.named_only]
-        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), CalibrationStudy.name)))
+        judged = () if self.deadline else (CalibrationStudy.name,)
+        return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), *judged)))
 
     def effort(self, each: Study) -> Profile:
         """Return how much of `each` is measured, and in which placements."""
         chosen = profile(self.profile)
         if "placement" in each.factors and "placement" in self.sweep.levels:
             chosen = replace(chosen, placements=tuple(map(str, self.sweep.levels["placement"])))
-        return each.effort(chosen)
+        count = 0 if each.name in ALWAYS else self.launches()
+        return each.effort(chosen.tailed()).exactly(count) if count else each.effort(chosen)
 
     def points(self) -> list[tuple[Study, list[Point]]]:
         """Return every study with its points.

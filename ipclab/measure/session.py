@@ -16,7 +16,7 @@ from ipclab.machine.placement import missing, placements
 from ipclab.measure.limits import settle
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
-from ipclab.measure.request import ALWAYS, SEED_BITS, Request
+from ipclab.measure.request import SEED_BITS, Request
 from ipclab.measure.rounds import Rounds
 from ipclab.measure.stored import Kept
 from ipclab.paths import Paths
@@ -29,6 +29,7 @@ from ipclab.store.files import write_whole
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
+from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
 from ipclab.studies.profile import Profile, profile

@@ -35,6 +35,7 @@ class _Parameters(Struct):
     sizes: list[int] | None
     backends: list[str] | None
     levels: dict[str, list[int | str]]
+    deadline: str = ""
 
 
 class _Machine(Struct):

@@ -10,6 +10,7 @@ from ipclab.studies.interface import Study
 GROUP = "ipclab.studies"
 # In the order of measuring: the limits first, for every run is read against them. Other packages' studies follow.
 ORDER = ("limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "stream", "calibration")
+ALWAYS = ("limits", "calibration")  # are part of every run, whatever is swept
 
 
 @cache

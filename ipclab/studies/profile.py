@@ -1,10 +1,11 @@
 """How much is measured: from seconds for a test to the published iteration counts and more."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ipclab.plugins import chosen
 
 MS = 1_000_000
+TAIL_SAMPLES, TAIL_NS = 10_000, 1_000 * MS  # ten of so many lie above the p99.9
 PLACEMENTS = ("same", "cross", "free")
 
 
@@ -27,6 +28,14 @@ class Profile:
     def samples(self) -> dict[str, int]:
         """Return the arguments that every sampling worker takes."""
         return {"budget_ns": self.budget_ns, "least": self.least_samples, "most": self.most_samples}
+
+    def tailed(self) -> "Profile":
+        """Return this effort with samples enough for the p99.9 of a launch, where they do not take too long."""
+        return replace(self, budget_ns=max(self.budget_ns, TAIL_NS), most_samples=max(self.most_samples, TAIL_SAMPLES))
+
+    def exactly(self, launches: int) -> "Profile":
+        """Return this effort with so many launches of each point, no more and no fewer."""
+        return replace(self, least_launches=launches, most_launches=launches)
 
 
 PROFILES = {
