@@ -12,6 +12,7 @@ import click
 
 from ipclab import __version__
 from ipclab.ab.command import ab
+from ipclab.choose.command import choose
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Bar
 from ipclab.paths import checkout
@@ -53,6 +54,7 @@ def commands() -> None:
 
 
 commands.add_command(ab)
+commands.add_command(choose)
 
 
 @commands.command()

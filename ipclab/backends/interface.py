@@ -194,8 +194,9 @@ class Backend:
     of the message in place, good until the next receive. `stream` is its channel where a side may send any number of
     messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
     message of its channel have and what raises that, None when any length will do. The ends of its channel are MPI
-    `ranks`, or else any processes. `limit` names the native echo that does the same system work, `look` is its colour
-    and matplotlib marker in every figure (given by their order where empty).
+    `ranks`, or else any processes. `limit` names the native echo that does the same system work, `demands` what else it
+    asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both), `look` is its colour and matplotlib
+    marker in every figure (given by their order where empty).
     """
 
     name: str
@@ -209,6 +210,7 @@ class Backend:
     longest: Callable[[], tuple[int, str] | None] = lambda: None
     ranks: bool = False
     limit: str = ""
+    demands: tuple[str, ...] = ("one host",)
     look: tuple[str, str] = ("", "")
 
     def refuses(self, size: int) -> str | None:

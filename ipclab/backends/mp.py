@@ -164,7 +164,8 @@ class _SharedMemoryStore(SegmentStore):
     kind = _SharedMemorySegment
 
 
-pipe = Backend("mp-pipe", channel=_PipeChannel, limit="echo-unix", look=("#8A6B00", "D"))
-queue = Backend("mp-queue", channel=_QueueChannel, limit="echo-pipe", look=("#8A6B00", "s"))
+ONLY_PYTHON = ("one host", "python")  # what both ends must be
+pipe = Backend("mp-pipe", channel=_PipeChannel, limit="echo-unix", demands=ONLY_PYTHON, look=("#8A6B00", "D"))
+queue = Backend("mp-queue", channel=_QueueChannel, limit="echo-pipe", demands=ONLY_PYTHON, look=("#8A6B00", "s"))
 shm = Backend("mp-shm", segment=_SharedMemorySegment, look=("#009E73", "D"))
 store = Backend("shared-memory", store=_SharedMemoryStore, look=("#0072B2", "D"))

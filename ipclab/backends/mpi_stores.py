@@ -51,5 +51,5 @@ class _MpiWindowStore(SeqlockStore):
         self.place.comm.Barrier()
 
 
-bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, look=("#CC79A7", "P"))
+bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, demands=(), look=("#CC79A7", "P"))
 window = Backend("mpi-window", store=_MpiWindowStore, missing=missing, look=("#000000", "P"))

@@ -139,4 +139,6 @@ class _TcpChannel(_SocketChannel):
 
 
 unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="echo-unix", look=("#CC79A7", "D"))
-tcp = Backend("tcp", channel=_TcpChannel, waits=WAITS, receives=INTO, limit="echo-tcp", look=("#D55E00", "^"))
+tcp = Backend(
+    "tcp", channel=_TcpChannel, waits=WAITS, receives=INTO, limit="echo-tcp", demands=(), look=("#D55E00", "^")
+)

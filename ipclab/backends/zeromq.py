@@ -239,6 +239,7 @@ class ZmqPushStore(_ZmqStore):
 
 ipc = Backend("zmq-ipc", channel=_ZmqIpcChannel, waits=WAITS, receives=VIEW, limit="echo-unix", look=("#E69F00", "s"))
 tcp = replace(ipc, name="zmq-tcp", channel=ZmqTcpChannel, store=_ZmqTcpStore, limit="echo-tcp", look=("#E69F00", "^"))
+tcp = replace(tcp, demands=())
 ipc, tcp = replace(ipc, stream=_ZmqIpcStream), replace(tcp, stream=_ZmqTcpStream)
 push = Backend("zmq-push", store=ZmqPushStore, look=("#E69F00", "o"))
 pub = Backend("zmq-pub", store=_ZmqPubStore, look=("#D55E00", "v"))

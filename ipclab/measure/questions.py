@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
-from math import log
 
 import pandas as pd
 
 from ipclab.frames.contests import contests, fields, races
 from ipclab.frames.points import medians
 from ipclab.measure.rounds import Asking, Question, State
-from ipclab.stats.compare import NOT_TESTED, UNDECIDED
+from ipclab.stats.compare import NOT_TESTED, UNDECIDED, factor
 from ipclab.stats.family import launches_needed
 
 
@@ -45,15 +44,5 @@ def _open(study: str, frame: pd.DataFrame, bound: float) -> Iterator[Question]:
     for row in found[found.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         launches = min(map(int, row["launches"].split("/")))
         ends = row["low"], row["high"]
-        factor = 1.0 if any(map(pd.isna, ends)) else _factor(*ends, row["ratio"], bound)
-        yield Question((row["point"], row["other_point"]), launches, launches * factor)
-
-
-def _factor(low: float, high: float, ratio: float, bound: float) -> float:
-    """Return how many times as many launches the interval needs to leave 1, or to lie inside the bound.
-
-    Its width shrinks with their square root.
-    """
-    half, apart, same = log(high / low) / 2, abs(log(ratio)), log(1 + bound)
-    room = max(apart, same - apart)
-    return float((half / room) ** 2)
+        more = 1.0 if any(map(pd.isna, ends)) else factor(*ends, row["ratio"], bound)
+        yield Question((row["point"], row["other_point"]), launches, launches * more)

@@ -109,7 +109,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the notebooks of the report, by name: those that take a `run` (or `runs`) and a language."""
     every = sorted(paths.notebooks.glob("*.ipynb"))
-    tools = ("measure", "explore")
+    tools = ("measure", "explore", "choose", "course")
     return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
 
 

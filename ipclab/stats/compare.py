@@ -143,6 +143,16 @@ def power_step(low: float, high: float, level: float) -> float | None:
     return (tested + normal.inv_cdf(POWER)) * math.log(high / low) / (2 * tested)
 
 
+def factor(low: float, high: float, ratio: float, bound: float) -> float:
+    """Return how many times as many launches an interval needs to leave 1, or to lie inside the bound.
+
+    Its width shrinks with their square root.
+    """
+    half, apart, same = math.log(high / low) / 2, abs(math.log(ratio)), math.log(1 + bound)
+    room = max(apart, same - apart)
+    return float((half / room) ** 2)
+
+
 def compare_runs(
     pairs: Sequence[tuple[Side, Side]], bounds: Sequence[float] | float = EQUIVALENCE, alpha: float = RUNS_ALPHA
 ) -> list[Comparison]:

@@ -1,0 +1,1 @@
+"""The choice of a mechanism: a need, and what a run of this machine answers to it."""

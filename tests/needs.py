@@ -1,0 +1,76 @@
+"""Made-up runs of the study of streams whose truth is planted: times, tails, load and losses of each mechanism."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.choose.answer import Answer, Frames, answer
+from ipclab.choose.need import of
+from ipclab.choose.promises import Offer
+from ipclab.stats.intervals import statistic_estimate
+
+LEVELS = {"arm": "main", "window": 0, "batch": 1, "load": 0, "stall_ns": 0, "work_ns": 0, "placement": "cross"}
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A mechanism: ns of a message by size, how many times that is its p99, ns of CPU per message, and its faults."""
+
+    times: Mapping[int, float]
+    tail: float = 2.0
+    cpu: float = 1.0  # CPUs that it keeps busy in a closed loop
+    lost: int = 0
+    drops: bool = False
+    demands: tuple[str, ...] = ("one host",)
+    longest: int = 1 << 30
+    at: Mapping[str, Any] = field(default_factory=dict)  # levels that differ
+
+
+def asked(
+    plants: Mapping[str, Plant], need: Mapping[str, Any], seed: int = 0, scatter: float = 0.02, launches: int = 12
+) -> Answer:
+    """Return the answer to `need` of a run in which `plants` were measured: closed loops, and open ones at its rate."""
+    random, points, taken = np.random.default_rng(seed), [], []
+    for name, plant in plants.items():
+        for size, ns in plant.times.items():
+            for rate in {0, round(need.get("rate", 0))}:
+                luck = np.exp(random.normal(0, scatter, launches))
+                made = _rows(name, plant, size, ns, rate, luck)
+                points += made[0]
+                taken += made[1]
+    offers = [Offer(name, plant.demands, _refusal(plant.longest)) for name, plant in plants.items()]
+    return answer(of(need), Frames(pd.DataFrame(points), pd.DataFrame(taken), seconds=0.05), offers)
+
+
+def _refusal(longest: int) -> Any:
+    return lambda size: f"{longest} bytes at most" if size > longest else None
+
+
+def _rows(name: str, plant: Plant, size: int, ns: float, rate: int, luck: Any) -> tuple[list[Any], list[Any]]:
+    levels = {"consumers": 1, "sharing": "each", "rate": rate, **LEVELS, **plant.at}
+    head = {"study": "stream", "backend": name, "size_bytes": size, "point": f"{name}-{size}-{rate}", **levels}
+    op = "intended" if rate else "received"
+    times = {"p50": ns * luck, "p99": ns * plant.tail * luck}
+    told = [(op, metric, "ns", values) for metric, values in times.items()]
+    told += [
+        ("sent", "cpu_ns", "ns", ns * plant.cpu * luck / 2),
+        ("received", "cpu_ns", "ns", ns * plant.cpu * luck / 2),
+    ]
+    told += [("launch", "closed_per_second", "1/s", 1e9 / (ns * luck))] if rate else []
+    facts = {
+        "lost": plant.lost,
+        "accepted": 100,
+        "refused": int(not plant.drops),
+        "delivered": 60 if plant.drops else 100,
+    }
+    told += [("launch", metric, "count", np.full(len(luck), value)) for metric, value in facts.items()]
+    points = []
+    for each, metric, unit, values in told:
+        found = statistic_estimate(values, len(values))
+        row = {"op": each, "metric": metric, "unit": unit, "value": found.value, "low": found.low, "high": found.high}
+        points.append({**head, **row, "launches": len(luck), "samples": 1000, "flags": "decided"})
+    medians = enumerate(times["p50"])
+    return points, [{**head, "op": op, "metric": "p50", "unit": "ns", "round": k, "value": each} for k, each in medians]

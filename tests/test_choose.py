@@ -1,0 +1,120 @@
+"""A need is answered by what was measured: the planted best is found, and what is not known is said."""
+
+import math
+from typing import Any
+
+import pytest
+
+from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED
+from ipclab.choose.need import of, read
+from ipclab.errors import UsageError
+from tests.needs import Plant, asked
+
+RING, UNIX, TCP = (
+    Plant({64: 500, 65536: 40_000}),
+    Plant({64: 2_000, 65536: 20_000}),
+    Plant({64: 6_000, 65536: 60_000}, demands=()),
+)
+THREE = {"ring": RING, "unix": UNIX, "tcp": TCP}
+TWIN = {**THREE, "twin": Plant({64: 500, 65536: 40_000})}
+SPIN = {**THREE, "spin": Plant({64: 200, 65536: 30_000}, cpu=2.0)}
+LONG = {**THREE, "jumpy": Plant({64: 300, 65536: 10_000}, tail=500)}
+LOSSY = {**THREE, "lossy": Plant({64: 100, 65536: 100}, lost=3), "drops": Plant({64: 110, 65536: 100}, drops=True)}
+SHORT = {**THREE, "short": Plant({64: 100}, longest=8192)}
+FAN = {**THREE, "fan": Plant({64: 50}, at={"consumers": 8}), "slow fan": Plant({64: 900}, at={"consumers": 8})}
+MIX = {"size": {"64": 9, "65536": 1}}
+NEEDS: dict[str, tuple[Any, Any, str, set[str]]] = {
+    "the fastest at a measured size": (THREE, {"size": 64}, ANSWERED, {"ring"}),
+    "another one at another size": (THREE, {"size": "64KiB"}, ANSWERED, {"unix"}),
+    "a size between": (THREE, {"size": 1024}, UNDECIDED, set()),
+    "a tie": (TWIN, {"size": 64}, ANSWERED, {"ring", "twin"}),
+    "a must-have that excludes the fastest": (THREE, {"size": 64, "must": ["across-hosts"]}, ANSWERED, {"tcp"}),
+    "no loss": (LOSSY, {"size": 64, "must": ["no-loss"]}, ANSWERED, {"ring"}),
+    "nothing fits": (THREE, {"size": 64, "rate": 1000, "deadline_us": 0.5}, NOTHING, set()),
+    "a deadline that the fastest misses": (LONG, {"size": 64, "rate": 1000, "deadline_us": 50}, ANSWERED, {"ring"}),
+    "a rate that one keeps up with": (THREE, {"size": 64, "rate": 1_000_000}, ANSWERED, {"ring"}),
+    "a budget of CPUs": (SPIN, {"size": 64, "cpus": 1.5}, ANSWERED, {"ring"}),
+    "a mix for which the mean decides": (THREE, MIX, ANSWERED, {"unix"}),
+    "a mix of mostly small ones": (THREE, {"size": "64:999,65536:1"}, ANSWERED, {"ring"}),
+    "a size that one cannot have": (SHORT, {"size": "64KiB"}, ANSWERED, {"unix"}),
+    "consumers that each get all": (FAN, {"size": 64, "consumers": 8}, UNDECIDED, {"fan"}),
+    "what no run has measured": (THREE, {"size": 64, "must": ["survives-writer-crash"]}, UNDECIDED, {"ring"}),
+}
+
+
+@pytest.mark.parametrize("name", NEEDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_planted_best_is_named(name: str, seed: int) -> None:
+    plants, need, state, best = NEEDS[name]
+    found = asked(plants, need, seed)
+    assert (found.state, set(found.best)) == (state, best)
+
+
+def test_a_size_between_is_estimated_and_decides_nothing() -> None:
+    found = asked(THREE, {"size": 2048})
+    rows = found.rows.set_index("backend")
+    middle = math.sqrt(500 * 40_000)
+    assert rows.estimate["ring"].value == pytest.approx(middle, rel=0.05)
+    assert rows.estimate["ring"].kind == "estimate"
+    assert set(rows.status) == {"not measured"}
+    assert set(found.missing["size"]) == {2048}
+    assert found.seconds == pytest.approx(found.missing.launches.sum() * 0.05)
+
+
+def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide() -> None:
+    close = {"one": Plant({64: 1000}), "other": Plant({64: 1060})}
+    found = asked(close, {"size": 64}, scatter=0.15)
+    assert (found.state, set(found.best)) == (UNDECIDED, {"one", "other"})
+    assert 0 < found.launches < math.inf
+    assert asked(close, {"size": 64}, scatter=0.01).best == ["one"]
+
+
+def test_where_another_one_becomes_the_fastest() -> None:
+    crossed = asked(THREE, {"size": 64}).crossings
+    assert [tuple(row) for row in crossed[["below", "above", "low", "high"]].to_numpy()] == [
+        ("ring", "unix", 64, 65536)
+    ]
+    assert crossed.about[0] == pytest.approx(64 * 1024 ** (2 / 3), rel=0.1)
+    assert asked(THREE, {"size": 64, "must": ["across-hosts"]}).crossings.empty
+
+
+def test_what_would_change_the_answer_is_named() -> None:
+    found = asked(THREE, {"size": 64, "must": ["across-hosts"]}).changes
+    told = dict(zip(found.backend, found.change, strict=True))
+    assert told["ring"] == told["unix"] == "without:across-hosts"
+    assert found[found.backend == "ring"].amount.iloc[0].value == pytest.approx(500 / 6000, rel=0.05)
+    deadline = (
+        asked(THREE, {"size": 64, "rate": 1000, "deadline_us": 50}).changes.set_index("change").amount["deadline"]
+    )
+    assert deadline.value == pytest.approx(1000, rel=0.05)
+
+
+def test_a_need_is_read_from_a_file(tmp_path) -> None:
+    file = tmp_path / "need.toml"
+    file.write_text('size = "64:9,1MiB:1"\nrate = 2000\nconsumers = 3\nmust = ["no-loss"]\n')
+    need = read(file)
+    assert need.size == {64: 0.9, 1 << 20: 0.1}
+    assert of(need.told()) == need
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"size": "many"},
+        {"size": 64, "rat": 1},
+        {"size": 64, "placement": "moon"},
+        {"size": 64, "must": ["wings"]},
+        {"size": 64, "producers": 2},
+        {"size": 64, "deadline_us": 5},
+        {"size": 64, "quantile": 0.75},
+        {"size": 64, "rate": -1},
+        {"size": 4},
+        {"size": 64, "way": "state", "must": ["no-loss"]},
+        {"size": 64, "consumers": 1.5},
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
+    with pytest.raises(UsageError) as error:
+        of(told)
+    assert "\n" not in str(error.value)
