@@ -195,8 +195,8 @@ class Backend:
     messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
     message of its channel have and what raises that, None when any length will do. The ends of its channel are MPI
     `ranks`, or else any processes. `limit` names the native echo that does the same system work, `demands` what else it
-    asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both), `look` is its colour and matplotlib
-    marker in every figure (given by their order where empty).
+    asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both), `look` is its colour and
+    matplotlib marker in every figure (given by their order where empty).
     """
 
     name: str

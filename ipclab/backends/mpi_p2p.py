@@ -58,6 +58,7 @@ backend = Backend(
     receives=INTO,
     missing=missing,
     ranks=True,
+    demands=(),
     limit="echo-shm-spin",
     look=("#8A6B00", "P"),
 )

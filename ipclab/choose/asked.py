@@ -17,13 +17,13 @@ from ipclab.frames.address import narrowed
 from ipclab.frames.contests import keeps
 from ipclab.lab.runs import choose, holds
 from ipclab.measure.progress import Progress
-from ipclab.measure.request import ALWAYS, Request
+from ipclab.measure.request import Request
 from ipclab.measure.session import measure as measured
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
 from ipclab.store.run import RunFolder
-from ipclab.studies.installed import studies
+from ipclab.studies.installed import ALWAYS, studies
 from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.profile import Profile, profile
 
