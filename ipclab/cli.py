@@ -170,20 +170,27 @@ def _say_wrong(run: "RunFolder") -> None:
 @lang_option
 @format_option
 @click.option("--out", type=PATH, help="Folder of the report [default: reports/machines].")
-def compare(runs: tuple[Path, ...], langs: Words, formats: Words, out: Given) -> None:
+@click.option("--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.")
+@click.option("--table-only", is_flag=True, help="Write the table and no report.")
+def compare(runs: tuple[Path, ...], langs: Words, formats: Words, out: Given, fail_on: Words, table_only: bool) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
-    from ipclab.compare import reporting
+    from ipclab.compare import reporting, shared
     from ipclab.compare.held import chosen
+    from ipclab.plugins import chosen as named
     from ipclab.render.report import check_names, check_words
 
     _die_with_make()
     check_names(langs, formats)
+    for word in fail_on:
+        named("verdict to fail on", word, shared.FAIL_ON)
     compared = chosen(checkout(), [str(run) for run in runs])
-    check_words(langs)
+    if not table_only:
+        check_words(langs)
     target = (out or checkout().reports / reporting.FOLDER).resolve()
-    summary, files = reporting.report(checkout(), compared, langs, formats, target, Bar())
-    for line in (*summary, *map(_shown, files)):
+    found, files = reporting.report(checkout(), compared, () if table_only else langs, formats, target, Bar())
+    for line in (*shared.summary(found), shared.APART, *map(_shown, files)):
         click.echo(line)
+    shared.fail(found, fail_on)
 
 
 @commands.command()

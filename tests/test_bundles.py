@@ -246,6 +246,7 @@ from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle.unpack import unpack
 from ipclab.compare.reporting import report
+from ipclab.compare.shared import summary
 from ipclab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.measure.progress import Progress
@@ -253,7 +254,7 @@ from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Progress())
-print(compared[0])
+print(summary(compared)[0])
 print(stale(checkout(), Path(sys.argv[3])))
 next((runs[1].path / "points").rglob("*.parquet")).unlink()
 print(stale(checkout(), Path(sys.argv[3]))[0])

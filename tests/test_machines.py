@@ -12,8 +12,9 @@ import pytest
 from ipclab.compare.facts import differences
 from ipclab.compare.held import Held
 from ipclab.compare.order import fastest, order
-from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, WORSE, least_shown, names, summary
+from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, FAIL_ON, WORSE, fail, failing, least_shown, names, summary
 from ipclab.compare.shared import points as compared
+from ipclab.errors import LabError
 from ipclab.machine import FACTS, affects
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
@@ -187,6 +188,41 @@ def test_any_number_of_runs_and_a_row_for_every_point() -> None:
     pd.testing.assert_frame_equal(found, compared(runs))
 
 
+FAILING = {  # the words of --fail-on that a made-up second run fails on
+    "nothing": (STEADY, {"slower": 0, "faster": 0, "undecided": 0, "missing": 0, "limits": 0}),
+    "the mechanisms are slower": (Machine(1.5, scatter=0.01, launches=12), {"slower": 12, "limits": 0}),
+    "the machine is slower": (Machine(1.5, 1.5, scatter=0.01, launches=12), {"slower": 12, "limits": 12}),
+    "all is faster": (Machine(0.7, 0.7, scatter=0.01, launches=12), {"faster": 12, "slower": 0, "limits": 12}),
+    "too few launches": (Machine(launches=1), {"undecided": 12, "slower": 0, "limits": 0}),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_comparison_fails_on_the_verdicts_asked_for(name: str) -> None:
+    second, counts = FAILING[name]
+    found = compared([run("A", STEADY, 1), run("B", second, 2)])
+    assert {word: len(failing(found, word)) for word in counts} == counts
+    for word, count in counts.items():
+        if count:
+            with pytest.raises(LabError, match=f"{count} points fail on '{word}'") as raised:
+                fail(found, [word])
+            assert raised.value.exit_code == {"slower": 1, "faster": 1}.get(word, 3)
+        else:
+            fail(found, [word])
+
+
+def test_what_is_shown_decides_the_exit_code_before_what_is_not() -> None:
+    found = compared([run("A", STEADY, 1), run("B", Machine(1.5, 1.5, scatter=0.01, launches=12), 2)])
+    with pytest.raises(LabError) as raised:
+        fail(found, [*reversed(FAIL_ON)])
+    assert raised.value.exit_code == 1
+
+
+def test_points_of_one_run_only_are_missing() -> None:
+    found = compared([run("A", STEADY, 1), run("B", STEADY, 2, [*points()[:5], *limits()])])
+    assert len(failing(found, "missing")) == len(points()) - 5
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -194,6 +230,7 @@ def test_any_number_of_runs_and_a_row_for_every_point() -> None:
         (["compare", str(OLD), str(OLD)], "cannot be compared with itself"),
         (["compare", str(OLD), "nowhere"], "is no run"),
         (["compare", str(OLD), str(OLD), "--lang", "kr"], "there are ko, zh, en"),
+        (["compare", str(OLD), str(OLD), "--fail-on", "slowr"], "did you mean 'slower'?"),
         (["bundle", "nowhere", "x"], "is no run"),
         (["import", "nowhere"], "is no file"),
     ],

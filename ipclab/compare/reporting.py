@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ipclab.compare.held import held
-from ipclab.compare.shared import points, summary
+from ipclab.compare.shared import points
 from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
 from ipclab.render.report import DATA, Job, Target, notebooks_of, run_jobs
@@ -19,10 +21,11 @@ TABLE = "comparison.csv"
 
 def report(
     paths: Paths, runs: Sequence[RunFolder], langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress
-) -> tuple[list[str], list[Path]]:
-    """Render the comparison of `runs` below `out`/<lang> with its table; return a line for each pair, and the files.
+) -> tuple[pd.DataFrame, list[Path]]:
+    """Render the comparison of `runs` below `out`/<lang> with its table; return that table and the files.
 
-    Raises `LabError` when a notebook fails, or when a run is not what was measured.
+    Without `langs` there is the table alone. Raises `LabError` when a notebook fails, or when a run is not what was
+    measured.
     """
     for run in runs:
         run.checked()
@@ -33,6 +36,8 @@ def report(
         launches=["/".join(map(str, pair)) if isinstance(pair, tuple) else "" for pair in found.launches],
     )
     write_whole(table, rows.to_csv(index=False, lineterminator="\n", float_format="%.4g").encode())
+    if not langs:
+        return found, [table]
     about: dict[str, Any] = {"date": max(run.about["begun"] for run in runs), "run": " ".join(run.id for run in runs)}
     about["attachments"] = {TABLE: f"../{DATA}/{TABLE}"}
     told, folder = {"runs": [str(run.path) for run in runs]}, paths.data / "executed" / FOLDER
@@ -43,4 +48,4 @@ def report(
     ]
     made = run_jobs([jobs], Target(tuple(formats), out, out / "figures"), progress)
     write_manifest(paths, runs, out, [*made, table])
-    return summary(found), made
+    return found, [*made, table]

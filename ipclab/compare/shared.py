@@ -11,11 +11,23 @@ import numpy as np
 import pandas as pd
 
 from ipclab.compare.held import BOUNDS, HEAD, Held
+from ipclab.errors import LabError
 from ipclab.stats import judge
-from ipclab.stats.compare import EQUIVALENCE, NOT_COMPARABLE, UNDECIDED, VERDICTS, Side, compare_runs, together
+from ipclab.stats.compare import (
+    EQUIVALENCE,
+    FASTER,
+    NOT_COMPARABLE,
+    SLOWER,
+    UNDECIDED,
+    VERDICTS,
+    Side,
+    compare_runs,
+    together,
+)
 from ipclab.stats.quantity import Quantity
 
 LIMITS = "limits"
+CHANGED, UNKNOWN = 1, 3  # exit codes, those of `ipclab ab`
 KEY = ["study", "point", "op"]
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
@@ -24,6 +36,8 @@ USES = {judge.BELOW: BETTER, judge.ABOVE: WORSE, judge.INSIDE: ALIKE, judge.UNDE
 USES |= {judge.NOT_TESTED: judge.NOT_TESTED}
 KNOWN = ("verdict", "reason", "ratio", "low", "high", "detectable", "launches")
 USE = ("limit", "use", "use_low", "use_high", "used")
+FAIL_ON = {"slower": CHANGED, "faster": CHANGED, "undecided": UNKNOWN, "missing": UNKNOWN, LIMITS: UNKNOWN}
+APART = "runs share no rounds: less than two sessions' luck (here taken as 5 %) is not shown; ipclab ab interleaves"
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 
@@ -60,6 +74,29 @@ def summary(found: pd.DataFrame) -> list[str]:
         counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
         lines.append(f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only")
     return lines
+
+
+def failing(found: pd.DataFrame, word: str) -> pd.DataFrame:
+    """Return the rows of `points` that fail on a word of `FAIL_ON`.
+
+    `missing` are points of one run only, `limits` those of the limits that differ: then the machine changed. The other
+    words are verdicts of all other points; `undecided` holds those that were not tested, too.
+    """
+    if word == LIMITS:
+        return found[(found.study == LIMITS) & found.verdict.isin([FASTER, SLOWER])]
+    verdicts = {"undecided": [UNDECIDED, judge.NOT_TESTED], "missing": [ONLY_FIRST, ONLY_SECOND]}.get(word, [word])
+    return found[(found.study != LIMITS) & found.verdict.isin(verdicts)]
+
+
+def fail(found: pd.DataFrame, on: Sequence[str]) -> None:
+    """Raise `LabError`, its exit code that of the first word of `FAIL_ON` for which rows of `points` fail, if any."""
+    for word in sorted(on, key=lambda each: FAIL_ON[each]):
+        if len(rows := failing(found, word)):
+            first = rows.iloc[0]
+            why = f"first {first.study} {first.point} {first.op} of {first.second}"
+            error = LabError(f"{len(rows)} points fail on {word!r}", why, "see the table")
+            error.exit_code = FAIL_ON[word]
+            raise error
 
 
 def least_shown(found: pd.DataFrame) -> int | None:
