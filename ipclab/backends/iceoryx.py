@@ -16,6 +16,7 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 
 MICROSECOND = 1_000
 ASK_SECONDS = 20e-6
+INTERRUPTED = "InterruptSignal"  # as by SIGCONT: a wait of a stopped process ends when it goes on
 iceoryx2 = optional("iceoryx2")
 
 
@@ -120,7 +121,11 @@ class _IceoryxChannel(Channel):
 
     def _block(self, left_ns: int) -> bool:
         # None left would mean for ever: the time becomes a socket's option (socket(7), SO_RCVTIMEO).
-        self.ports["listener"].timed_wait(iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns)))
+        try:
+            self.ports["listener"].timed_wait(iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns)))
+        except iceoryx2.ListenerWaitError as error:
+            if str(error) != INTERRUPTED:
+                raise
         return self._ready()
 
     def _give_back(self) -> None:

@@ -37,7 +37,7 @@ class SeqlockBuffer:
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
-        words, sequence = self.words, self.words[SEQUENCE]
+        words, sequence = self.words, self.words[SEQUENCE] & ~1  # odd where a writer was killed inside a write
         words[SEQUENCE] = sequence + 1
         self.buffer[START : START + size] = data
         words[LENGTH] = size

@@ -55,19 +55,23 @@ def consumer(number: int) -> str:
     return f"consumer {number + 1}"
 
 
-def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: str) -> Way:
-    """Return this process's end of a stream of messages of at most `capacity` bytes, once all have joined."""
+def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = "") -> Way:
+    """Return this process's end of a stream of messages of at most `capacity` bytes, once all have joined.
+
+    `part` tells several streams of one launch apart.
+    """
     known = find(backend)
     store, channel = store_of(known), channel_of(known)
     if store:
-        way = _by_store(worker, store, StorePlace(worker.prefix, worker.folder, capacity, readers=consumers))
+        place = StorePlace(worker.prefix, worker.folder, capacity, readers=consumers, part=part)
+        way = _by_store(worker, store, place)
     elif channel is None:
         raise TypeError(f"{backend} has no stream")
     else:
         alone = consumers == 1 or (sharing == ONE and channel.shares)
-        parts = [""] if alone else [f"{number}-" for number in range(consumers)]
+        parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
         where = worker.prefix, worker.folder, capacity, known.waits[0]
-        places = [Place(*where, part=part, comm=worker.comm) for part in parts]
+        places = [Place(*where, part=each, comm=worker.comm) for each in parts]
         way = _by_channels(worker, channel, places, consumers, sharing)
     worker.meet()
     return way

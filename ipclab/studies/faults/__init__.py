@@ -1,0 +1,86 @@
+"""The fault study: what a process sees of a peer that is killed, stopped or slow, by mechanism."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ipclab.backends import installed as registry
+from ipclab.backends.interface import Backend
+from ipclab.errors import UsageError
+from ipclab.store.point import Point
+from ipclab.studies.faults.ends import BESIDE
+from ipclab.studies.faults.locks import has_lock
+from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.stream.ways import PRODUCER, channel_of, consumer, store_of
+
+FAULTS = ("killed-idle", "killed-writing", "killed-reading", "stopped-writing", "stopped-reading", "slow-reading")
+LOCKED = "killed-locked"
+SIZE, LEAST_SIZE = 65_536, 16
+LAUNCHES = {"smoke": 2, "quick": 5, "standard": 20, "full": 60}  # each has one fault
+DEADLINE_NS, LONG_DEADLINE_NS = 100_000_000, 1_000_000_000
+
+
+class FaultsStudy(Study):
+    """A producer and its consumers, of which one is hit; a writer and a reader of a store with a lock."""
+
+    name = "faults"
+    named_only = ("smoke", "quick")
+    factors: ClassVar = {"fault": (*FAULTS, LOCKED)}
+
+    def backends(self) -> tuple[str, ...]:
+        return tuple(_found())
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with a launch for each fault, disturbed or not."""
+        launches = LAUNCHES.get(profile.name, profile.least_launches)
+        return replace(profile, least_launches=launches, most_launches=launches)
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        size = max(sweep.sizes or (SIZE,))
+        if size < LEAST_SIZE:
+            why = "a message begins and ends with its number"
+            raise UsageError(f"messages of {size} bytes", why, f"give {LEAST_SIZE} bytes or more")
+        found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
+        faults = sweep.levels.get("fault", (*FAULTS, LOCKED))
+        pinned = [placement for placement in profile.placements if placement != "free"]
+        known: dict[str, Sequence[Any]] = {
+            "messages": [name for name, backend in found.items() if carries(backend)],
+            "locked": [name for name, backend in found.items() if has_lock(backend)],
+            "faults": [fault for fault in faults if fault != LOCKED],
+            "locking": [fault for fault in faults if fault == LOCKED],
+            "cross": (pinned or [*profile.placements])[-1:],
+        }
+
+        def sized(levels: Levels) -> Levels:
+            most = found[levels["backend"]].longest()
+            return {**levels, "size": min(size, most[0]) if most else size}
+
+        return self.of_arms(found, sized, **known)
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        return registry.backend(point.backend).missing()
+
+    def shared_memory(self, point: Point) -> int:
+        """Return room for the rings of two consumers, and for those of the new peer."""
+        return 3 * 8 * (2 * point.size_bytes + (1 << 18))
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""
+        fault = str(point.levels["fault"])
+        deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
+        plan = {"backend": point.backend, "size": point.size_bytes, "fault": fault, "seed": seed}
+        plan |= {"deadline_ns": deadline}
+        names = [PRODUCER, *(consumer(number) for number in range(2 if fault in BESIDE else 1))]
+        here = f"ipclab.studies.faults.{'locks' if fault == LOCKED else 'ends'}:run"
+        return [Role(name, here, plan, placement.role(index)) for index, name in enumerate(names)]
+
+
+def carries(backend: Backend) -> bool:
+    """Tell whether messages stream over `backend` from one process to another; MPI ends all ranks with one."""
+    return not backend.ranks and bool(channel_of(backend) or store_of(backend))
+
+
+def _found() -> dict[str, Backend]:
+    there = {name: backend for name, backend in registry.backends().items() if not backend.missing()}
+    return {name: each for name, each in there.items() if carries(each) or has_lock(each)}

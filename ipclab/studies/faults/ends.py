@@ -1,0 +1,308 @@
+"""The processes of a planted fault: who keeps the victim, and who must live with what happens to it."""
+
+import random
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+
+from ipclab.backends.interface import Channel
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Worker
+from ipclab.studies.faults.left import left
+from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, message, number_of, outcome, shares
+from ipclab.studies.faults.victim import DONE, LATEST, OVER, READY, WRONG, Victim
+from ipclab.studies.stream.ways import EACH, PRODUCER, WAIT_NS, Way, consumer, join
+
+FIRST, SECOND = consumer(0), consumer(1)
+BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
+NOTICED, WATCHED, RECOVERED, GAP, LONGEST = "noticed", "watched", "recovered", "gap", "longest-gap"
+LOSSES, LEFT, VICTIM = "messages", "left", "victim"
+PACE, SLOW = 0.0002, 0.002  # seconds after each message, of a sender and of a slow receiver
+SLACK_NS = round(LATEST * 1e9)
+WATCH_NS = 200_000_000  # enough for several looks whether the peer's process lives
+STOP, SLOWNESS = 1.2, 0.6  # deadlines that a stop, or a slow peer, lasts
+LAST = -1  # the number of the message after the last one
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A point's levels, and how long one waits for a peer to which something has happened."""
+
+    backend: str
+    size: int
+    fault: str
+    seed: int
+    deadline_ns: int
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether the fault happens to the producer."""
+        return self.fault in ("killed-idle", "killed-writing", "stopped-writing")
+
+    @property
+    def consumers(self) -> int:
+        """Return how many consumers there are."""
+        return 2 if self.fault in BESIDE else 1
+
+    @property
+    def lasts_ns(self) -> int:
+        """Return for how long a peer is stopped or slow."""
+        return round((SLOWNESS if self.fault == "slow-reading" else STOP) * self.deadline_ns)
+
+    def chance(self, worker: Worker) -> random.Random:
+        """Return where the moment of the launch's fault comes from."""
+        return random.Random(f"{self.seed} {worker.prefix.rpartition('-')[2]} {self.backend} {self.fault}")
+
+    def joined(self, worker: Worker, part: str = "") -> Way:
+        """Return the worker's end of a stream; a part beside the first has one consumer."""
+        return join(worker, self.backend, self.size, 1 if part else self.consumers, EACH, part)
+
+
+def run(worker: Worker, **plan: Any) -> None:
+    """Be one process of a launch in which the fault of the plan is planted."""
+    how = Plan(**plan)
+    kills, hit = how.fault.startswith("killed"), PRODUCER if how.writes else FIRST
+    if worker.role == hit:
+        work, keeps = (DYING[how.fault], killed) if kills else (_send if how.writes else _receive, held_up)
+        keeps(worker, how, Victim(partial(work, worker, how), how.chance(worker)))
+    else:
+        with closing(how.joined(worker)) as way:
+            LIVING[how.fault, worker.role](Survivor(worker, how, way))
+    worker.meet()
+    if worker.role == hit:
+        worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
+    if kills:
+        again(worker, how)
+
+
+def killed(worker: Worker, how: Plan, victim: Victim) -> None:
+    """Kill the victim, and say when that was and how many messages it was done with."""
+    at = victim.killed()
+    worker.meet(at=at, done=victim.tally[DONE])
+
+
+def held_up(worker: Worker, how: Plan, victim: Victim) -> None:
+    """Stop the victim for a while, or leave it as slow as it is, until it is done."""
+    at = clock()
+    if how.fault == "slow-reading":
+        time.sleep(how.lasts_ns / 1e9)
+    else:
+        at = victim.stop(how.lasts_ns / 1e9)
+    victim.end()
+    worker.outcome.counters[VICTIM] = {"failed": float(victim.tally[WRONG])}
+    worker.meet(at=at, done=victim.tally[DONE])
+
+
+def again(worker: Worker, how: Plan) -> None:
+    """Begin anew with a new peer, which runs already, and keep how long it is until it has the first message."""
+    begun = clock()
+    with closing(how.joined(worker, "again-")) as way:
+        if worker.role == PRODUCER:
+            way.tell(message(0, how.size))
+        elif number_of(way.recv(WAIT_NS), how.size) != 0:
+            raise ValueError("the first message of the new peer is torn")
+        told = worker.meet(at=clock())
+    if worker.role == FIRST:
+        keep(worker, RECOVERED, np.array([told[FIRST]["at"] - begun]))
+
+
+def _idle(worker: Worker, how: Plan, tally: memoryview) -> None:
+    way = how.joined(worker)
+    way.tell(message(0, how.size))
+    time.sleep(LATEST)  # whatever sends it has the time to
+    tally[DONE], tally[READY] = 1, 1
+    while True:
+        time.sleep(1)
+
+
+def _writing(worker: Worker, how: Plan, tally: memoryview) -> None:
+    way = how.joined(worker)
+    tally[READY] = 1
+    while True:
+        way.tell(message(tally[DONE], how.size))
+        tally[DONE] += 1
+
+
+def _reading(worker: Worker, how: Plan, tally: memoryview) -> None:
+    way = how.joined(worker)
+    tally[READY] = 1
+    while True:
+        way.recv(WAIT_NS)
+        tally[DONE] += 1
+
+
+def _send(worker: Worker, how: Plan, tally: memoryview) -> None:
+    way = how.joined(worker)
+
+    def send() -> None:
+        over = tally[OVER]
+        way.tell(message(LAST if over else tally[DONE], how.size))
+        if over:
+            raise StopIteration
+        tally[DONE] += 1
+        time.sleep(PACE)
+
+    _until_over(worker, way, tally, send)
+
+
+def _receive(worker: Worker, how: Plan, tally: memoryview) -> None:
+    way = how.joined(worker)
+
+    def receive() -> None:
+        if number_of(way.recv(WAIT_NS), how.size) == LAST:
+            raise StopIteration
+        tally[DONE] += 1
+        if how.fault == "slow-reading" and not tally[OVER]:
+            time.sleep(SLOW)
+
+    _until_over(worker, way, tally, receive)
+
+
+def _until_over(worker: Worker, way: Way, tally: memoryview, attempt: Callable[[], None]) -> None:
+    with closing(way):
+        tally[READY] = 1
+        if outcome(attempt)[0] != WELL:
+            tally[WRONG] = 1
+            way.close()  # before the others are met, who may wait for it
+        worker.meet()
+
+
+class Survivor:
+    """A process to whose peer something happens, and what it sees of that."""
+
+    def __init__(self, worker: Worker, how: Plan, way: Way) -> None:
+        self.worker, self.how, self.way = worker, how, way
+        self.seen: Numbers = []
+        self.end = way.ends[0]
+
+    def receive(self, timeout_ns: int) -> None:
+        """Receive the next message."""
+        self.seen.append(number_of(self.way.recv(timeout_ns), self.how.size))
+
+    def face(self, attempt: Callable[[], None]) -> tuple[str, int]:
+        """Go on by `attempt` until the fault shows by the mechanism alone; return how, and the clock (ns) then."""
+        if isinstance(self.end, Channel):
+            self.peer, self.end.peer = self.end.peer, None
+        kind, at = outcome(attempt, lambda: getattr(self.end, "filled", 0))
+        self.worker.outcome.counters[NOTICED] = shares(kind)
+        return kind, at
+
+    def watch(self, attempt: Callable[[], None], kind: str, noticed_ns: int) -> None:
+        """Keep when the mechanism noticed, or else how long a watch over the peer's process takes to."""
+        keep(self.worker, NOTICED, np.array([noticed_ns]))
+        if not isinstance(self.end, Channel):
+            return
+        if kind == SILENCE:
+            self.end.peer, begun = self.peer, clock()
+            kind, at = outcome(attempt)
+            noticed_ns = at - begun
+        keep(self.worker, WATCHED, np.array([noticed_ns]))
+        self.worker.outcome.counters[WATCHED] = shares(kind)
+
+    def account(self, accepted: int, seen: Numbers) -> None:
+        """Keep what became of `accepted` messages."""
+        self.worker.outcome.counters[LOSSES] = became(accepted, seen)
+
+
+def _beside_idle(one: Survivor) -> None:
+    kind, at = one.face(lambda: one.receive(one.how.deadline_ns + SLACK_NS))
+    one.watch(lambda: one.receive(WATCH_NS), kind, at - one.worker.meet()[PRODUCER]["at"])
+    one.account(1, one.seen)
+
+
+def _beside_writing(one: Survivor) -> None:
+    told = one.worker.meet()[PRODUCER]  # nothing is received before: what was on its way is all there
+    kind, at = one.face(lambda: one.receive(one.how.deadline_ns))
+    one.account(told["done"], one.seen)
+    one.watch(lambda: one.receive(WATCH_NS), kind, at - told["at"])
+
+
+def _beside_reading(one: Survivor) -> None:
+    sent, until = 0, clock() + one.how.deadline_ns + SLACK_NS
+
+    def send() -> None:
+        nonlocal sent
+        if (left_ns := until - clock()) <= 0:
+            raise TimeoutError
+        one.way.offer(message(sent, one.how.size), left_ns)
+        sent += 1
+        time.sleep(PACE)
+
+    kind, at = one.face(send)
+    told = one.worker.meet()[FIRST]
+    one.account(sent, [*range(told["done"])])
+    until = clock() + WATCH_NS
+    one.watch(send, kind, at - told["at"])
+
+
+def _beside_stopped(one: Survivor) -> None:
+    """Receive up to the last message, waiting half a deadline for each; one that passes is what is seen of the stop."""
+
+    def receive() -> None:
+        one.receive(one.how.deadline_ns // 2)
+        if one.seen[-1] == LAST:
+            raise StopIteration
+
+    kind, at = one.face(receive)
+    with suppress(OSError):
+        while kind == SILENCE and one.seen[-1:] not in ([LAST], [None]):
+            one.receive(WAIT_NS)
+    if one.seen[-1:] != [LAST]:
+        one.way.close()  # no more of it can be understood: let the sender know
+    _settle(one, kind, at, PRODUCER, lambda done: (done, [number for number in one.seen if number != LAST]))
+
+
+def _settle(one: Survivor, kind: str, at: int, hit: str, told: Callable[[int], tuple[int, Numbers]]) -> None:
+    one.worker.meet()  # with the victim: nothing is closed under it
+    about = one.worker.meet()[hit]
+    keep(one.worker, NOTICED, np.array([at - about["at"]]))
+    one.account(*told(about["done"]))
+
+
+def _beside_held_up(one: Survivor) -> None:
+    """Send to both consumers at a steady pace for as long as one is stopped or slow, and then the last message."""
+    sent, until = 0, clock() + one.how.lasts_ns + 2 * SLACK_NS
+
+    def send() -> None:
+        nonlocal sent
+        if clock() > until:
+            raise TimeoutError
+        one.way.tell(message(sent, one.how.size))
+        sent += 1
+        time.sleep(PACE)
+
+    kind, at = one.face(send)
+    one.way.tell(message(LAST, one.how.size))
+    _settle(one, kind, at, FIRST, lambda done: (sent, [*range(done)]))
+
+
+def _other(one: Survivor) -> None:
+    """Receive beside the one that is stopped or slow; keep the time between two messages."""
+    stamps = []
+    with suppress(OSError):
+        while one.seen[-1:] != [LAST]:
+            one.receive(WAIT_NS)
+            stamps.append(clock())
+    one.worker.meet()
+    one.worker.meet()
+    gaps = [late - early for early, late in pairwise(stamps)]
+    keep(one.worker, GAP, np.array(gaps, np.int64))
+    keep(one.worker, LONGEST, np.array([max(gaps)]))
+
+
+DYING = {"killed-idle": _idle, "killed-writing": _writing, "killed-reading": _reading}
+LIVING: dict[tuple[str, str], Callable[[Survivor], None]] = {
+    ("killed-idle", FIRST): _beside_idle,
+    ("killed-writing", FIRST): _beside_writing,
+    ("killed-reading", PRODUCER): _beside_reading,
+    ("stopped-writing", FIRST): _beside_stopped,
+    **{(fault, PRODUCER): _beside_held_up for fault in BESIDE},
+    **{(fault, SECOND): _other for fault in BESIDE},
+}

@@ -1,0 +1,114 @@
+"""A shared store whose writer is killed inside a write: what a reader gets, and when a new writer is of use."""
+
+import time
+from contextlib import closing
+from functools import partial
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+
+from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Backend, Store, StorePlace
+from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
+from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Worker
+from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
+from ipclab.studies.faults.left import left
+from ipclab.studies.faults.seen import HALF, OLD, WELL, message, number_of, outcome, shares
+from ipclab.studies.faults.victim import READY, Victim
+from ipclab.studies.stream.ways import PRODUCER, WAIT_NS
+
+
+def has_lock(backend: Backend) -> bool:
+    """Tell whether a store of `backend` has a lock, or what does its work, that a writer can die with."""
+    return backend.store is not None and issubclass(backend.store, LmdbStore | SegmentStore)
+
+
+def run(worker: Worker, **plan: Any) -> None:
+    """Be the writer's keeper, who writes after it, or the reader."""
+    how = Plan(**plan)
+    kind, place = find(how.backend).store, StorePlace(worker.prefix, worker.folder, how.size)
+    if kind is None:
+        raise TypeError(f"{how.backend} has no store")
+    (_inherit if worker.role == PRODUCER else _read)(worker, how, kind, place)
+
+
+def _inherit(worker: Worker, how: Plan, kind: type[Store], place: StorePlace) -> None:
+    victim = Victim(partial(_hold, worker, how, kind, place), how.chance(worker))
+    at = victim.killed()
+    worker.meet(at=at)
+    worker.meet()
+    begun = clock()
+    _write_after(kind, place, message(1, how.size))
+    worker.meet(begun=begun)
+    worker.meet()
+    worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
+
+
+def _hold(worker: Worker, how: Plan, kind: type[Store], place: StorePlace, tally: memoryview) -> None:
+    """Write once; begin to write again, and stay halfway."""
+    store = kind(place, True)
+    worker.meet(address=store.address)
+    store.accept(WAIT_NS)
+    store.write(message(0, how.size), WAIT_NS)
+    for _ in ("written", "read"):
+        worker.meet()
+    if isinstance(store, LmdbStore):
+        begun = store.environment.begin(write=True)
+        begun.put(KEY, message(1, how.size))
+        begun.put(VERSION, (2).to_bytes(8, "little"))
+    elif isinstance(store, SegmentStore):
+        store.content.words[SEQUENCE] += 1
+        store.content.buffer[START : START + how.size // 2] = message(1, how.size)[: how.size // 2]
+    tally[READY] = 1
+    while True:
+        time.sleep(1)
+
+
+def _write_after(kind: type[Store], place: StorePlace, data: bytes) -> None:
+    """Write version 2 as a process that found the store."""
+    if issubclass(kind, LmdbStore):
+        import lmdb
+
+        database = lmdb.open(str(place.path("lmdb")), map_size=kind.map_bytes, create=False, sync=False)
+        with database as environment, environment.begin(write=True) as transaction:
+            transaction.put(KEY, data)
+            transaction.put(VERSION, (2).to_bytes(8, "little"))
+        return
+    with closing(kind(place, False)) as store:
+        store.write(data, WAIT_NS)
+
+
+def _read(worker: Worker, how: Plan, kind: type[Store], place: StorePlace) -> None:
+    address = worker.meet()[PRODUCER]["address"]
+    with closing(kind(place, False)) as store:
+        store.address = address
+        store.accept(WAIT_NS)
+        worker.meet()
+        store.read(0, WAIT_NS)
+        worker.meet()
+        killed = worker.meet()[PRODUCER]["at"]
+        seen, noticed = _looked(store, how, 0, OLD)
+        worker.meet()
+        wrote, got = _looked(store, how, 1, RECOVERED)
+        begun = worker.meet()[PRODUCER]["begun"]
+    worker.meet()
+    worker.outcome.counters |= {NOTICED: shares(seen), RECOVERED: {"yes": float(wrote == RECOVERED)}}
+    keep(worker, NOTICED, np.array([noticed - killed]))
+    keep(worker, RECOVERED, np.array([got - begun]))
+
+
+def _looked(store: Store, how: Plan, after: int, well: str) -> tuple[str, int]:
+    """Return how a read above version `after` ends, `well` when the content is the one expected, and when."""
+    found = ""
+
+    def look() -> None:
+        nonlocal found
+        _, data = store.read(after, how.deadline_ns + SLACK_NS)
+        found = well if number_of(data, how.size) == after else HALF
+        raise StopIteration
+
+    kind, at = outcome(look)
+    return (found if kind == WELL else kind), at
