@@ -1,19 +1,24 @@
-"""The programs of seeds 001 and 003, rebuilt from what their authors describe, in processes of their own."""
+"""The programs of seeds 001 (under `mpiexec`) and 003, rebuilt from what their authors describe."""
 
+import json
 import multiprocessing
 import os
 import pickle
+import shutil
 import struct
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing import resource_tracker, shared_memory
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 from ipclab.errors import LabError
+from ipclab.spawn import mpi
+from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.studies.round_trip import published
 
 ENTRIES, READS, READERS = (10, 100, 1_000, 10_000), 100, 3
@@ -23,30 +28,33 @@ Times = dict[str, float]  # ns by what was timed
 
 
 def shared_dict(prefix: str, folder: str) -> list[Times]:
-    """Run the program of seed 001 and return what each of its processes timed; raises `LabError` when one is silent."""
-    barrier, told = SPAWN.Barrier(1 + READERS), SPAWN.Queue()
-    processes = [
-        SPAWN.Process(target=rank, args=(number, barrier, told, prefix, folder), daemon=True)
-        for number in range(1 + READERS)
-    ]
-    for process in processes:
-        process.start()
+    """Run the program of seed 001 under `mpiexec`, as it was, and return what each of its ranks timed.
+
+    Raises `LabError` when there is no `mpiexec`, or when the program is silent or fails.
+    """
+    path, memory = mpi.mpiexec(), SHARED_MEMORY / f"{prefix}-mpi"
+    if path is None:
+        raise LabError("the program of seed 001 cannot be rebuilt", mpi.missing() or "", "")
+    ranks = mpi.command(path, 1 + READERS, [sys.executable, __file__, prefix, folder])
+    env = mpi.environment(os.environ, Path(folder), memory)
+    for each in (Path(folder), memory):
+        each.mkdir(mode=0o700)
     try:
-        return [told.get(timeout=SECONDS) for _ in processes]
-    except Empty:
-        raise LabError("the rebuilt program of seed 001 does not answer", f"{SECONDS:g} s have passed") from None
+        done = subprocess.run(ranks, env=env, capture_output=True, text=True, timeout=SECONDS, check=True)
+        return list(json.loads(done.stdout))
+    except (subprocess.SubprocessError, ValueError) as error:
+        raise LabError("the rebuilt program of seed 001 gave no times", str(error), "see 'make doctor'") from None
     finally:
-        for process in processes:
-            process.join(1)
-            process.kill()
+        shutil.rmtree(memory, ignore_errors=True)
 
 
-def rank(number: int, barrier: Any, told: Any, prefix: str, folder: str) -> None:
-    """Be a process of the rebuilt program: 0 writes, the others read; times in ns by what was timed."""
+def rank(comm: Any, prefix: str, folder: str) -> Times:
+    """Be a rank of the rebuilt program: 0 writes, the others read; return the times in ns by what was timed."""
+    number = comm.rank
     found: Times = {}
     for entries in ENTRIES:
         for name, store in {"lmdb": lmdb_store, "shared-memory": memory_store, "zmq-push": push_store}.items():
-            barrier.wait(SECONDS)
+            comm.Barrier()
             with ExitStack() as held:
                 if number == 0:
                     write, _ = store(True, f"{prefix}-{entries}", f"{folder}-{entries}", held)
@@ -54,10 +62,10 @@ def rank(number: int, barrier: Any, told: Any, prefix: str, folder: str) -> None
                         f"key_{i}": {"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3}
                         for i in range(entries)
                     }
-                barrier.wait(SECONDS)
+                comm.Barrier()
                 if number:
                     _, read = store(False, f"{prefix}-{entries}", f"{folder}-{entries}", held)
-                barrier.wait(SECONDS)
+                comm.Barrier()
                 if number == 0:
                     if store is push_store:
                         time.sleep(0.3)  # a reader that has not connected yet would get nothing
@@ -65,15 +73,15 @@ def rank(number: int, barrier: Any, told: Any, prefix: str, folder: str) -> None
                     for _ in range(READS * READERS if store is push_store else 1):
                         write(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
                     found[f"001 write {name} {entries}"] = time.perf_counter_ns() - start
-                barrier.wait(SECONDS)
+                comm.Barrier()
                 if number:
                     start = time.perf_counter_ns()
                     for _ in range(READS):
                         result = pickle.loads(read())
                     found[f"001 read {name} {entries}"] = (time.perf_counter_ns() - start) / READS
                     del result
-                barrier.wait(SECONDS)
-    told.put(found)
+                comm.Barrier()
+    return found
 
 
 def lmdb_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[Any, Any]:
@@ -178,3 +186,11 @@ def transport(backend: str, name: str, serves: bool) -> tuple[Callable[[bytes], 
     path = Path(tempfile.gettempdir()) / name.rpartition("-")[0] / f"{name.rpartition('-')[2]}-theirs"
     (link.bind if serves else link.connect)(f"ipc://{path}")
     return link.send, link.recv
+
+
+if __name__ == "__main__":
+    from mpi4py import MPI
+
+    every = MPI.COMM_WORLD.gather(rank(MPI.COMM_WORLD, *sys.argv[1:]))
+    if every:
+        print(json.dumps(every))
