@@ -5,7 +5,8 @@
 One study after the other is measured under profile smoke. A signal hits the measuring process, its fork server or any
 process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the
 run must become complete with the points that were asked for. It prints a line for each study in turn and one of counts,
-and exits with 1 if anything was left, a run was incomplete, a traceback was printed, or a decoy was removed.
+and exits with 1 if anything was left (names, files, kernel objects), a run was incomplete, a point that was finished is
+lost, a traceback was printed, or a decoy was removed.
 """
 
 import os
@@ -21,9 +22,13 @@ from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 
-from ipclab.measure.request import Request, levels
+from ipclab.errors import UsageError
+from ipclab.measure.request import ALWAYS, Request, levels
+from ipclab.plugins import chosen
 from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.owned import kernel_objects
 from ipclab.store import run as folder
+from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -32,7 +37,7 @@ EACH = 20  # signals, before a run is left alone
 FEWER = {  # points: a level that leaves every mechanism in
     **{"payload": "placement=cross", "shared_dict": "entries=100", "multiplexer": "threshold=4096"},
     **{"round_trip": "placement=free", "file_io": "threads=2"},
-    **{"stream": "work_ns=10000", "faults": "fault=killed-idle"},
+    **{"stream": "placement=cross", "faults": "fault=killed-idle"},
 }
 
 
@@ -49,16 +54,17 @@ def children(pid: int) -> list[int]:
     return found + [each for child in found for each in children(child)]
 
 
-def hit(measuring: "subprocess.Popen[str]", chance: random.Random) -> bool:
-    """Send a signal at a random moment; tell whether there was still something to hit."""
+def hit(measuring: "subprocess.Popen[str]", chance: random.Random) -> int:
+    """Send a signal at a random moment and return which; 0 when there was nothing to hit any more."""
     try:
         measuring.wait(chance.uniform(0.3, LONGEST))
     except subprocess.TimeoutExpired:
         victim = chance.choice([measuring.pid, chance.choice([measuring.pid, *children(measuring.pid)])])
+        number = chance.choice(SIGNALS) if victim == measuring.pid else signal.SIGKILL
         with suppress(ProcessLookupError):
-            os.kill(victim, chance.choice(SIGNALS) if victim == measuring.pid else signal.SIGKILL)
-        return True
-    return False
+            os.kill(victim, number)
+        return number
+    return 0
 
 
 def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter[str]:
@@ -78,15 +84,19 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
         FEWER[study],
     ]
     tally: Counter[str] = Counter()
+    before, finished = kernel_objects(), set[Path]()
     for _ in range(5 * EACH):
         measuring = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        tally["signals"] += tally["signals"] < count and hit(measuring, chance)
+        sent = hit(measuring, chance) if tally["signals"] < count else 0
+        tally += Counter(signals=sent > 0, kills=sent == signal.SIGKILL)
         said, _ = measuring.communicate(timeout=600)
         if measuring.returncode == 0:
             tally["runs"] += 1
             tally["incomplete"] += not whole(study, data)
-        left = leavings(measuring.pid, temporary, data)
-        tally += Counter(left=len(left), tracebacks="Traceback" in said)
+        left = leavings(measuring.pid, temporary, data, before)
+        now = {*data.glob("runs/*/*/points/*/*.parquet")}
+        lost, finished = finished - now, now if measuring.returncode else set()
+        tally += Counter(left=len(left), tracebacks="Traceback" in said, lost=len(lost) * bool(measuring.returncode))
         if left or "Traceback" in said:
             print(said, left, flush=True)
         if measuring.returncode == 0 and tally["signals"] == count:
@@ -108,35 +118,47 @@ def whole(study: str, data: Path) -> bool:
 def main() -> int:
     """Send the signals and count what went wrong."""
     count, seed = (int(word) for word in (sys.argv[1:3] + ["200", "1"][len(sys.argv) - 1 :])[:2])
-    studies = cycle(sys.argv[3:] or FEWER)  # each of which measures the limits too
+    for name in sys.argv[3:]:
+        chosen("study", name, FEWER)
+    if unknown := studies().keys() - FEWER.keys() - {*ALWAYS}:
+        raise UsageError(f"no level is known that makes {', '.join(sorted(unknown))} small", "", "add one to FEWER")
+    turns = cycle(sys.argv[3:] or FEWER)  # each of which measures the limits too
     chance, top = random.Random(seed), Path(tempfile.mkdtemp(prefix="signals-"))
     decoy = SHARED_MEMORY / f"ipclab-1-{os.getpid():016x}-1-decoy"
     (top / "tmp").mkdir()
     decoy.touch()
     tally: Counter[str] = Counter()
     while tally["signals"] < count:
-        study = next(studies)
+        study = next(turns)
         tally += (now := measure(study, min(EACH, count - tally["signals"]), chance, top))
         print(f"{study}: {dict(now)}", flush=True)
     lost = not decoy.exists()
     decoy.unlink(missing_ok=True)
-    names = ("signals", "runs", "incomplete", "left", "tracebacks")
+    names = ("signals", "kills", "runs", "incomplete", "lost", "left", "tracebacks")
     print(f"seed {seed}: { ({name: tally[name] for name in names}) }; decoy {'removed' if lost else 'there'}")
     shutil.rmtree(top)
-    return int(lost or any(tally[name] for name in names[2:]))
+    return int(lost or any(tally[name] for name in names[3:]))
 
 
-def leavings(pid: int, temporary: Path, data: Path) -> list[str]:
-    """Return what the session of process `pid` has left when its last processes have had the time to end."""
-    deadline = time.monotonic() + 20
+def leavings(pid: int, temporary: Path, data: Path, before: set[str]) -> list[str]:
+    """Return what the session of process `pid` has left when its last processes have had the time to end.
+
+    A kernel object that was there `before` is none of it, nor is one that is not there at every look.
+    """
+    deadline, objects = time.monotonic() + 20, kernel_objects()
     while True:
+        objects &= kernel_objects() - before
         shared = [entry.name for entry in SHARED_MEMORY.iterdir() if f"ipclab-{pid}-" in entry.name]
         places = [*temporary.iterdir(), *data.glob("runs/.ledger/*"), *data.glob("scratch/*")]
-        left = [*shared, *map(str, places)]
+        left = [*shared, *map(str, places), *sorted(objects)]
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)

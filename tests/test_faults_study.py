@@ -16,6 +16,7 @@ from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.owned import kernel_objects
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.studies.faults import FAULTS, LAUNCHES, LOCKED, FaultsStudy
 from ipclab.studies.faults.ends import LOSSES, NOTICED, WATCHED, Plan, Survivor, _beside_idle, _beside_writing
@@ -24,7 +25,7 @@ from ipclab.studies.faults.seen import END, ERROR, HALF, SILENCE, WELL, became, 
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
 from ipclab.studies.stream.ways import PRODUCER, Way
-from tests.commands import ROOT, kernel_objects
+from tests.commands import ROOT
 
 SIZE = 64
 KILLED = 1_000

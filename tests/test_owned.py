@@ -15,7 +15,8 @@ from ipclab.spawn.ledger import (
     close_session,
     open_session,
 )
-from tests.commands import environment, kernel_objects, left_of
+from ipclab.spawn.owned import kernel_objects
+from tests.commands import environment, left_of
 from tests.test_ledger import names
 
 OWNERS = (
