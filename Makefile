@@ -24,7 +24,7 @@ RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare measure test test-fast check-code check doctor lab clean lock reference words
+.PHONY: help setup report compare history measure test test-fast check-code check doctor lab clean lock reference words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,9 @@ report: setup ## measure this machine if needed, render the reports (RUN renders
 
 compare: setup ## compare two runs: make compare A=<run folder> B=<run folder>
 	@$(IPCLAB) compare $(if $(A),'$(A)') $(if $(B),'$(B)') --lang '$(REPORT_LANG)'
+
+history: setup ## when did this machine change? all its runs, or RUNS="<run folder> ..."
+	@$(IPCLAB) history $(RUNS) --lang '$(REPORT_LANG)'
 
 measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')

@@ -14,6 +14,8 @@ from ipclab import __version__
 from ipclab.ab.command import ab
 from ipclab.choose.command import choose
 from ipclab.errors import LabError, UsageError
+from ipclab.gather.command import gather
+from ipclab.history.command import history
 from ipclab.measure.progress import Bar
 from ipclab.paths import checkout
 
@@ -55,6 +57,8 @@ def commands() -> None:
 
 commands.add_command(ab)
 commands.add_command(choose)
+commands.add_command(gather)
+commands.add_command(history)
 
 
 @commands.command()
@@ -197,7 +201,8 @@ def compare(runs: tuple[Path, ...], langs: Words, formats: Words, out: Given, fa
 @click.argument("run", type=PATH)
 @click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
-def bundle(run: Path, file: Path, replace: bool) -> None:
+@click.option("--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why.")
+def bundle(run: Path, file: Path, replace: bool, strict: bool) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
     from ipclab.lab.runs import choose, newest_full
     from ipclab.store.bundle.pack import pack
@@ -205,8 +210,22 @@ def bundle(run: Path, file: Path, replace: bool) -> None:
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", "measure one: make measure")
+    if strict:
+        _refuse(chosen)
     held = pack(chosen, file, replace)
     click.echo(f"{_shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
+
+
+def _refuse(run: "RunFolder") -> None:
+    """Say in a line each why `run` is not fit to be gathered; raises `LabError` when there is a reason."""
+    from ipclab.gather.strict import reasons
+    from ipclab.lab.lab import Lab
+
+    told = reasons(Lab.of(run, checkout(), "en"))
+    for line in told:
+        click.echo(line)
+    if told:
+        raise LabError(f"{run.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
 
 
 @commands.command(name="import")
@@ -240,6 +259,7 @@ def doctor(seconds: float) -> None:
 def check(out: Given) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
     from ipclab.compare.reporting import FOLDER
+    from ipclab.history.reporting import FOLDER as HISTORY
     from ipclab.render.staleness import MANIFEST, runs_of, stale
     from ipclab.store.run import read
 
@@ -247,8 +267,9 @@ def check(out: Given) -> None:
     causes = stale(checkout(), folder)
     for run in runs_of(folder):
         _say_beaten(read(run))
-    if (folder / FOLDER / MANIFEST).is_file():
-        causes += stale(checkout(), folder / FOLDER)
+    for name in (FOLDER, HISTORY):
+        if (folder / name / MANIFEST).is_file():
+            causes += stale(checkout(), folder / name)
     more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
     for line in (*causes[:MOST_CAUSES], *more):
         click.echo(line)

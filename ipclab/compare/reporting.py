@@ -30,22 +30,34 @@ def report(
     for run in runs:
         run.checked()
     found = points([held(run) for run in runs])
-    table = out / DATA / TABLE
     rows = found.assign(
         levels=[" ".join(f"{name}={level}" for name, level in levels.items()) for levels in found.levels],
         launches=["/".join(map(str, pair)) if isinstance(pair, tuple) else "" for pair in found.launches],
     )
-    write_whole(table, rows.to_csv(index=False, lineterminator="\n", float_format="%.4g").encode())
+    return found, render(paths, runs, "runs", (FOLDER, TABLE, rows), langs, formats, out, progress)
+
+
+def render(
+    paths: Paths, runs: Sequence[RunFolder], parameter: str, table: tuple[str, str, pd.DataFrame], langs: Sequence[str],
+    formats: Sequence[str], out: Path, progress: Progress,
+) -> list[Path]:  # fmt: skip
+    """Render the notebooks that take several `runs` by `parameter` below `out`/<lang>; return the files.
+
+    `table` is the name of the report (also of a folder), the name of the CSV file beside it, and its rows.
+    """
+    kind, name, rows = table
+    file = out / DATA / name
+    write_whole(file, rows.to_csv(index=False, lineterminator="\n", float_format="%.4g").encode())
     if not langs:
-        return found, [table]
+        return [file]
     about: dict[str, Any] = {"date": max(run.about["begun"] for run in runs), "run": " ".join(run.id for run in runs)}
-    about["attachments"] = {TABLE: f"../{DATA}/{TABLE}"}
-    told, folder = {"runs": [str(run.path) for run in runs]}, paths.data / "executed" / FOLDER
+    about["attachments"] = {name: f"../{DATA}/{name}"}
+    told, folder = {parameter: [str(run.path) for run in runs]}, paths.data / "executed" / kind
     jobs = [
         Job(notebook, lang, folder / lang / notebook.name, {**told, "lang": lang}, {**about, "lang": lang})
-        for notebook in notebooks_of(paths, "runs")
+        for notebook in notebooks_of(paths, parameter)
         for lang in langs
     ]
     made = run_jobs([jobs], Target(tuple(formats), out, out / "figures"), progress)
-    write_manifest(paths, runs, out, [*made, table])
-    return found, [*made, table]
+    write_manifest(paths, runs, out, [*made, file])
+    return [*made, file]

@@ -4,7 +4,7 @@ import io
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,7 +53,7 @@ def encode(measured: Measured) -> bytes:
     return sink.getvalue()
 
 
-def decode(path: Path) -> Measured:
+def decode(path: Path | IO[bytes]) -> Measured:
     """Read a point's file; raises `LabError` when it is not one."""
     try:
         table = pq.read_table(path)

@@ -68,7 +68,9 @@ def read(path: Path) -> Iterator[Member]:
     """Yield the members of an archive in their order; raises `HostileError` for anything but plain files."""
     with _refusing(), path.open("rb") as file, ExitStack() as stack:
         stream = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"))
-        members = stack.enter_context(tarfile.open(fileobj=stream, mode="r|", tarinfo=_Plain, errors="strict"))
+        members = stack.enter_context(
+            tarfile.open(fileobj=stream, mode="r|", bufsize=CHUNK, tarinfo=_Plain, errors="strict")
+        )
         for about in members:
             yield Member(about.name, about.size, _content(members, about))
 

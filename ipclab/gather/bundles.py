@@ -1,0 +1,136 @@
+"""What a table of machines needs of each bundle, and nothing else of it: one round trip by mechanism and placement."""
+
+import hashlib
+import io
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError
+from ipclab.store.bundle.archive import HostileError, Member, read
+from ipclab.store.bundle.contents import Contents, parse
+from ipclab.store.run import INDEX
+from ipclab.store.samples import Measured, decode
+from ipclab.store.schema import About, checked
+from ipclab.studies.limits.floors import Floors
+
+STUDY, OP = "round_trip", "round-trip"
+LEVELS = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}  # each mechanism at its plainest
+PLACEMENTS = ("same", "cross")  # the others have no limit
+SUFFIX = ".ipclab"
+FACTS = ("cpu_model", "threads", "kernel_release", "virtualisation")
+LARGEST = 64 << 20  # bytes of one point that is read
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """One bundle: its file, run and machine, and a row for each mechanism (backend, placement, ns, over_limit)."""
+
+    file: str
+    run: str
+    begun: str
+    machine: str
+    facts: dict[str, Any]
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A bundle that cannot be taken, and why."""
+
+    file: str
+    why: str
+
+
+def gather(folder: Path, size: int) -> list[Gathered | Damaged]:
+    """Return what every bundle in `folder` says of round trips of `size` bytes, by the bundle's name.
+
+    Raises `UsageError` when there is none.
+    """
+    files = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
+    if not files:
+        raise UsageError(
+            f"{folder} holds no bundle", f"no file ends in {SUFFIX}", "put there what 'ipclab bundle' wrote"
+        )
+    workers = min(len(files), len(os.sched_getaffinity(0)))
+    with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+        return list(pool.map(partial(_taken, size=size), files, chunksize=4))
+
+
+def frame(found: Sequence[Gathered]) -> pd.DataFrame:
+    """Return one row for each mechanism and placement of each bundle: file, machine, the row, and `rank` by time."""
+    rows = [{"file": each.file, "machine": each.machine, **row} for each in found for row in each.rows]
+    made = pd.DataFrame(rows, columns=["file", "machine", "backend", "placement", "ns", "over_limit"])
+    return made.assign(rank=made.groupby(["file", "placement"]).ns.rank(method="min").astype(int))
+
+
+def newest(found: Sequence[Gathered]) -> list[Gathered]:
+    """Return the newest run of each machine, in the order of processors and kernels."""
+    last = {each.machine: each for each in sorted(found, key=lambda each: (each.begun, each.file))}
+    return sorted(last.values(), key=lambda each: ([str(each.facts[name]) for name in FACTS], each.machine))
+
+
+def _taken(file: Path, size: int) -> Gathered | Damaged:
+    try:
+        return one(file, size)
+    except (LabError, OSError, ValueError) as error:
+        return Damaged(file.name, getattr(error, "why", "") or str(error))
+
+
+def one(file: Path, size: int) -> Gathered:
+    """Return what bundle `file` says of round trips of `size` bytes; what is read agrees with its digests.
+
+    The archive is read to its end, but points that are not asked for are not looked at. Raises `LabError` for a bundle
+    that is damaged or that holds no such round trip.
+    """
+    members = read(file)  # held: a generator that is let go closes its file
+    contents = parse(next(members, None), file.stat().st_size)
+    content = _wanted(members, contents, size)
+    about = checked(content.pop(INDEX, b""), f"the bundle's {INDEX}", About)
+    points = [decode(io.BytesIO(each)) for each in content.values()]
+    limits = [each for each in points if each.point.study == "limits"]
+    floors = Floors.of({(of.point.backend, of.point.size_bytes, of.point.placement): _medians(of) for of in limits})
+    rows = [row for each in points if each.point.study == STUDY and (row := _row(each, floors))]
+    if not rows:
+        raise LabError(f"{file.name} is left out", f"it holds no round trip of {size} bytes", "choose another --size")
+    facts = {name: about["machine"]["facts"].get(name) for name in FACTS}
+    return Gathered(file.name, contents.run, about["begun"], contents.machine, facts, rows)
+
+
+def _wanted(members: Iterator[Member], contents: Contents, size: int) -> dict[str, bytes]:
+    """Return the content of the files that are needed, by name; raises `HostileError` for what is not as named."""
+    needed = re.compile(rf"run\.json|points/({STUDY}/.*-main-.*|limits/echo-.*)-{size}-[0-9a-f]{{8}}\.parquet")
+    listed, found, count = contents.by_name(), {}, 0
+    for member in members:
+        count, name = count + 1, member.name.removeprefix(f"{contents.run}/")
+        if (entry := listed.get(name)) is None or member.size != entry.size:
+            raise HostileError(f"{member.name!r} is not the file that belongs here")
+        if needed.fullmatch(name) and member.size <= LARGEST:
+            found[name] = b"".join(member.chunks)
+            if hashlib.sha256(found[name]).hexdigest() != entry.sha256:
+                raise HostileError(f"{name} has another digest")
+    if count < len(listed):
+        raise HostileError(f"{len(listed) - count} files are missing")
+    return found
+
+
+def _row(each: Measured, floors: Floors) -> dict[str, Any] | None:
+    key = each.point.key()
+    if each.point.placement not in PLACEMENTS or any(key.get(name, level) != level for name, level in LEVELS.items()):
+        return None
+    ns, floor = float(np.median(_medians(each))), floors.under(STUDY, OP, key)
+    over = ns / floor.ns if floor else None
+    return {"backend": each.point.backend, "placement": each.point.placement, "ns": ns, "over_limit": over}
+
+
+def _medians(each: Measured) -> list[float]:
+    return [float(np.median(launch.times(OP))) for launch in each.launches]

@@ -1,0 +1,139 @@
+"""What happened to one machine over its runs: each step with what it moved and what changed beside it, and drift."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.compare.facts import differences
+from ipclab.compare.held import HEAD, Held
+from ipclab.compare.shared import KEY, LIMITS
+from ipclab.stats.changepoint import Found, Series, Shifts, bounds, changes
+from ipclab.stats.compare import RUNS_ALPHA
+from ipclab.stats.intervals import median_interval
+from ipclab.stats.ranktest import least_p
+
+MACHINE, MECHANISM, UNKNOWN = "machine", "mechanism", "unknown"  # what stepped, by the limits
+ONE_RUN, MOVED, NO_TIME, FEW = "one-run", "differs:relation", "not-a-time", "few-launches"  # why nothing can be judged
+COLUMNS = ("kind", "run", "began", "what", "points", "slower", "limits", "tested", "ratio", "low", "high", "changed")
+STEP, ALONE, DRIFT = "step", "alone", "drift"
+LOAD = 1.0  # runnable tasks: a difference that counts
+AWAY = ("git_commit", "git_dirty")  # of the checkout: ipclab's version tells a change of what measures
+
+
+@dataclass(frozen=True)
+class History:
+    """Runs of one machine, oldest first.
+
+    `points` has the columns `HEAD` for each op of each point that is judged, `values` a row for each of its runs
+    (number of the point, number of the run, value, low, high in ns), `found` what is shown of them, `unjudged` counts
+    the ops of points that are not, by reason.
+    """
+
+    runs: Sequence[Held]
+    points: pd.DataFrame
+    values: pd.DataFrame
+    found: Found
+    bounds: Sequence[float]
+    unjudged: Mapping[str, int]
+
+    @classmethod
+    def of(cls, runs: Sequence[Held]) -> "History":
+        """Return what is known of `runs`."""
+        told: dict[tuple[Any, ...], dict[int, dict[Any, Any]]] = {}
+        for number, run in enumerate(runs):
+            for row in run.points.to_dict("records"):
+                told.setdefault(tuple(row[name] for name in KEY), {})[number] = row
+        why = {key: _refused(list(rows.values()), len(runs)) for key, rows in told.items()}
+        kept = [told[key] for key in sorted(told) if not why[key]]
+        series = [[np.log(rows[n]["medians"]) if n in rows else np.empty(0) for n in range(len(runs))] for rows in kept]
+        heads = [{name: next(iter(rows.values()))[name] for name in HEAD} for rows in kept]
+        control = [number for number, head in enumerate(heads) if head["study"] == LIMITS]
+        values = pd.DataFrame(_values(series), columns=["number", "run", "value", "low", "high"])
+        unjudged = Counter(filter(None, why.values()))
+        points = pd.DataFrame(heads, columns=list(HEAD))
+        return cls(runs, points, values, changes(series, control), bounds(series), unjudged)
+
+    def events(self) -> pd.DataFrame:
+        """Return one row for each step, lone run and drift, in the order of runs, with the columns `COLUMNS`.
+
+        `run` is the number of the run with which it begins; `points` and `limits` count what moved, `tested` the limits
+        that the runs on both sides hold; `slower` counts the points that moved up; `ratio` is the geometric mean over
+        the points (over the limits when only these moved), `low` and `high` the least and the most; `what` stepped:
+        `MACHINE` when limits did as well, `MECHANISM` when they did not, else `UNKNOWN`; `changed`: see `beside`.
+        """
+        kinds = ((STEP, self.found.steps), (ALONE, self.found.alone), (DRIFT, self.found.drifts))
+        rows = [{"kind": kind, "run": at, **self._row(at, moved)} for kind, told in kinds for at, moved in told.items()]
+        return pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(["run", "kind"], ignore_index=True)
+
+    def _row(self, at: int, moved: Shifts) -> dict[str, Any]:
+        held = self.points.study == LIMITS
+        shifts = {
+            limit: [shift for each, shift in moved.items() if bool(held[each]) is limit] for limit in (True, False)
+        }
+        sides = [set(self.values.number[self.values.run == number]) for number in (max(0, at - 1), at)]
+        tested = sum(held[each] for each in sides[0] & sides[1])
+        ratios = np.exp(shifts[False] or shifts[True])
+        what = MACHINE if shifts[True] else MECHANISM if tested else UNKNOWN
+        row = {"began": self.runs[at].about["begun"], "what": what, "points": len(shifts[False]), "tested": tested}
+        row |= {"slower": sum(shift > 0 for shift in shifts[False]), "limits": len(shifts[True])}
+        row |= {"ratio": float(np.exp(np.log(ratios).mean())), "low": float(ratios.min()), "high": float(ratios.max())}
+        return row | {"changed": beside(self.runs[at - 1], self.runs[at]) if at else []}
+
+
+def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
+    """Return what differs between two runs: a name (msgid or as it is), and what it was before and after.
+
+    Facts that affect results, versions of packages, the profile, and the load when they began.
+    """
+    rows = differences([before, after])
+    rows = rows[~rows.same.astype(bool) & ~rows.name.isin(AWAY)] if len(rows) else rows
+    found = [(str(row["fact"]), str(row["A"]), str(row["B"])) for row in rows.to_dict("records")]
+    one, two = ((run.about["machine"]["facts"].get("packages") or {}) for run in (before, after))
+    named = {name for name, *_ in found}
+    packages = [
+        name
+        for name in sorted(one.keys() | two.keys())
+        if one.get(name) != two.get(name) and f"{name} version" not in named
+    ]
+    found += [(name, str(one.get(name, "–")), str(two.get(name, "–"))) for name in packages]
+    profiles = [str(run.about["parameters"]["profile"]) for run in (before, after)]
+    found += [("Profile", profiles[0], profiles[1])] if profiles[0] != profiles[1] else []
+    loads = [_load(run) for run in (before, after)]
+    if None not in loads and abs(loads[1] - loads[0]) >= LOAD:  # type: ignore[operator]
+        found.append(("Load, over a minute", f"{loads[0]:.1f}", f"{loads[1]:.1f}"))
+    return found
+
+
+def _load(run: Held) -> float | None:
+    sessions = run.about.get("sessions") or [{}]
+    return (sessions[0].get("conditions") or {}).get("load_1")
+
+
+def _refused(rows: Sequence[Mapping[Any, Any]], runs: int) -> str:
+    if len(rows) < 2:  # noqa: PLR2004
+        return ONE_RUN
+    if len({row["relation"] for row in rows}) > 1:
+        return MOVED
+    if not all(np.isfinite(value) and value > 0 for row in rows for value in row["medians"]):
+        return NO_TIME
+    counts = [len(row["medians"]) for row in rows]
+    least = min(least_p(sum(counts[:at]), sum(counts[at:])) for at in range(1, len(counts)))
+    return FEW if least * (len(counts) - 1) > RUNS_ALPHA else ""
+
+
+def _values(series: Sequence[Series]) -> list[dict[str, Any]]:
+    return [
+        {"number": number, "run": at, "value": float(np.exp(np.median(run))), **_ends(np.exp(run))}
+        for number, each in enumerate(series)
+        for at, run in enumerate(each)
+        if len(run)
+    ]
+
+
+def _ends(medians: Any) -> dict[str, float]:
+    low, high = median_interval(medians)
+    return {"low": low, "high": high}
