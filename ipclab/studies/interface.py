@@ -129,6 +129,10 @@ class Study(ABC):
             made.facts |= outcome.facts
         return made
 
+    def expected(self, point: Point) -> tuple[str, ...]:
+        """Return the disturbances that `point` makes by intent: they flag no launch of it."""
+        return ()
+
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why this machine cannot measure `point`, with what mends it; None when it can."""
         return None

@@ -1,0 +1,175 @@
+"""The study of neighbours: what a round trip costs beside a process that uses a CPU, memory, the disk or the scheduler.
+
+Arm `main` asks one round trip after the other, arm `isolation` one each millisecond, from when it was due: what it buys
+to have a CPU of one's own, or another scheduling class, while a neighbour computes on one's CPU.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any, ClassVar
+
+from ipclab.backends import installed as registry
+from ipclab.backends.interface import Backend
+from ipclab.backends.waiting import BLOCK
+from ipclab.errors import LabError
+from ipclab.machine import Source, Topology
+from ipclab.machine.parse import KNOWN
+from ipclab.machine.placement import placements
+from ipclab.machine.storage import mount_of
+from ipclab.paths import existing
+from ipclab.spawn.proof import check
+from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.neighbours.ends import FIFO
+from ipclab.studies.neighbours.hogs import COPIED_BYTES, FILE_BYTES
+from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
+
+SIZES = (100,)
+QUIET, OWN, OTHER, MEMORY = "quiet", "own-cpu", "other-cpu", "memory-copy"
+HOGS = {OWN: "cpu", OTHER: "cpu", MEMORY: "memory", "writeback": "writeback", "wakes": "wakes"}
+NEIGHBOURS = (QUIET, *HOGS)
+PLAIN = "plain"
+ISOLATIONS = (PLAIN, "nice", "sched-idle", FIFO)
+# What is measured but in the profile full: each way to wait and to carry once.
+FEW = ("mp-pipe", "pipe", "posix-mq", "posix-shm", "shm-futex", "shm-spin", "tcp", "unix", "zmq-ipc")
+ISOLATED = ("posix-shm", "shm-futex", "unix", "zmq-ipc")
+PERIOD_NS = 1_000_000
+BUDGET_NS, LEAST, MOST = 60_000_000, 20, 20_000  # several time slices, so that a neighbour on one's CPU has some
+FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
+MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
+FOLDER = "neighbours"
+HERE = "ipclab.studies.neighbours.ends"
+NO_CPU = "it needs a CPU that neither end is on; this process may use {count}"
+NO_DISK = "the folder for files is in memory, which is never written back; name one on a disk: --scratch DIR"
+NO_ROOM = "{what} has {free:,} bytes free and {need:,} are needed"
+NO_FIFO = "SCHED_FIFO is not permitted; run as root, or raise the limit of real-time priorities: ulimit -r 1"
+
+
+class NeighboursStudy(Study):
+    """A round trip of each mechanism beside each neighbour, whose own counter proves that it was at work."""
+
+    name = "neighbours"
+    factors: ClassVar = {"placement": ("same", "cross"), "neighbour": NEIGHBOURS, "isolation": ISOLATIONS}
+    named_only = ("smoke", "quick")
+    folder = ""
+
+    def backends(self) -> tuple[str, ...]:
+        return tuple(_found())
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with launches long enough for a neighbour on the same CPU, and but in full few of them."""
+        budget, samples = max(BUDGET_NS, profile.budget_ns), max(MOST, profile.most_samples)
+        most = profile.most_launches if profile.name == "full" else profile.least_launches
+        found = replace(profile, budget_ns=budget, least_samples=LEAST, most_samples=samples)
+        return replace(found, most_launches=max(most, min(FEWEST, profile.most_launches)))
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        chosen = sweep.backends or (tuple(_found()) if profile.name == "full" else FEW)
+        found = [name for name in _found() if name in chosen]
+        asked: dict[str, Sequence[Any]] = {name: sweep.levels.get(name, usual) for name, usual in self.factors.items()}
+        every = [QUIET, *(name for name in asked["neighbour"] if name != QUIET)]
+        near = [name for name in (QUIET, OWN, OTHER) if name in every]
+        isolated: list[dict[str, Any]] = [{"neighbour": name, "isolation": PLAIN} for name in near]
+        isolated += [{"neighbour": OWN, "isolation": name} for name in asked["isolation"] if name != PLAIN]
+        known: dict[str, Sequence[Any]] = {"found": found, "isolated": [name for name in found if name in ISOLATED]}
+        known |= {"sizes": sorted(set(sweep.sizes or SIZES)), "neighbours": every, "isolations": isolated}
+        known |= {"pinned": [name for name in profile.placements if name in ("same", "cross")]}
+        return self.of_arms(found, _usual_wait, **known)
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        name = str(point.levels["neighbour"])
+        if name != QUIET and not hog_cpus(name, point.placement):
+            return NO_CPU.format(count=len(os.sched_getaffinity(0)))
+        if point.levels["isolation"] == FIFO and not _fifo_permitted():
+            return NO_FIFO
+        return _no_room(name, scratch) or registry.backend(point.backend).refuses(point.size_bytes)
+
+    def expected(self, point: Point) -> tuple[str, ...]:
+        return () if point.levels["neighbour"] == QUIET else ("run-queue", "pressure-io", "pressure-memory")
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        levels, name = point.levels, str(point.levels["neighbour"])
+        shared = {"backend": point.backend, "size": point.size_bytes, "seed": seed, "wait": levels["wait"]}
+        shared |= {"isolation": levels["isolation"]}
+        asking = {**shared, **profile.samples, "gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
+        asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}
+        ends = ("server", "serve", shared), ("client", "ask", asking)
+        return [Role(who, f"{HERE}:{run}", given, placement.role(i)) for i, (who, run, given) in enumerate(ends)]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Return the asking end's samples after the proof of both ways."""
+        for outcome in outcomes.values():
+            check(seed, point.size_bytes, outcome.proof, PROOF_MESSAGES)
+        return super().collect(point, {"client": outcomes["client"]}, seed)
+
+    @contextmanager
+    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+        """Make the folder for the files of the neighbour that writes."""
+        folder = site.scratch / FOLDER
+        site.own_scratch(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = str(folder)
+        with super().open(site, points, profile, seed) as bench:
+            yield bench
+
+
+def hog_cpus(neighbour: str, placement: str) -> list[int]:
+    """Return the CPUs of the hogs of `neighbour` beside ends in `placement`: none when there is no CPU for them."""
+    if neighbour == QUIET:
+        return []
+    known = placements(_topology())
+    ends = [min(known[placement].role(index)) for index in (0, 1)]
+    if neighbour == OWN:
+        return ends[1:]
+    every = [min(cpus) for cpus in known["cross"].cpus] if "cross" in known else []
+    return [cpu for cpu in every if cpu not in ends][: MOST_HOGS if neighbour == MEMORY else 1]
+
+
+@cache
+def _topology() -> Topology:
+    return Topology.read(Source())
+
+
+@cache
+def _fifo_permitted() -> bool:
+    """Tell whether a process of ours may have a real-time class, asked of a child, which does nothing else."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _no_room(neighbour: str, scratch: Path) -> str | None:
+    """Return why there is no room for what `neighbour` writes, on a disk or in memory; None when there is."""
+    if neighbour == MEMORY:
+        free, need = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 2 * MOST_HOGS * COPIED_BYTES
+        return NO_ROOM.format(what="memory", free=free, need=need) if free < need else None
+    if neighbour != "writeback":
+        return None
+    there = existing(scratch)
+    try:
+        in_memory = mount_of(Source(), str(there)).filesystem in KNOWN["memory"]
+    except LabError:  # the machine does not tell: the hog's own counter will
+        in_memory = False
+    free, need = disk_usage(there).free, 2 * FILE_BYTES
+    return NO_DISK if in_memory else NO_ROOM.format(what=there, free=free, need=need) if free < need else None
+
+
+def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
+    """Return `levels` with the mechanism's own way to wait; where ends have a real-time class, they sleep."""
+    return {**levels, "wait": BLOCK if levels["arm"] == "isolation" else _found()[levels["backend"]].waits[0]}
+
+
+def _found() -> dict[str, Backend]:
+    return {name: backend for name, backend in registry.backends().items() if backend.channel and not backend.missing()}
+
+
+__all__ = ["HOGS", "ISOLATIONS", "NEIGHBOURS", "OP", "OTHER", "OWN", "QUIET", "NeighboursStudy"]

@@ -1,0 +1,88 @@
+"""The two processes of a round trip with a neighbour: the echo, and one that asks beside a hog that it has started."""
+
+import os
+import time
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+
+from ipclab.backends.interface import Channel
+from ipclab.spawn.loops import fitting, keep
+from ipclab.spawn.proof import payload
+from ipclab.spawn.worker import Worker, zeros
+from ipclab.studies.neighbours.hogs import beside, check_busy
+from ipclab.studies.round_trip import ends
+from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES, WAIT_NS, opened, prove, warm_up
+
+FIFO = "sched-fifo"
+PRIORITY = 1  # of all real-time ones the lowest: above every other process, below the kernel's own
+
+
+def prefer(isolation: str) -> None:
+    """Take the scheduling class that `isolation` gives the ends, and so all threads that they start."""
+    if isolation == FIFO:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+
+
+def serve(worker: Worker, isolation: str, **how: Any) -> None:
+    """Be the echoing end."""
+    prefer(isolation)
+    ends.serve(worker, arm="main", receive="bytes", touch="full", **how)
+
+
+def ask(
+    worker: Worker, backend: str, size: int, seed: int, wait: str, gap_ns: int, neighbour: str, hog: str,
+    cpus: list[int], isolation: str, folder: str, budget_ns: int, least: int, most: int,
+) -> None:  # fmt: skip
+    """Be the asking end: with the hog at work, warm up, agree on a count, time as many round trips, and prove them."""
+    with beside(hog, cpus, isolation, folder) as work:
+        prefer(isolation)
+        with opened(worker, backend, size, wait) as channel:
+            content = payload(seed, 0, size)
+            # The fastest: of the others, a neighbour had a part, and so few would be over before it runs again.
+            each = int(_closed_loop(channel, content, warm_up(size)).min())
+            count = fitting(each + gap_ns, budget_ns, least, most)
+            worker.meet(count=count)
+            with worker.counting(OP, count):
+                before, begun = work(), clock()
+                times = _paced(worker, channel, content, count, gap_ns) if gap_ns else None
+                times = _closed_loop(channel, content, count) if times is None else times
+                done, ended = check_busy(neighbour, before, work()), clock()
+            keep(worker, OP, times)
+            if cpus:
+                worker.outcome.facts |= {"hog_steps": done, "hog_steps_per_second": done / ((ended - begun) / 1e9)}
+            worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
+            worker.meet()
+
+
+def _closed_loop(channel: Channel, content: bytes, count: int) -> Any:
+    """Return how long each of `count` round trips took, int64 ns, one after the other."""
+    stamps = zeros(count + 1)
+    send, take = channel.send, channel.recv
+    stamps[0] = clock()
+    for i in range(1, count + 1):
+        send(content, WAIT_NS)
+        take(WAIT_NS)
+        stamps[i] = clock()
+    return np.diff(np.frombuffer(stamps, np.int64))
+
+
+def _paced(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> Any:
+    """Return the same of round trips that begin every `period_ns`; what each took from its due time is kept beside.
+
+    The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.
+    """
+    due, starts, stops = zeros(count), zeros(count), zeros(count)
+    send, take, at = channel.send, channel.recv, clock()
+    for i in range(count):
+        at = max(at + period_ns, clock())  # what is late delays what follows, and is counted once
+        due[i] = at
+        time.sleep(max(0, at - clock()) / 1e9)
+        starts[i] = clock()
+        send(content, WAIT_NS)
+        take(WAIT_NS)
+        stops[i] = clock()
+    done = np.frombuffer(stops, np.int64)
+    keep(worker, INTENDED, done - np.frombuffer(due, np.int64))
+    return done - np.frombuffer(starts, np.int64)

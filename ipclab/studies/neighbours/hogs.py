@@ -1,0 +1,131 @@
+"""Neighbours of a measurement: processes that use a CPU, memory, the disk or the scheduler, and count what they do.
+
+A hog is a child of the measuring process, dies with it, and counts in memory that both share: what it did between the
+first and the last sample is read there, not assumed.
+"""
+
+import mmap
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+import numpy as np
+
+from ipclab.errors import LabError
+from ipclab.spawn.zygote import die_with_parent
+
+BLOCK_BYTES, COPIED_BYTES = 4 << 20, 64 << 20  # copied in one step; from one buffer to another of this size
+PAGES_BYTES, FILE_BYTES = 256 << 10, 64 << 20  # written in one step, and where it begins again
+SLEEPERS = 8
+LOOPS = 500
+START_SECONDS = 10.0
+Counter = memoryview
+Work = Callable[[], Sequence[int]]
+
+
+class IdleHogError(LabError):
+    """A hog did nothing while samples were taken, so that they are none of its neighbourhood."""
+
+
+def _cpu(done: Counter, folder: str) -> None:
+    while True:
+        for _ in range(LOOPS):
+            pass
+        done[0] += 1
+
+
+def _memory(done: Counter, folder: str) -> None:
+    source, target = (np.ones(COPIED_BYTES, np.uint8) for _ in range(2))
+    while True:
+        for start in range(0, COPIED_BYTES, BLOCK_BYTES):
+            target[start : start + BLOCK_BYTES] = source[start : start + BLOCK_BYTES]
+            done[0] += 1
+
+
+def _writeback(done: Counter, folder: str) -> None:
+    pages = os.urandom(PAGES_BYTES)
+    with tempfile.TemporaryFile(dir=folder) as file:  # without a name: nothing is left behind
+        while True:
+            for start in range(0, FILE_BYTES, PAGES_BYTES):
+                os.pwrite(file.fileno(), pages, start)
+                os.fdatasync(file.fileno())
+                done[0] += 1
+
+
+def _wakes(done: Counter, folder: str) -> None:
+    """Wake several sleepers at once, again and again; each wakes its waker."""
+    call, back = (os.eventfd(0, os.EFD_SEMAPHORE) for _ in range(2))
+    parent = os.getpid()
+    for _ in range(SLEEPERS):
+        if os.fork() == 0:
+            die_with_parent(parent)
+            while True:
+                os.eventfd_read(call)
+                os.eventfd_write(back, 1)
+    while True:
+        os.eventfd_write(call, SLEEPERS)
+        for _ in range(SLEEPERS):
+            os.eventfd_read(back)
+        done[0] += SLEEPERS
+
+
+KINDS = {"cpu": _cpu, "memory": _memory, "writeback": _writeback, "wakes": _wakes}
+
+
+def yield_to_others(isolation: str) -> None:
+    """Take the scheduling class that `isolation` gives a hog."""
+    if isolation == "nice":
+        os.nice(19)
+    elif isolation == "sched-idle":
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+@contextmanager
+def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Work]:
+    """Run a hog of `kind` on each of `cpus` (none: nothing) while the block lasts; give how to read what each has done.
+
+    Each is at work before the block begins. Files are made in `folder`. Raises `IdleHogError` when one does not start.
+    """
+    done = memoryview(mmap.mmap(-1, mmap.PAGESIZE * max(1, len(cpus)))).cast("q")
+    step = mmap.PAGESIZE // 8
+    parts = [done[step * place : step * place + 1] for place in range(len(cpus))]
+    hogs: list[int] = []
+    try:
+        for cpu, part in zip(cpus, parts, strict=True):
+            hogs.append(_start(kind, cpu, isolation, folder, part))
+        deadline = time.monotonic() + START_SECONDS
+        while not all(part[0] for part in parts):
+            ended = any(os.waitid(os.P_PID, hog, os.WEXITED | os.WNOHANG | os.WNOWAIT) for hog in hogs)
+            if ended or time.monotonic() > deadline:
+                raise IdleHogError(f"neighbour {kind} did not start", "it ended" if ended else "it did nothing")
+            time.sleep(0.001)
+        yield lambda: [part[0] for part in parts]
+    finally:
+        for hog in hogs:
+            with suppress(ProcessLookupError):
+                os.kill(hog, signal.SIGKILL)
+            os.waitpid(hog, 0)
+
+
+def _start(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> int:
+    parent = os.getpid()
+    if hog := os.fork():
+        return hog
+    try:
+        die_with_parent(parent)
+        os.sched_setaffinity(0, {cpu})
+        yield_to_others(isolation)
+        KINDS[kind](done, folder)
+    finally:
+        os._exit(1)
+
+
+def check_busy(kind: str, before: Sequence[int], after: Sequence[int]) -> int:
+    """Return what all hogs did between two readings; raises `IdleHogError` when one of them did nothing."""
+    steps = [late - early for early, late in zip(before, after, strict=True)]
+    if not all(step > 0 for step in steps):
+        raise IdleHogError(f"neighbour {kind} was idle", "its counter stood still from the first sample to the last")
+    return sum(steps)
