@@ -38,8 +38,8 @@ def tried(
     named = dict(zip((A, B, AGAIN), (*arms, arms[0]), strict=True))
     limit = None
     if not missing():
-        roles, read = Wanted("limits", LIMIT, placement=placement if placement == "cross" else "same").made(np.mean)
-        limit = lambda: read(launcher.launch(roles, deadline))  # noqa: E731
+        native = Wanted("limits", LIMIT, placement=placement if placement == "cross" else "same").made(np.mean)
+        limit = lambda: native(launcher, deadline)  # noqa: E731
     return trial(
         lambda name: named[name].launch(launcher, deadline),
         limit,
