@@ -21,6 +21,7 @@ from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.stream.account import account, check_order
+from ipclab.studies.stream.held import MEMORY
 from ipclab.studies.stream.plan import DUE, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
 from ipclab.studies.stream.ways import EACH, PRODUCER, channel_of, consumer, store_of
 
@@ -121,9 +122,7 @@ class StreamStudy(Study):
                 samples[name] = np.concatenate(late)
         counters = {SENT: made.counters[SENT], RECEIVED: _sum([one.counters[RECEIVED] for one in taken])}
         facts: dict[str, object] = {**made.facts, **found, "messages_per_second": count / ((ended - begun) / 1e9)}
-        facts |= {
-            f"consumers_{name}": sum(one.facts[name] for one in taken) for name in ("descriptors", "resident_bytes")
-        }
+        facts |= {f"consumers_{name}": sum(one.facts[name] for one in taken) for name in ("descriptors", MEMORY)}
         return Launch(samples, counters, facts=facts, per={SENT: PER, RECEIVED: PER})
 
 
@@ -155,9 +154,11 @@ def _per(total_ns: int, count: int) -> Samples:
 def _life(made: Outcome, taken: Sequence[Outcome]) -> dict[str, Samples]:
     """Return what opening, the first message and closing took: ns of the producer, and of each consumer in turn."""
     sent, ends = int(_numbers(made, "first")[0]), [int(_numbers(one, "first")[1]) for one in taken]
+    connect = [_numbers(one, "opening") for one in taken]
     return {
         "set-up": _numbers(made, "opening"),
-        "connect": np.concatenate([_numbers(one, "opening") for one in taken]),
+        "connect": np.concatenate(connect),
+        **({"connect-last": connect[-1]} if len(taken) > 1 else {}),
         "first-message": np.array([max(ends) - sent], np.int64),
         "tear-down": np.concatenate([_numbers(one, "closing") for one in (made, *taken)]),
     }

@@ -2,7 +2,6 @@
 
 import time
 from contextlib import suppress
-from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -12,16 +11,19 @@ from ipclab.spawn.loops import await_due, fitting, keep
 from ipclab.spawn.proof import payload
 from ipclab.spawn.worker import Worker, zeros
 from ipclab.studies.stream.consumer import Consumer
+from ipclab.studies.stream.held import MEMORY, held
 from ipclab.studies.stream.plan import DUE, END, FILL_NS, NUMBER, PROOF_MESSAGES, SENT, STARTS, Phase, Plan
 from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, Way, join
 
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
-FILL_BYTES, FILL_MESSAGES = 64_000_000, 5_000
+FILL_BYTES, FILL_BYTES_PER_US = 4_000_000, 64  # sent at most while nobody receives: in all, and for each us of budget
 
 
 def run(worker: Worker, **plan: Any) -> None:
     """Be one process of a stream: warm up, agree on a count, stream it, prove the payload, and fill the mechanism."""
-    how, before = Plan(**plan), held()
+    how = Plan(**plan)
+    worker.meet()  # nobody is still to be forked, with whom pages would be shared
+    before = held()
     way = join(worker, how.backend, how.size, how.consumers, how.sharing)
     keep(worker, "opening", np.array([way.opening_ns]))
     end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, how)
@@ -30,6 +32,7 @@ def run(worker: Worker, **plan: Any) -> None:
     slowest = agreed(worker, end.phase(LARGE_WARM_UP if how.size >= LARGE else WARM_UP))
     for budget_ns in (how.budget_ns // 8, how.budget_ns // 4):  # the first messages are the slowest
         slowest = agreed(worker, end.phase(fitting(round(slowest), budget_ns, LARGE_WARM_UP, how.most)))
+    worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
     count = fitting(round(slowest), how.budget_ns, how.least, how.most)
     if how.rate or how.load:
         slowest = agreed(worker, end.phase(count))
@@ -40,7 +43,6 @@ def run(worker: Worker, **plan: Any) -> None:
     else:
         end.timed(count, 0)
     worker.outcome.facts["messages"] = count
-    worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
     worker.outcome.proof = end.prove()
     worker.meet()
     if how.fill:
@@ -54,16 +56,6 @@ def agreed(worker: Worker, phase: Phase) -> float:
     """Return what a message took at the slowest process, ns, the same at all of them."""
     told = worker.meet(each_ns=phase.each_ns)
     return max(float(each["each_ns"]) for each in told.values())
-
-
-def held() -> dict[str, int]:
-    """Return what this process holds: descriptors, and resident memory in bytes (proc(5), smaps_rollup).
-
-    Not its proportional part (PSS), which changes with every process forked from the same server.
-    """
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    resident = next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
-    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), "resident_bytes": 1024 * resident}
 
 
 class Producer:
@@ -144,12 +136,14 @@ class Producer:
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
-        offer, accepted = self.way.offer, 0
-        most = max(1, min(FILL_MESSAGES, FILL_BYTES // self.how.size))
+        offer, accepted, before = self.way.offer, 0, held()[MEMORY]
+        most = max(1, min(FILL_BYTES, FILL_BYTES_PER_US * self.how.budget_ns // 1000) // self.how.size)
         with suppress(TimeoutError):
             while accepted < most:
                 offer(self.message, FILL_NS)
                 accepted += 1
+        grown = held()[MEMORY] - before
         self.worker.meet(accepted=accepted)
-        delivered = int(self.worker.meet()["consumer 1"]["delivered"])
-        self.worker.outcome.facts |= {"accepted": accepted, "refused": int(accepted < most), "delivered": delivered}
+        other = self.worker.meet()["consumer 1"]
+        self.worker.outcome.facts |= {"accepted": accepted, "refused": int(accepted < most)}
+        self.worker.outcome.facts |= {"delivered": other["delivered"], "queue_bytes": grown + other["grown"]}

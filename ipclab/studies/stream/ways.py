@@ -15,6 +15,7 @@ WAIT_NS = 10_000_000_000
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them
 Send = Callable[[Data], object]
+Accept = Callable[[Any, Peer], object]
 
 
 @dataclass
@@ -78,28 +79,38 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
 
 
 def _made(
-    worker: Worker, kind: Callable[[Any, bool], Any], places: Sequence[Place]
-) -> tuple[list[Any], list[Peer], int]:
-    """Return this process's ends, whom each is joined to, and what making them took (ns).
+    worker: Worker, kind: Callable[[Any, bool], Any], places: Sequence[Place], consumers: int, each: Accept
+) -> tuple[list[Any], int]:
+    """Return this process's ends, and what making and joining them by `each` took (ns), without waiting for a turn.
 
-    The producer has one at each of `places`, a consumer the one that is its own.
+    The producer has one at each of `places`, a consumer the one that is its own; consumers come one after the other.
     """
     me, begun = asdict(Peer.me()), clock()
     if worker.role == PRODUCER:
         ends = [kind(place, True) for place in places]
         spent = clock() - begun
         met = worker.meet(peer=me, addresses=[end.address for end in ends])
-        return ends, [Peer(**met[consumer(number)]["peer"]) for number in range(len(ends))], spent
-    producer = worker.meet(peer=me)[PRODUCER]
-    own = (int(worker.role.split()[-1]) - 1) % len(places)
-    begun = clock()
-    end = kind(places[own], False)
-    end.address = producer["addresses"][own]
-    return [end], [Peer(**producer["peer"])], clock() - begun
+        for number in range(consumers):
+            worker.meet()
+            if number < len(ends):
+                begun = clock()
+                each(ends[number], Peer(**met[consumer(number)]["peer"]))
+                spent += clock() - begun
+        return ends, spent
+    producer, mine = worker.meet(peer=me)[PRODUCER], int(worker.role.split()[-1]) - 1
+    for number in range(consumers):
+        worker.meet()
+        if number == mine:
+            begun = clock()
+            end = kind(places[mine % len(places)], False)
+            end.address = producer["addresses"][mine % len(places)]
+            each(end, Peer(**producer["peer"]))
+            spent = clock() - begun
+    return [end], spent
 
 
 def _by_store(worker: Worker, kind: type[Store], place: StorePlace) -> Way:
-    (store,), _, spent = _made(worker, kind, [place])
+    (store,), spent = _made(worker, kind, [place], place.readers, lambda store, peer: None)
     begun, taken = clock(), 0
     store.accept(WAIT_NS)
     spent += clock() - begun
@@ -120,11 +131,7 @@ def _by_store(worker: Worker, kind: type[Store], place: StorePlace) -> Way:
 
 
 def _by_channels(worker: Worker, kind: type[Channel], places: Sequence[Place], consumers: int, sharing: str) -> Way:
-    ends, peers, spent = _made(worker, kind, places)
-    begun = clock()
-    for end, peer in zip(ends, peers, strict=True):
-        end.accept(peer, WAIT_NS)
-    spent += clock() - begun
+    ends, spent = _made(worker, kind, places, consumers, lambda end, peer: end.accept(peer, WAIT_NS))
     sends, turn = [end.send for end in ends], cycle(range(len(ends)))
     first = sends[0]
 
