@@ -34,11 +34,11 @@ from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
-from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, consumer, join
+from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, consumer_role, join
 
 SIZE, MIB, REFEREE_BYTES, PORT = 64, 1 << 20, 65_000, 18_311
 BATCH, ROUNDS, SECONDS, SKIPPED = 4096, 5, 600.0, 3
-ENDS = PRODUCER, consumer(0)
+ENDS = PRODUCER, consumer_role(0)
 STALLED_RATE, STALLED_NS, STALL_SHOWS = 2_000, 500_000_000, 0.2
 NATIVE_PER_SECOND, OVER_KERNEL, OF_MEMCPY, AGREES = 10e6, 5.0, 0.8, 0.15
 STUDY, USUAL = StreamStudy(), (1_000_000, 100_000_000)

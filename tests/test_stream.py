@@ -18,6 +18,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
 from ipclab.studies.stream.account import account, check_order
+from ipclab.studies.stream.ends import FILL_LEAST
 from ipclab.studies.stream.plan import RECEIVED, SENT
 from tests.test_channels import launch
 from tests.test_workers import CPUS
@@ -73,6 +74,8 @@ def test_every_mechanism_streams_in_order_and_says_what_it_does_when_it_is_full(
     facts: dict[str, Any] = launch.facts
     assert facts["messages"] >= SMOKE.least_samples
     assert facts["delivered"] == facts["accepted"] > 0
+    assert facts["refused"] or facts["accepted"] == FILL_LEAST // 64
+    assert all(facts[f"{end}descriptors"] >= 0 < facts[f"{end}proportional_bytes"] for end in ("", "consumers_"))
     assert {*launch.samples} == {SENT, RECEIVED, "set-up", "connect", "first-message", "tear-down"}
     assert all(values.min() > 0 for values in launch.samples.values())
     assert {*launch.counters} == {SENT, RECEIVED}
@@ -93,6 +96,8 @@ def test_other_arms_lose_nothing_either(launcher: Launcher, levels: dict[str, An
     launch = launched(launcher, points(**levels)[0])
     assert set(launch.per) == {SENT, RECEIVED}
     assert len(launch.samples["connect"]) == levels.get("consumers", 1)
+    last = launch.samples.get("connect-last", launch.samples["connect"][-1:])
+    assert last == launch.samples["connect"][-1]
 
 
 @pytest.mark.parametrize("backend", ["posix-mq", "unix", "zmq-ipc"])

@@ -43,7 +43,7 @@ def test_every_figure_and_table_is_filled(run: str, lang: str, tmp_path: Path) -
     assert len(figures) >= 4
     assert all(each["drawn"].get("stream", 0) > 0 for each in figures)
     named = {each["name"]: each["rows"] for each in tables}
-    expected = ("main", "choice", "full", "window", "consumers", "open", "life")
+    expected = ("main", "choice", "switches", "full", "window", "consumers", "open", "life")
     assert {f"stream-{name}" for name in expected} <= named.keys()
     assert all(named.values())
     if lang == "en":

@@ -23,7 +23,7 @@ from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.stream.account import account, check_order
 from ipclab.studies.stream.held import MEMORY
 from ipclab.studies.stream.plan import DUE, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
-from ipclab.studies.stream.ways import EACH, PRODUCER, channel_of, consumer, store_of
+from ipclab.studies.stream.ways import EACH, PRODUCER, channel_of, consumer_role, store_of
 
 SIZES, QUICK_SIZES = STREAMED, (STREAMED[0], STREAMED[-1])
 RATES, QUICK_RATES, LOADS, QUICK_LOADS = (1_000, 10_000, 100_000), (10_000,), (50, 80, 95), (50, 95)
@@ -95,14 +95,14 @@ class StreamStudy(Study):
         levels = {name: level for name, level in point.levels.items() if name != "arm"}
         plan = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **levels, **profile.samples}
         plan |= {"fill": bool(levels["fill"]), "open_ns": OPEN_BUDGETS * profile.budget_ns}
-        names = [PRODUCER, *(consumer(number) for number in range(int(levels["consumers"])))]
+        names = [PRODUCER, *(consumer_role(number) for number in range(int(levels["consumers"])))]
         here = "ipclab.studies.stream.ends:run"
         return [Role(name, here, plan, placement.role(index)) for index, name in enumerate(names)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice or out of order."""
         made, each = outcomes[PRODUCER], point.levels["sharing"] == EACH
-        taken = [outcomes[consumer(number)] for number in range(len(outcomes) - 1)]
+        taken = [outcomes[consumer_role(number)] for number in range(len(outcomes) - 1)]
         seen = [_numbers(one, SEQUENCES) for one in taken]
         begun, sent = _numbers(made, SENT)
         ended = max(int(_numbers(one, RECEIVED)[0]) for one in taken)

@@ -9,7 +9,7 @@ from ipclab.spawn.loops import keep
 from ipclab.spawn.proof import digest
 from ipclab.spawn.worker import Worker, zeros
 from ipclab.studies.stream.account import Numbers
-from ipclab.studies.stream.held import MEMORY, held
+from ipclab.studies.stream.held import memory
 from ipclab.studies.stream.plan import (
     ANSWER,
     END,
@@ -111,9 +111,9 @@ class Consumer:
 
     def fill(self) -> None:
         """Receive only when the producer has said how many messages were taken from it."""
-        before = held()[MEMORY]
+        before = memory()
         accepted, delivered = int(self.worker.meet()[PRODUCER]["accepted"]), 0
-        grown = held()[MEMORY] - before
+        grown = memory() - before
         with suppress(TimeoutError, BrokenPipeError):
             while delivered < accepted:
                 self.way.recv(10 * FILL_NS)

@@ -11,12 +11,12 @@ from ipclab.spawn.loops import await_due, fitting, keep
 from ipclab.spawn.proof import payload
 from ipclab.spawn.worker import Worker, zeros
 from ipclab.studies.stream.consumer import Consumer
-from ipclab.studies.stream.held import MEMORY, held
+from ipclab.studies.stream.held import held, memory
 from ipclab.studies.stream.plan import DUE, END, FILL_NS, NUMBER, PROOF_MESSAGES, SENT, STARTS, Phase, Plan
 from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, Way, join
 
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
-FILL_BYTES, FILL_BYTES_PER_US = 4_000_000, 64  # sent at most while nobody receives: in all, and for each us of budget
+FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64  # bytes to fill with, and for each us of the budget
 
 
 def run(worker: Worker, **plan: Any) -> None:
@@ -136,13 +136,14 @@ class Producer:
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
-        offer, accepted, before = self.way.offer, 0, held()[MEMORY]
-        most = max(1, min(FILL_BYTES, FILL_BYTES_PER_US * self.how.budget_ns // 1000) // self.how.size)
+        offer, accepted, before = self.way.offer, 0, memory()
+        room = min(max(FILL_LEAST, FILL_PER_US * self.how.budget_ns // 1000), FILL_MOST)
+        most = max(1, room // self.how.size)
         with suppress(TimeoutError):
             while accepted < most:
                 offer(self.message, FILL_NS)
                 accepted += 1
-        grown = held()[MEMORY] - before
+        grown = memory() - before
         self.worker.meet(accepted=accepted)
         other = self.worker.meet()["consumer 1"]
         self.worker.outcome.facts |= {"accepted": accepted, "refused": int(accepted < most)}

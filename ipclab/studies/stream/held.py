@@ -1,4 +1,4 @@
-"""What a process holds: descriptors, and its part of the memory."""
+"""What a process holds: descriptors and memory."""
 
 from pathlib import Path
 
@@ -10,6 +10,10 @@ def held() -> dict[str, int]:
 
     A page that n processes share counts as a part of n, so it is compared only while no process begins or ends.
     """
+    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: memory("Pss")}
+
+
+def memory(kind: str = "Rss") -> int:
+    """Return this process's memory of `kind` in bytes: `Rss`, all that is resident, or another line of smaps_rollup."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    memory = next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: 1024 * memory}
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))

@@ -51,7 +51,7 @@ def store_of(backend: Backend) -> type[Store] | None:
     return None if backend.channel or not kind or kind.keeps or kind.collective else kind
 
 
-def consumer(number: int) -> str:
+def consumer_role(number: int) -> str:
     """Return the role of consumer `number`, from 0."""
     return f"consumer {number + 1}"
 
@@ -94,7 +94,7 @@ def _made(
             worker.meet()
             if number < len(ends):
                 begun = clock()
-                each(ends[number], Peer(**met[consumer(number)]["peer"]))
+                each(ends[number], Peer(**met[consumer_role(number)]["peer"]))
                 spent += clock() - begun
         return ends, spent
     producer, mine = worker.meet(peer=me)[PRODUCER], int(worker.role.split()[-1]) - 1
