@@ -24,10 +24,12 @@ from typing import Any
 import numpy as np
 from referees import number, run, serving
 
+from ipclab.backends.installed import backend as find
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement, placements
 from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.worker import Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
@@ -68,7 +70,10 @@ def launched(launcher: Launcher, point: Point, placed: Placement, **plan: Any) -
     roles = STUDY.roles(point, STUDY.effort(PROFILES["quick"]), placed, 1)
     for role in roles:
         role.arguments.update({"fill": False, **plan})
-    return STUDY.collect(point, launcher.launch(roles, SECONDS), 1)
+    if not find(point.backend).ranks:
+        return STUDY.collect(point, launcher.launch(roles, SECONDS), 1)
+    with RankBench(launcher, len(roles)) as ranks:
+        return STUDY.collect(point, ranks(point, roles, SECONDS), 1)
 
 
 def accounts(launcher: Launcher, placed: Placement, messages: int, ring_messages: int) -> Iterator[tuple[str, bool]]:
@@ -116,7 +121,8 @@ def aims(launcher: Launcher, placed: Placement) -> Iterator[tuple[str, bool]]:
         for point in STUDY.points(PROFILES["quick"], Sweep((SIZE,)))
         if point.placement == placed.name and point.levels["arm"] in ("main", "batch")
     }
-    kernel = [key for key in points if key[1] == "main" and not key[0].startswith(("shm-", "posix-shm", "iceoryx2"))]
+    memory = "shm-", "posix-shm", "iceoryx2", "mpi-p2p"
+    kernel = [key for key in points if key[1] == "main" and not key[0].startswith(memory)]
     times: dict[Any, list[float]] = {}
     for _ in range(ROUNDS):
         for key in (*kernel, ("shm-ring", "batch")):

@@ -9,6 +9,7 @@ from typing import Any
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long
 from ipclab.backends.waiting import SPIN, wait
+from ipclab.errors import LabError
 from ipclab.spawn.mpi import missing
 
 TAG = 21
@@ -19,6 +20,8 @@ class _MpiChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
+        if place.comm is None:
+            raise LabError("MPI has no ranks here", "this process is none", "measure it by a study that starts ranks")
         self.comm = place.comm
         self.other = 1 + int(place.part.rstrip("-") or 0) if create else 0
         self.view = memoryview(bytearray(place.capacity))

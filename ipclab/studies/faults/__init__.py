@@ -12,7 +12,7 @@ from ipclab.store.point import Point
 from ipclab.studies.faults.ends import BESIDE
 from ipclab.studies.faults.locks import has_lock
 from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
-from ipclab.studies.stream.ways import PRODUCER, channel_of, consumer, store_of
+from ipclab.studies.stream.ways import PRODUCER, channel_of, consumer_role, store_of
 
 FAULTS = ("killed-idle", "killed-writing", "killed-reading", "stopped-writing", "stopped-reading", "slow-reading")
 LOCKED = "killed-locked"
@@ -71,7 +71,7 @@ class FaultsStudy(Study):
         deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
         plan = {"backend": point.backend, "size": point.size_bytes, "fault": fault, "seed": seed}
         plan |= {"deadline_ns": deadline}
-        names = [PRODUCER, *(consumer(number) for number in range(2 if fault in BESIDE else 1))]
+        names = [PRODUCER, *(consumer_role(number) for number in range(2 if fault in BESIDE else 1))]
         here = f"ipclab.studies.faults.{'locks' if fault == LOCKED else 'ends'}:run"
         return [Role(name, here, plan, placement.role(index)) for index, name in enumerate(names)]
 

@@ -18,9 +18,9 @@ from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.left import left
 from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, message, number_of, outcome, shares
 from ipclab.studies.faults.victim import DONE, LATEST, OVER, READY, WRONG, Victim
-from ipclab.studies.stream.ways import EACH, PRODUCER, WAIT_NS, Way, consumer, join
+from ipclab.studies.stream.ways import EACH, PRODUCER, WAIT_NS, Way, consumer_role, join
 
-FIRST, SECOND = consumer(0), consumer(1)
+FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
 NOTICED, WATCHED, RECOVERED, GAP, LONGEST = "noticed", "watched", "recovered", "gap", "longest-gap"
 LOSSES, LEFT, VICTIM = "messages", "left", "victim"
