@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,11 +16,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 from click.testing import CliRunner
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
 from ipclab.ab.arms import ARM, Arm, Asked, Program
+from ipclab.ab.command import ab
 from ipclab.ab.point import Wanted
 from ipclab.ab.told import WRITERS, Told
 from ipclab.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged, trial
@@ -407,6 +411,24 @@ def test_the_line_is_one_with_verdict_ratio_and_controls(answer):
 def test_equal_labels_stay_apart_in_bencher_metric_format():
     same = Told(answered(0.0), {A: "x", B: "x", AGAIN: "x"}, "ns")
     assert set(json.loads(same.bmf())) == {"A: x", "B: x", "x over x"}
+
+
+def test_the_documented_commands_are_understood():
+    lines = re.findall(r"ipclab ab ([^`#\n]+)", (ROOT / "docs/ci.md").read_text())
+    calls = [shlex.split(line.split("||")[0]) for line in lines]
+    assert len(calls) > 8
+    for call in calls:
+        ab.make_context("ab", [word for word in call if word != "..."] or ["--help"], resilient_parsing=True)
+
+
+def test_the_documented_workflow_is_yaml_whose_steps_run_this_command():
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    (line,) = [
+        step["run"] for step in yaml.safe_load(text)["jobs"]["ab"]["steps"] if "ipclab ab" in step.get("run", "")
+    ]
+    given = ab.make_context("ab", shlex.split(line)[2:]).params
+    assert given["names"] == ("base", "head")
+    assert len(given["formats"]) == len(given["outputs"]) == 3
 
 
 def test_help_tells_the_exit_codes():
