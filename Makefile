@@ -24,7 +24,7 @@ RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare history measure test test-fast check-code check doctor lab clean lock reference words
+.PHONY: help setup report compare history measure test test-fast check-code check doctor lab clean lock reference gallery words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -76,8 +76,12 @@ lock: setup ## pin the newest packages that pyproject.toml allows
 	@$(RUN_PYTHON) -m uv pip compile --quiet --universal --upgrade --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
 
-reference: setup ## make the newest finished run, or RUN, the committed one
+reference: setup ## make the newest finished run, or RUN, the committed one; its gallery with it
 	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace
+	@$(RUN_PYTHON) -m ipclab.render.gallery
+
+gallery: setup ## render the committed run into docs/gallery and the READMEs' pictures
+	@$(RUN_PYTHON) -m ipclab.render.gallery
 
 words: setup ## bring the translation catalogues up to date
 	@$(RUN_PYTHON) -m ipclab.render.words update

@@ -260,6 +260,7 @@ def check(out: Given) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
     from ipclab.compare.reporting import FOLDER
     from ipclab.history.reporting import FOLDER as HISTORY
+    from ipclab.render.gallery import stale as stale_gallery
     from ipclab.render.staleness import MANIFEST, runs_of, stale
     from ipclab.store.run import read
 
@@ -271,7 +272,7 @@ def check(out: Given) -> None:
         if (folder / name / MANIFEST).is_file():
             causes += stale(checkout(), folder / name)
     more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
-    for line in (*causes[:MOST_CAUSES], *more):
+    for line in (*causes[:MOST_CAUSES], *more, *(stale_gallery(checkout()) if out is None else [])):
         click.echo(line)
     if causes:
         raise LabError("the reports are out of date", f"{len(causes)} causes", "make report")

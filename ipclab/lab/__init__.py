@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 __all__ = [
-    "Lab", "bars", "dots", "drawable", "facets", "groups", "limit", "lines", "name_ends", "scale", "sources",
+    "Lab", "bars", "dots", "drawable", "facets", "groups", "leading", "limit", "lines", "name_ends", "scale", "sources",
     "ticks_at",
 ]  # fmt: skip
 

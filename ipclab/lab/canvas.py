@@ -51,6 +51,7 @@ def blank(lab: "Lab", size: tuple[float, float]) -> Iterator[Any]:
         canvas: Any = Canvas(figsize=size)
         # The lab, what was drawn, whether axes had nothing to draw, what waits for the final layout, what marks tell.
         canvas.lab, canvas.drawn, canvas.bare, canvas.later, canvas.hover = lab, {}, False, [], []
+        canvas.strokes, canvas.extent = {}, {}  # the lines' looks by level; the values that logarithmic axes show
         yield canvas
 
 

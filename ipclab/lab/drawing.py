@@ -15,6 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from ipclab.errors import LabError
 from ipclab.lab import labels, style
+from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
@@ -25,18 +26,20 @@ NEAR = 1.3  # ticks nearer than this are one
 LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
 MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 NAMELESS = "_nolegend_"
+OTHERS = N_("others")
+BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
 def lines(
     frame: pd.DataFrame, *, x: str, ax: Any, hue: str | None = None, y: str = "value", log: str = "",
-    ends: bool | str = False, beside: bool = False,
+    ends: bool | str = False, beside: bool = False, leading: Sequence[Any] | None = None,
 ) -> None:  # fmt: skip
     """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
     with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of
-    the same levels, such as the text's.
+    the same levels, such as the text's. Levels that are not among `leading` (see there) are thin grey lines.
     """
     if (beside and frame.empty) or not drawable(frame, ax, x, hue):
         return
@@ -46,8 +49,13 @@ def lines(
     names: dict[str, list[tuple[float, float, str, str]]] = {"right": [], "left": []}
     for place, (level, part) in enumerate(groups(frame, hue)):
         (colour, marker), label, part = style.look(level, place), _label(ax, hue, level), part.sort_values(x)  # noqa: PLW2901
+        if leading is not None and level not in leading:
+            ax.plot(part[x], part[y], label=ax.figure.lab.say(OTHERS), **style.stroke(ax, level, place, leading))
+            _tell(ax, part, part[x], part[y], label)
+            continue
         look: dict[str, Any] = {"color": colour, "markeredgecolor": colour, "marker": marker, "errorbar": None}
-        look |= {"linestyle": "--" if beside else style.dash(level, place), "estimator": None, "legend": False}
+        dash = "--" if beside else style.stroke(ax, level, place)["linestyle"]
+        look |= {"linestyle": dash, "estimator": None, "legend": False}
         look |= {"markerfacecolor": "white"} if beside else {}
         shown = NAMELESS if ends or beside or hue is None else label
         sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **look, **MARKER)
@@ -66,6 +74,15 @@ def lines(
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
     for side in ("right", "left") if ends == "both" else ("right",) if ends else ():
         name_ends(ax, names[side], side)
+
+
+def leading(
+    frame: pd.DataFrame, *, x: str, hue: str, y: str = "value", most: int = 5, greatest: bool = False
+) -> list[Any]:
+    """Return at most `most` levels of `hue`: those that are least (or greatest) at some `x`, then second, and so on."""
+    ranks = frame[y].groupby([frame[name] for name in dict.fromkeys((x, "placement")) if name in frame])
+    best = ranks.rank(ascending=not greatest).groupby(frame[hue]).agg(["min", "mean"])
+    return list(best.sort_values(["min", "mean"]).index[:most])
 
 
 def sources(ax: Any, solid: str, hollow: str) -> None:
@@ -156,6 +173,7 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         axis.set_major_locator(_Steps(base=10, numticks=12))
         axis.set_minor_formatter(NullFormatter())
         ax.figure.later.insert(0, partial(_long_enough, ax, which))
+        ax.figure.later.insert(0, partial(_near_enough, ax, which, (float(values.min()), float(values.max()))))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
@@ -168,6 +186,15 @@ def _long_enough(ax: Any, which: str) -> None:
     if getattr(ax, f"get_{which}scale")() == "log" and 0 < low < high < LEAST * low:
         more = (LEAST * low / high) ** 0.5
         ax.set(**{f"{which}lim": (low / more, high * more)})
+
+
+def _near_enough(ax: Any, which: str, values: tuple[float, float]) -> None:
+    """Cut what a logarithmic axis shows of intervals far beyond all values: few launches bound nothing."""
+    known = ax.figure.extent.setdefault((ax, which), list(values))
+    known[:] = min(known[0], values[0]), max(known[1], values[1])
+    low, high = getattr(ax, f"get_{which}lim")()
+    if getattr(ax, f"get_{which}scale")() == "log":
+        ax.set(**{f"{which}lim": (max(low, known[0] / BEYOND), min(high, known[1] * BEYOND))})
 
 
 class _Steps(LogLocator):

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -10,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure as Canvas
 
 from ipclab.backends.installed import backends
@@ -21,6 +23,9 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     *("#F0E442", "#0072B2", "#D55E00", "#CC79A7"),
 )
 GREY = "#888888"
+PALE = "#BBBBBB"  # what is not named in a figure
+GAMMA_FROM = 0.04045
+APART = 10.0  # lightness by which greys can be told apart in print
 OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
 LOOKS = {  # (colour, marker) of what is drawn beside the backends, whose look stands in their `Backend`
     **{"file": (ORANGE, "v"), "memcpy": (BLACK, "x"), "published": (GREY, "h")},
@@ -66,10 +71,34 @@ def look(level: object, place: int) -> tuple[str, str]:
     return _own_look(level) or SERIES[place % len(SERIES)]
 
 
-def dash(level: object, place: int) -> str:
-    """Return how the line of that level is broken: mechanisms of one colour differ in it, and so do further levels."""
-    again = 0 if _own_look(level) else place // len(SERIES)
-    return DASHES[(DASHES.index(DASH_OF.get(look(level, place)[1], "-")) + again) % len(DASHES)]
+def stroke(ax: Any, level: object, place: int, leading: Sequence[object] | None = None) -> dict[str, Any]:
+    """Return colour and dash of that level's line: two of one figure that are alike in grey have other dashes.
+
+    Levels that are not among `leading` are thin and grey.
+    """
+    if leading is not None and level not in leading:
+        return {"color": PALE, "linestyle": "-", "linewidth": 0.7, "zorder": 1}
+    colour, marker = look(level, place)
+    taken: dict[object, tuple[str, str, str]] = ax.figure.strokes
+    if level not in taken:
+        again = 0 if _own_look(level) else place // len(SERIES)
+        wanted = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
+        ordered = DASHES[wanted:] + DASHES[:wanted]
+        alike = {known[2] for known in taken.values() if known[1] == marker and near(known[0], colour)}
+        taken[level] = colour, marker, next((dash for dash in ordered if dash not in alike), ordered[0])
+    return {"color": colour, "linestyle": taken[level][2], "linewidth": 1.0}
+
+
+def lightness(colour: Any) -> float:
+    """Return the lightness L* (0 black to 100 white) of a colour of sRGB (CIE 15:2004; IEC 61966-2-1)."""
+    linear = [part / 12.92 if part <= GAMMA_FROM else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return 116 * luminance ** (1 / 3) - 16 if luminance > (6 / 29) ** 3 else luminance * (29 / 3) ** 3
+
+
+def near(one: Any, other: Any) -> bool:
+    """Tell whether two colours cannot be told apart in grey."""
+    return abs(lightness(one) - lightness(other)) < APART
 
 
 def _own_look(level: object) -> tuple[str, str] | None:

@@ -32,16 +32,26 @@ def pdf(document: Document) -> bytes:
 
     Raises LabError when a glyph, an alt text or a title is missing.
     """
+    moment = datetime.fromisoformat(document.date or EPOCH)
+    stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    return bytes(_compiled(document, format="pdf", pdf_standards=STANDARDS, timestamp=stamp))
+
+
+def first_page(document: Document, ppi: float) -> bytes:
+    """Return the first page of the document as PNG; raises as `pdf` does."""
+    pages = _compiled(document, format="png", ppi=ppi)
+    return bytes(pages[0] if isinstance(pages, list) else pages)
+
+
+def _compiled(document: Document, **options: Any) -> Any:
     from typst import TypstError
     from typst import compile as compiled
 
     template = resources.files("ipclab.render").joinpath("templates/report.typ").read_bytes()
-    moment = datetime.fromisoformat(document.date or EPOCH)
-    options: dict[str, Any] = {"font_paths": print_fonts(), "pdf_standards": STANDARDS, "ignore_system_fonts": True}
-    options["timestamp"] = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     told = {"document": msgspec.json.encode(data(document)).decode()}
+    fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
     try:
-        return bytes(compiled(template, format="pdf", sys_inputs=told, **options))
+        return compiled(template, sys_inputs=told, **fonts, **options)
     except TypstError as error:
         raise LabError("the PDF compiler refuses", error.message, " ".join(error.hints[:1])) from error
 
