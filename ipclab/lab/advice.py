@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.frames.advice import LEAST, NONE, PART, STRONG, advised
 from ipclab.lab.catalogue import N_
-from ipclab.lab.data import DASH, Data
+from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
 
 STRENGTHS = {
@@ -73,7 +73,7 @@ def _told(lab: Data, row: Any, named: Callable[[str], str]) -> tuple[str, str, s
         said = N_("not bounded; slowest {slowest}") if pd.isna(row.loss) else N_("up to {most}; slowest {slowest}")
         price = lab.say(said, most=show(most, "pct,int"), slowest=slowest)
     many = lab.say(N_("over {many}"), many=lab.numbers.number(MANY, 0))
-    more = many if row.more > MANY else lab.numbers.number(_rounded(row.more), 0) if row.more else DASH
+    more = many if row.more > MANY else lab.numbers.number(_rounded(int(row.more)), 0)
     return guess, lab.say(STRENGTHS[row.strength], **counts), second, price, more
 
 

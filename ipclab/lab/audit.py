@@ -101,7 +101,8 @@ class Audit(Data):
 
     def _derived(self, each: Outcome) -> dict[str, Any]:
         unit = each.row.printed_unit
-        printed = f"{each.row.label}: {each.row.printed}\u00a0{PRINTED_UNITS.get(unit, unit)}"
+        number = f"{each.row.printed}\u00a0{PRINTED_UNITS.get(unit, unit)}"
+        printed = self.say(N_("{word}: {value}"), word=each.row.label, value=number)
         spec = "x" if each.row.unit == "1" else unit if unit in BINARY else "scaled" if each.row.unit == "B" else ""
         computed = self.numbers.format(each.computed, spec)
         return {"printed": printed, "computed": computed, "follows": each.follows, "by": self.say(each.by)}

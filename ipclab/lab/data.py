@@ -224,7 +224,7 @@ class Data:
 
     def fill(self, text: str) -> str:
         """Return Markdown with its placeholders filled with values of the notebook and of the run."""
-        return prose.fill(text, self.lookup, self.numbers)
+        return self.numbers.written_out(prose.fill(text, self.lookup, self.numbers))
 
     def lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
         """Return what a placeholder names: a variable of the notebook, or the value at an address."""

@@ -22,6 +22,8 @@ _SCALES = {
 _SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
 _TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
 _BETWEEN = {"ko": "~"}  # the ends of a range
+_RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
+_WRITTEN = "배(95% 구간 {}~{}배)"
 _FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare", "n"}
 _MARKS = {
     "published": N_("{text} (published)"),
@@ -57,6 +59,10 @@ class Formatter:
         if "marked" in words and found.kind in _MARKS:
             text = self.translate(_MARKS[found.kind]).replace("{text}", text)
         return text
+
+    def written_out(self, text: str) -> str:
+        """Return a sentence as its language writes intervals of ratios: "15.0배(95% 구간 10.3~16.5배)"."""
+        return _RATIO.sub(lambda found: _WRITTEN.format(*found.groups()), text) if self.lang == "ko" else text
 
     def number(self, value: float, decimals: int | None = None) -> str:
         """Return a number with the language's separators: 3 significant digits, or `decimals` places."""

@@ -244,6 +244,7 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
         for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
             if stale != job.executed:
                 stale.unlink(missing_ok=True)
+        files[0].parent.mkdir(parents=True, exist_ok=True)  # what is attached is named from there
         for fmt, file in zip(target.formats, files, strict=True):
             write_whole(file, export(job.executed, fmt, file.parent))
     except LabError as error:

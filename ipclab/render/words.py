@@ -36,7 +36,10 @@ _NAMES = r"""POSIX\.1 | (?:float|u?int)(?:8|16|32|64) | v\d+\.\d+ | UTF-8 | SHA-
 # A heading may begin with its number: "2.1. Method".
 ALLOWED = re.compile(rf"(?<![A-Za-z0-9])(?:{_NAMES})(?![A-Za-z0-9]) | ^\d+(?:\.\d+)*\.\s", re.VERBOSE)
 _FINAL = r"[*_`)\]”’」]*"
-# A particle that follows from how the last sound is read; `을(를)`, `(으)로` name both forms.
+_BOTH = re.compile(
+    r"\(으\)로|[을은이와]\([를는가과]\)|[를는가과]\([을은이와]\)"
+)  # a particle in both forms: no Korean is written so
+# A particle that follows from how the last sound is read.
 _PARTICLE = re.compile(
     rf"\}}{_FINAL}(은|는|이|가|을|를|와|과|으?로|으?로부터|이?다|이?며|이?고|이?라|이었다|였다|이?나|아|야)"
     r"(?![가-힣(])"
@@ -175,8 +178,8 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     found = digits(msgstr)
     if prose.placeholders(msgid) != prose.placeholders(msgstr):
         found.append(f"other placeholders than the English: {msgstr[:60]!r}")
-    if lang == "ko" and (bad := _PARTICLE.search(msgstr)):
-        found.append(f"particle {bad[1]!r} depends on how the number is read: {msgstr[:60]!r}")
+    if lang == "ko" and (bad := _PARTICLE.search(msgstr) or _BOTH.search(msgstr)):
+        found.append(f"particle {bad[0]!r} depends on how the number is read: {msgstr[:60]!r}")
     if lang == "zh" and (bad := _HALF_WIDTH.search(_LINK_TARGET.sub("]", msgstr))):
         found.append(f"half-width {bad[0]!r}: {msgstr[:60]!r}")
     return found

@@ -15,6 +15,7 @@ from ipclab.frames.points import VALUES
 from ipclab.paths import Paths, checkout
 from ipclab.render.report import held_by, notebooks_of
 from ipclab.store.bundle.opened import opened
+from tests import reading
 from tests.commands import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -126,6 +127,25 @@ def test_check_knows_current_reports_and_names_what_changed(made: Path) -> None:
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert "cannot be read: make report" in done.stdout
     manifest.write_text(told)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reader_does_not_stumble(made: Path, name: str, lang: str) -> None:
+    assert reading.stumbles(made / lang / f"{name}.ipynb", lang) == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -> None:
+    known = reading.values_by_label(made / lang / "00_appendix.ipynb")
+    twice = {label: values for label, values in known.items() if len(values) > 1}
+    assert len(twice) >= 4, known
+    assert {label: values for label, values in twice.items() if len(set(values)) > 1} == {}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_mechanism_and_term_of_the_appendix_is_defined(made: Path, lang: str) -> None:
+    assert reading.undefined(made / lang / "00_appendix.ipynb") == set()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -1,0 +1,125 @@
+"""What a reader of a report would stumble over, found in what an executed notebook shows: one line for each."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ipclab.backends.installed import backends
+from ipclab.lab import canvas, table
+
+EMPTY = ("", "–")
+HANGUL, HAN = "가-힣", "\u3400-\u9fff"
+BLANK = ("control",)  # lines to write on
+RULES = {  # by language: what must not stand in a report, and why
+    "ko": {
+        rf"\d\s?×\s?(?=[{HANGUL}])": "a times sign before Hangul",
+        r"\(으\)로|[을를]\([을를]\)|[은는]\([은는]\)|[이가]\([이가]\)": "a particle in two forms",
+        r"\d–\d|\d\S{0,5} – \d": "a range as the other languages have it",
+    },
+    "zh": {
+        rf"(?<=[{HAN}]),\s?(?=[{HAN}])": "an ASCII comma between Chinese words",
+        r"\d~\d": "a range as Korean has it",
+        rf"(?<=[{HAN}]);|(?<=[{HAN}]):\s": "half-width punctuation after a Chinese word",
+    },
+    "en": {r"\d~\d": "a range as Korean has it"},
+}
+KEY = r"\b(?:arm|backend|placement|cache|set|op|metric|size_bytes|mapping|readers|entries)=\w"
+ALWAYS = {
+    KEY: "a raw key",
+    r"\bnan\b|\bNaN\b|\bNone\b|<NA>": "a value of the program",
+    r"\{[a-z_.]+(?::[\w,]+)?\}": "an unfilled name",
+}
+RATIO = re.compile(r"배 \\?\[")
+QUOTED = re.compile(r"“[^”]*”|`[^`]*`|```.*?```|\]\([^)]*\)", re.DOTALL)  # as others wrote it
+
+
+def outputs(executed: Path) -> list[dict[str, Any]]:
+    """Return what an executed notebook displays."""
+    cells = json.loads(executed.read_text("utf-8"))["cells"]
+    return [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
+
+
+def tables(executed: Path) -> list[dict[str, Any]]:
+    """Return the tables that an executed notebook shows, as `Table.to_json` has them."""
+    return [output["data"][table.MIME] for output in outputs(executed) if table.MIME in output["data"]]
+
+
+def paragraphs(executed: Path) -> list[str]:
+    """Return the prose of an executed notebook."""
+    return [
+        "".join(output["data"]["text/markdown"]) for output in outputs(executed) if "text/markdown" in output["data"]
+    ]
+
+
+def texts(executed: Path) -> Iterator[str]:
+    """Yield every text that a reader sees: prose, captions, heads, cells, notes, what figures say."""
+    yield from paragraphs(executed)
+    for each in tables(executed):
+        yield from (each["caption"], *(column["label"] for column in each["columns"]), *each.get("notes", []))
+        yield from (cell for row in each["rows"] for cell in row)
+    for output in outputs(executed):
+        words = output.get("metadata", {}).get(canvas.MIME, {})
+        yield from (words.get("caption", ""), words.get("alt", ""))
+
+
+def stumbles(executed: Path, lang: str) -> list[str]:
+    """Return what is wrong with an executed report in one language."""
+    found = [problem for text in dict.fromkeys(texts(executed)) for problem in wrong(text, lang)]
+    found += [
+        f"intervals of ratios are written out: {text[:80]!r}" for text in paragraphs(executed) if RATIO.search(text)
+    ]
+    return found + [problem for each in tables(executed) for problem in empty_columns(each)]
+
+
+def wrong(text: str, lang: str) -> list[str]:
+    """Return what is wrong with one text; what is quoted is as others wrote it."""
+    own = QUOTED.sub("", text)
+    rules = RULES[lang] | ALWAYS
+    return [
+        f"{why}: {own[max(0, hit.start() - 30) : hit.end() + 30]!r}"
+        for rule, why in rules.items()
+        if (hit := re.search(rule, own))
+    ]
+
+
+def empty_columns(shown: dict[str, Any]) -> list[str]:
+    """Return the columns of a table of several rows that hold nothing."""
+    if len(shown["rows"]) < 2 or shown.get("name") in BLANK:
+        return []
+    columns = zip(shown["columns"], zip(*shown["rows"], strict=True), strict=True)
+    name = shown.get("name") or shown["caption"]
+    return [f"{name}: {column['label']!r} is empty" for column, cells in columns if set(cells) <= set(EMPTY)]
+
+
+def rows(executed: Path) -> Iterator[list[str]]:
+    """Yield the rows of all tables of a report, those in its prose too."""
+    for each in tables(executed):
+        yield from each["rows"]
+    for text in paragraphs(executed):
+        for line in text.splitlines():
+            if line.startswith("|") and not line.startswith("|---"):
+                yield [cell.strip().replace("\\", "") for cell in line.strip("| ").split("|")]
+
+
+def values_by_label(executed: Path) -> dict[str, list[str]]:
+    """Return the measured values, with their intervals, that rows of one label give in a report.
+
+    A label is what a row begins with, without what it adds in brackets; of a row the first interval counts.
+    """
+    known: dict[str, list[str]] = {}
+    for label, *cells in rows(executed):
+        measured = [cell for cell in cells if re.search(r"\d[^\d]*(?:\[|\(95% 구간 )\d", cell)]
+        name = re.sub(r"\s*[(（].*", "", label)
+        known.setdefault(name, []).extend(measured[:1])
+    return known
+
+
+def undefined(executed: Path) -> set[str]:
+    """Return the mechanisms that a report names and its table of terms does not define."""
+    every = "\n".join(texts(executed))
+    terms = "\n".join(text for text in paragraphs(executed) if "{#terms}" in text)
+    names = {name for name in backends() if "-" in name}  # others are words of their own, such as tcp
+    named = {name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", every)}
+    return {name for name in named if name not in terms}
