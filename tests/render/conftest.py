@@ -55,7 +55,7 @@ Figure(svg, _("A teal bar of one write"), _("One write"), "bar")"""
 KO = {
     "What a write costs": "쓰기 한 번의 비용",
     "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
-        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}(으)로 주장되었다.[^how]"
+        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}까지로 주장되었다.[^how]"
     ),
     "1. Details": "1. 자세히",
     "first the median, {write:interval}": "먼저 중앙값, {write:interval}",
