@@ -66,3 +66,10 @@ def test_what_it_refuses_is_said_and_lost_by_nobody(ends: Ends) -> None:
         receiver.recv(SECOND)
     with pytest.raises(ValueError, match="the channel is closed"):
         sender.send(b"", SECOND)
+
+
+def test_a_ring_does_not_spin() -> None:
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        os.ftruncate(file.fileno(), native.RingChannel.segment_size(CAPACITY))
+        with pytest.raises(ValueError, match="a ring does not spin: use spin-then-block or block"):
+            native.RingChannel(file.fileno(), CAPACITY, 0, "spin")

@@ -52,10 +52,6 @@ class World:
     nodes: list[Node]
     broken: str = ""
 
-    def node_of(self, rank: int) -> Node:
-        """Return the node of `rank`."""
-        return next(node for node in self.nodes if rank in node.ranks)
-
     def away(self) -> list[int]:
         """Return the ranks on other nodes than rank 0's, in turn over the nodes."""
         turns = zip_longest(*(node.ranks for node in self.nodes[1:]))
@@ -176,8 +172,8 @@ class OuterBench:
                 command.roles = {rank: replace(role, cpus=frozenset()) for rank, role in command.roles.items()}
                 command.cpus = sum(len(node.cpus) for node in self.world.nodes if not {*ranks}.isdisjoint(node.ranks))
             if int(point.levels["nodes"]) > 1:
-                theirs = [each for rank in ranks[1:] for each in self.world.node_of(rank).addresses]
-                command.address = reachable(home.addresses, theirs)
+                others = [node for node in self.world.nodes if not {*ranks[1:]}.isdisjoint(node.ranks)]
+                command.address = reachable(home.addresses, [each for node in others for each in node.addresses])
             outcomes = self._launch(command)
         outcomes[roles[0].name].facts["node"] = self.world.nodes.index(home)
         return outcomes

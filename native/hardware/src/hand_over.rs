@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::echo::{Supervised, stamp, stamped};
 use crate::error::{Failure, Outcome};
+use crate::joined::Side;
 use crate::mapping::{Buffer, Mapping};
 use crate::process::{Cpus, Ending, pair};
 use crate::ring::{LARGEST, Ring, segment_size};

@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod futex;
 mod hand_over;
+mod joined;
 mod mapping;
 mod memcpy;
 mod process;

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use rustix::thread::futex;
 
 use crate::error::{Failure, Outcome};
+use crate::joined::Side;
 use crate::mapping::Mapping;
 use crate::waiting::{Party, Wait, Watch, spin};
 
@@ -93,25 +94,6 @@ impl Ring {
         Ok(Self { map, mine, theirs, size, capacity, wait, head, published, taken, tail, freed, written })
     }
 
-    /// The most bytes that a message may have.
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// Say which process owns this side.
-    pub fn sign(&self, pid: u32, started: u64) {
-        self.map.long(self.mine + STARTED).store(started, Relaxed);
-        self.word(PID).store(pid, Release);
-    }
-
-    /// Tell the peer that nothing more will come, and wake it.
-    pub fn close(&self) {
-        self.word(STATE).store(CLOSED, SeqCst);
-        for offset in [HEAD, TAIL] {
-            let _ = futex::wake(self.word(offset), futex::Flags::empty(), 1);
-        }
-    }
-
     fn word(&self, offset: usize) -> &AtomicU32 {
         self.map.word(self.mine + offset)
     }
@@ -186,21 +168,6 @@ impl Ring {
         }
     }
 
-    /// Copy the message that is there into `target`, which has its length.
-    #[inline]
-    pub fn take(&mut self, target: &mut [u8]) {
-        assert!(target.len() <= self.capacity);
-        let place = self.theirs + RING + (self.tail & (self.size - 1)) as usize;
-        let source = self.map.bytes(place + LENGTH, target.len());
-        // SAFETY: in bounds on both sides; a hostile peer may change the bytes meanwhile, and any byte is valid.
-        unsafe { copy_nonoverlapping(source, target.as_mut_ptr(), target.len()) };
-        self.tail += needed(target.len()) as u64;
-        // Seldom: the peer only looks when its ring seems full, and an eighth of it is never what it lacks.
-        if self.tail - self.freed >= self.size / 8 {
-            self.free();
-        }
-    }
-
     /// Show the peer the room of all that was taken, and wake it if it sleeps for room.
     #[inline]
     pub fn free(&mut self) {
@@ -216,17 +183,6 @@ impl Ring {
         self.publish();
         let old = self.taken as u32;
         self.wait_while(TAIL, old, FOR_ROOM, watch)
-    }
-
-    /// Wait for a message; returns its length.
-    pub fn wait_for_message(&mut self, watch: &mut impl Watch) -> Outcome<usize> {
-        loop {
-            if let Some(length) = self.pending()? {
-                return Ok(length);
-            }
-            self.free();
-            self.wait_while(HEAD, self.written as u32, FOR_MESSAGE, watch)?;
-        }
     }
 
     #[inline]
@@ -259,6 +215,53 @@ impl Ring {
     }
 }
 
+impl Side for Ring {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn sign(&self, pid: u32, started: u64) {
+        self.map.long(self.mine + STARTED).store(started, Relaxed);
+        self.word(PID).store(pid, Release);
+    }
+
+    fn close(&self) {
+        self.word(STATE).store(CLOSED, SeqCst);
+        for offset in [HEAD, TAIL] {
+            let _ = futex::wake(self.word(offset), futex::Flags::empty(), 1);
+        }
+    }
+
+    #[inline]
+    fn glance(&mut self) -> Outcome<Option<usize>> {
+        self.pending()
+    }
+
+    fn wait_for_message(&mut self, watch: &mut impl Watch) -> Outcome<usize> {
+        loop {
+            if let Some(length) = self.pending()? {
+                return Ok(length);
+            }
+            self.free();
+            self.wait_while(HEAD, self.written as u32, FOR_MESSAGE, watch)?;
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, target: &mut [u8]) {
+        assert!(target.len() <= self.capacity);
+        let place = self.theirs + RING + (self.tail & (self.size - 1)) as usize;
+        let source = self.map.bytes(place + LENGTH, target.len());
+        // SAFETY: in bounds on both sides; a hostile peer may change the bytes meanwhile, and any byte is valid.
+        unsafe { copy_nonoverlapping(source, target.as_mut_ptr(), target.len()) };
+        self.tail += needed(target.len()) as u64;
+        // Seldom: the peer only looks when its ring seems full, and an eighth of it is never what it lacks.
+        if self.tail - self.freed >= self.size / 8 {
+            self.free();
+        }
+    }
+}
+
 impl Party for Ring {
     fn peer_closed(&self) -> bool {
         self.map.word(self.theirs + STATE).load(Acquire) == CLOSED
@@ -275,74 +278,4 @@ impl Party for Ring {
 }
 
 #[cfg(test)]
-mod tests {
-    use rustix::time::Timespec;
-
-    use super::*;
-
-    struct Never;
-
-    impl Watch for Never {
-        fn look(&mut self, _party: &dyn Party) -> Outcome<Timespec> {
-            Err(Failure::Timeout("waited"))
-        }
-    }
-
-    fn rings(capacity: usize) -> (Ring, Ring) {
-        let map = Arc::new(Mapping::shared(segment_size(capacity)).unwrap());
-        let new = |side| Ring::new(map.clone(), capacity, side, Wait::Block).unwrap();
-        (new(0), new(1))
-    }
-
-    #[test]
-    fn messages_of_every_length_arrive_in_order_over_many_rounds() {
-        let (mut one, mut other) = rings(70_000);
-        let (mut sent, mut got) = (0_usize, 0_usize);
-        let length = |number: usize| number * 7_919 % 70_001;
-        while got < 500 {
-            while one.put(&vec![sent as u8; length(sent)]).unwrap() {
-                sent += 1;
-            }
-            one.publish();
-            while let Some(there) = other.pending().unwrap() {
-                let mut target = vec![0; there];
-                other.take(&mut target);
-                assert_eq!(target, vec![got as u8; length(got)]);
-                got += 1;
-            }
-            other.free();
-            assert_eq!(got, sent);
-        }
-        assert!(other.wait_for_message(&mut Never).is_err());
-    }
-
-    #[test]
-    fn a_full_ring_refuses_until_room_is_shown() {
-        let (mut one, mut other) = rings(64);
-        while one.put(&[1; 64]).unwrap() {}
-        one.publish();
-        assert!(one.wait_for_room(&mut Never).is_err());
-        assert_eq!(other.pending().unwrap(), Some(64));
-        other.take(&mut [0; 64]);
-        assert!(!one.put(&[1; 64]).unwrap(), "one message's room is not shown at once");
-        other.free();
-        assert!(one.wait_for_room(&mut Never).is_ok());
-        assert!(one.put(&[1; 64]).unwrap());
-    }
-
-    #[test]
-    fn nothing_in_the_header_is_trusted() {
-        let (mut one, other) = rings(64);
-        let set = |offset: usize, value: u64| other.map.long(other.mine + offset).store(value, Relaxed);
-        for (head, length) in [(1 << 40, 8), (16, 65), (4, 0), (8, 8), (8, SKIP)] {
-            set(HEAD, head);
-            set(RING, length);
-            assert!(matches!(one.pending(), Err(Failure::Invalid(_))), "{head} {length}");
-            one.written = 0;
-        }
-        set(TAIL, 8);
-        one.taken = 0;
-        assert!(one.taken_by_peer().is_err());
-        assert!(Ring::new(one.map.clone(), 64, 0, Wait::Block).is_err(), "a side is taken once");
-    }
-}
+mod tests;

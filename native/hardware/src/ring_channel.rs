@@ -4,13 +4,11 @@ use std::os::fd::RawFd;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rustix::process::{Pid, getpid};
 
-use crate::channel::{CLOSED, Contiguous, Peer, Vigil, attach, checked, pid, wait_of};
-use crate::error::{Failure, Outcome};
-use crate::process::started;
+use crate::error::Failure;
+use crate::joined::{Contiguous, Joined, Side, Vigil, attach, checked, wait_of};
 use crate::ring::{LARGEST, Ring, segment_size};
-use crate::waiting::Party;
+use crate::waiting::Wait;
 
 /// After so many messages of a batch the peer is shown what there is.
 const SHOWN: usize = 32;
@@ -19,21 +17,18 @@ const SHOWN: usize = 32;
 ///
 /// A side is written by one thread of one process and read by one of another. Raises what `Channel` does.
 #[pyclass(module = "ipclab_native")]
-pub struct RingChannel {
-    ring: Option<Ring>,
-    peer: Peer,
-    owner: Pid,
-}
+pub struct RingChannel(Joined<Ring>);
 
 #[pymethods]
 impl RingChannel {
     #[new]
     fn new(fd: RawFd, capacity: usize, side: usize, wait: &str) -> PyResult<Self> {
         let wait = wait_of(wait)?;
+        if wait == Wait::Spin {
+            return Err(Failure::Invalid("a ring does not spin: use spin-then-block or block".into()).into());
+        }
         let map = attach(fd, segment_size(checked(capacity, LARGEST)?), side)?;
-        let ring = Ring::new(map, capacity, side, wait)?;
-        ring.sign(pid(), started(pid()).unwrap_or(0));
-        Ok(Self { ring: Some(ring), peer: Peer::default(), owner: getpid() })
+        Ok(Self(Joined::new(Ring::new(map, capacity, side, wait)?)))
     }
 
     /// Return the bytes that a segment for messages of up to `capacity` bytes must have.
@@ -49,7 +44,7 @@ impl RingChannel {
         // SAFETY: the buffer is held until after the copy, and is only read.
         let bytes = unsafe { std::slice::from_raw_parts(buffer.start(), buffer.len()) };
         self.put(py, bytes, timeout_ns)?;
-        self.parts()?.0.publish();
+        self.0.parts()?.0.publish();
         Ok(())
     }
 
@@ -70,36 +65,23 @@ impl RingChannel {
         for (number, message) in bytes.chunks_exact(size).enumerate() {
             self.put(py, message, timeout_ns)?;
             if number % SHOWN == SHOWN - 1 {
-                self.parts()?.0.publish();
+                self.0.parts()?.0.publish();
             }
         }
-        self.parts()?.0.publish();
+        self.0.parts()?.0.publish();
         Ok(())
     }
 
     /// Wait at most `timeout_ns` for a message; return it.
     fn recv<'py>(&mut self, py: Python<'py>, timeout_ns: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let length = self.wait_for_message(py, timeout_ns)?;
-        let ring = self.parts()?.0;
-        PyBytes::new_with(py, length, |target| {
-            ring.take(target);
-            Ok(())
-        })
+        self.0.recv(py, timeout_ns)
     }
 
     /// Wait at most `timeout_ns` for a message; put it into `buffer` (writable, C-contiguous), return its length.
     ///
     /// A message that is longer than the buffer raises ValueError and stays.
     fn recv_into(&mut self, py: Python<'_>, buffer: &Bound<'_, PyAny>, timeout_ns: u64) -> PyResult<usize> {
-        let buffer = Contiguous::get(buffer, true)?;
-        let length = self.wait_for_message(py, timeout_ns)?;
-        if length > buffer.len() {
-            let why = format!("a message of {length} bytes does not fit a buffer of {}", buffer.len());
-            return Err(Failure::Invalid(why).into());
-        }
-        // SAFETY: the buffer is writable, at least this long, and held; Python code cannot run during the copy.
-        self.parts()?.0.take(unsafe { std::slice::from_raw_parts_mut(buffer.start(), length) });
-        Ok(length)
+        self.0.recv_into(py, buffer, timeout_ns)
     }
 
     /// Wait at most `timeout_ns` for a message; put it and those behind it into `buffer`, one after the other.
@@ -117,8 +99,8 @@ impl RingChannel {
         if size == 0 || buffer.len() < size {
             return Err(Failure::Invalid(format!("a buffer of {} holds no {size}", buffer.len())).into());
         }
-        let mut next = Some(self.wait_for_message(py, timeout_ns)?);
-        let (ring, room, mut count) = (self.parts()?.0, buffer.len() / size, 0);
+        let mut next = Some(self.0.wait_for_message(py, timeout_ns)?);
+        let (ring, room, mut count) = (self.0.parts()?.0, buffer.len() / size, 0);
         while let Some(length) = next {
             if length != size && count == 0 {
                 return Err(Failure::Invalid(format!("a message of {length} bytes, not {size}")).into());
@@ -136,53 +118,17 @@ impl RingChannel {
 
     /// Close this end; the peer's waits end with BrokenPipeError. Closing twice is fine.
     fn close(&mut self) {
-        if let Some(ring) = self.ring.take() {
-            // A forked child that drops its copy must not close the parent's end.
-            if getpid() == self.owner {
-                ring.close();
-            }
-        }
+        self.0.close();
     }
 }
 
 impl RingChannel {
     #[inline]
-    fn parts(&mut self) -> Outcome<(&mut Ring, &mut Peer)> {
-        match &mut self.ring {
-            Some(ring) => Ok((ring, &mut self.peer)),
-            None => Err(Failure::Invalid("the channel is closed".into())),
-        }
-    }
-
-    #[inline]
     fn put(&mut self, py: Python<'_>, message: &[u8], timeout_ns: u64) -> PyResult<()> {
-        let (ring, peer) = self.parts()?;
-        if message.len() > ring.capacity() {
-            let why =
-                format!("a message of {} bytes is beyond the capacity {}", message.len(), ring.capacity());
-            return Err(Failure::Invalid(why).into());
-        }
-        if ring.peer_closed() {
-            return Err(Failure::PeerGone(CLOSED).into());
-        }
+        let (ring, peer) = self.0.sending(message.len())?;
         while !ring.put(message)? {
             py.detach(|| ring.wait_for_room(&mut Vigil::new(peer, timeout_ns, false)))?;
         }
         Ok(())
-    }
-
-    #[inline]
-    fn wait_for_message(&mut self, py: Python<'_>, timeout_ns: u64) -> PyResult<usize> {
-        let (ring, peer) = self.parts()?;
-        if let Some(length) = ring.pending()? {
-            return Ok(length);
-        }
-        Ok(py.detach(|| ring.wait_for_message(&mut Vigil::new(peer, timeout_ns, true)))?)
-    }
-}
-
-impl Drop for RingChannel {
-    fn drop(&mut self) {
-        self.close();
     }
 }

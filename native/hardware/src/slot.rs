@@ -15,6 +15,7 @@ use rustix::thread::{futex, sched_yield};
 
 use crate::clock::now;
 use crate::error::{Failure, Outcome};
+use crate::joined::Side;
 use crate::mapping::Mapping;
 use crate::waiting::{Party, Wait, Watch, spin};
 
@@ -85,25 +86,6 @@ impl End {
         Ok(Self { map, mine, theirs, capacity, wait, sent: 0, received: 0, shares_cpu: false })
     }
 
-    /// The most bytes that a message may have.
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// Say which process owns this side.
-    pub fn sign(&self, pid: u32, started: u64) {
-        self.map.long(self.mine + STARTED).store(started, Relaxed);
-        self.map.word(self.mine + PID).store(pid, Release);
-    }
-
-    /// Tell the peer that nothing more will come, and wake it.
-    pub fn close(&self) {
-        self.own(STATE).store(CLOSED, SeqCst);
-        for word in [MESSAGE, TAKEN] {
-            let _ = futex::wake(self.own(word), futex::Flags::empty(), 1);
-        }
-    }
-
     fn own(&self, offset: usize) -> &AtomicU32 {
         self.map.word(self.mine + offset)
     }
@@ -162,40 +144,6 @@ impl End {
             1 => Err(Failure::Invalid(format!("corrupt header: a message of {} bytes", word >> 32))),
             _ => Err(Failure::Invalid("corrupt header: the peer's sequence jumped".into())),
         }
-    }
-
-    /// Wait for a message; returns its length.
-    #[inline]
-    pub fn wait_for_message(&mut self, watch: &mut impl Watch) -> Outcome<usize> {
-        loop {
-            self.wait_while(MESSAGE, self.received, FOR_MESSAGE, watch)?;
-            if let Some(length) = self.pending()? {
-                return Ok(length);
-            }
-        }
-    }
-
-    /// Wait for a message as long as needs no sleep (the spin of spin-then-block); its length if one came.
-    #[inline]
-    pub fn glance(&mut self) -> Outcome<Option<usize>> {
-        if self.shares_cpu {
-            self.yield_once(MESSAGE, self.received);
-        } else if self.wait != Wait::Block {
-            spin(self.peer(MESSAGE), self.received);
-        }
-        self.pending()
-    }
-
-    /// Copy the message that is there into `target`, which has its length, and free the slot.
-    #[inline]
-    pub fn take(&mut self, target: &mut [u8]) {
-        assert!(target.len() <= self.capacity);
-        let slot = self.map.bytes(self.theirs + PAYLOAD, target.len());
-        // SAFETY: in bounds on both sides; a hostile peer may change the bytes meanwhile, and any byte is valid.
-        unsafe { copy_nonoverlapping(slot, target.as_mut_ptr(), target.len()) };
-        self.received = self.received.wrapping_add(1);
-        self.own(TAKEN).store(self.received, Release);
-        self.wake(TAKEN, FOR_ROOM);
     }
 
     /// Wake the peer if it sleeps for `what`; one that only spins is not asked.
@@ -259,6 +207,55 @@ impl End {
             }
         }
         Ok(())
+    }
+}
+
+impl Side for End {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn sign(&self, pid: u32, started: u64) {
+        self.map.long(self.mine + STARTED).store(started, Relaxed);
+        self.map.word(self.mine + PID).store(pid, Release);
+    }
+
+    fn close(&self) {
+        self.own(STATE).store(CLOSED, SeqCst);
+        for word in [MESSAGE, TAKEN] {
+            let _ = futex::wake(self.own(word), futex::Flags::empty(), 1);
+        }
+    }
+
+    #[inline]
+    fn wait_for_message(&mut self, watch: &mut impl Watch) -> Outcome<usize> {
+        loop {
+            self.wait_while(MESSAGE, self.received, FOR_MESSAGE, watch)?;
+            if let Some(length) = self.pending()? {
+                return Ok(length);
+            }
+        }
+    }
+
+    #[inline]
+    fn glance(&mut self) -> Outcome<Option<usize>> {
+        if self.shares_cpu {
+            self.yield_once(MESSAGE, self.received);
+        } else if self.wait != Wait::Block {
+            spin(self.peer(MESSAGE), self.received);
+        }
+        self.pending()
+    }
+
+    #[inline]
+    fn take(&mut self, target: &mut [u8]) {
+        assert!(target.len() <= self.capacity);
+        let slot = self.map.bytes(self.theirs + PAYLOAD, target.len());
+        // SAFETY: in bounds on both sides; a hostile peer may change the bytes meanwhile, and any byte is valid.
+        unsafe { copy_nonoverlapping(slot, target.as_mut_ptr(), target.len()) };
+        self.received = self.received.wrapping_add(1);
+        self.own(TAKEN).store(self.received, Release);
+        self.wake(TAKEN, FOR_ROOM);
     }
 }
 
