@@ -48,7 +48,7 @@ def flagged(found: list[Comparison]) -> int:
     return sum(each.verdict in ("faster", "slower") for each in found)
 
 
-@pytest.mark.parametrize("mechanisms", [3, 6, 12])
+@pytest.mark.parametrize("mechanisms", [3, 6, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_contest_of_identical_code_hardly_ever_has_a_wrong_verdict(mechanisms: int) -> None:
     random = np.random.default_rng([20261121, mechanisms])
     wrong = sum(flagged(contest(rounds_of(random, [0.0] * mechanisms))[0]) > 0 for _ in range(200))

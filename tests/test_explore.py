@@ -57,7 +57,7 @@ def test_a_selection_keeps_order_and_mechanisms() -> None:
 
 
 def test_stretches_of_many_samples_keep_the_extremes() -> None:
-    samples = np.arange(1, 10_000_001)
+    samples = np.arange(1, 1_000_001)
     samples[12_345] = 99_999_999
     _, low, _, high = pictures.stretches(samples)
     assert len(low) <= pictures.STRETCHES

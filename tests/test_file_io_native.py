@@ -130,6 +130,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
 
 
+@pytest.mark.slow
 def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: None, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     request = Request(("file_io",), "smoke", seed=3, scratch=scratch)
@@ -148,6 +149,7 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: 
     assert (scratch / "ipclab-scratch-file-io" / "size-4096" / "0000" / "0000063").stat().st_size == 4096
 
 
+@pytest.mark.slow
 def test_in_memory_nothing_is_cold(paths: Paths, small: None, tmp_path: Path) -> None:
     shm = Path("/dev/shm") / f"ipclab-test-{tmp_path.name}"
     run = measure(paths, Request(("file_io",), "smoke", scratch=shm), Progress())

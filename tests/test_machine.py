@@ -99,30 +99,36 @@ def test_nothing_names_the_host(big: tuple[Source, Machine]) -> None:
 GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "same"),
-    [
-        ("/proc/loadavg", "1.50", "99.0", True),
-        ("/proc/meminfo", "MemAvailable: 4", "MemAvailable: 1", True),
-        ("/proc/meminfo", "MemTotal: 5", "MemTotal: 51", False),
-        ("/proc/cpuinfo", "cpu MHz\t\t: 2", "cpu MHz\t\t: 3", True),
-        ("/proc/sys/kernel/hostname", "quartz", "topaz", True),
-        (GOVERNOR, "powersave", "performance", True),
-        ("/proc/cpuinfo", "Example 8000", "Example 9000", False),
-        ("/proc/sys/kernel/osrelease", "6.12.5", "6.12.6", False),
-        ("/sys/devices/system/cpu/cpu0/cache/index2/size", "32768K", "16384K", False),
-    ],
-)
-def test_digest_follows_what_identifies(big: tuple[Source, Machine], name: str, old: str, new: str, same: bool) -> None:
+VARIES = {
+    "/proc/loadavg": ("1.50", "99.0"),
+    "/proc/meminfo": ("MemAvailable: 4", "MemAvailable: 1"),
+    "/proc/cpuinfo": ("cpu MHz\t\t: 2", "cpu MHz\t\t: 3"),
+    "/proc/sys/kernel/hostname": ("quartz", "topaz"),
+    GOVERNOR: ("powersave", "performance"),
+}
+IDENTIFIES = {
+    "/proc/meminfo": ("MemTotal: 5", "MemTotal: 51"),
+    "/proc/cpuinfo": ("Example 8000", "Example 9000"),
+    "/proc/sys/kernel/osrelease": ("6.12.5", "6.12.6"),
+    "/sys/devices/system/cpu/cpu0/cache/index2/size": ("32768K", "16384K"),
+}
+
+
+CHANGES = {"what varies": VARIES, **{name: {name: change} for name, change in IDENTIFIES.items()}}
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_digest_follows_what_identifies(big: tuple[Source, Machine], changes: dict[str, tuple[str, str]]) -> None:
     source, before = big
-    path = source.path(name)
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+    texts = {name: source.path(name).read_text() for name in changes}
+    for name, (old, new) in changes.items():
+        assert old in texts[name]
+        source.path(name).write_text(texts[name].replace(old, new))
     try:
-        assert (collect(source).digest == before.digest) is same
+        assert (collect(source).digest == before.digest) is (changes is VARIES)
     finally:
-        path.write_text(text)
+        for name, text in texts.items():
+            source.path(name).write_text(text)
 
 
 def test_memory_is_rounded_to_what_is_sold() -> None:

@@ -172,6 +172,7 @@ def test_counters_are_those_of_both_ends() -> None:
     assert launch.facts == {"operations": 673}
 
 
+@pytest.mark.slow
 def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +187,7 @@ def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
     assert len(run.about["points"]) == len(POINTS)
 
 
+@pytest.mark.slow
 def test_go_that_cannot_compile_costs_its_study_only(
     paths: Paths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

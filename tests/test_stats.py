@@ -32,6 +32,7 @@ def test_so_many_launches_hold_the_median_in_95_percent(launches: int) -> None:
         assert 0.93 <= held <= 0.975, (name, held)
 
 
+@pytest.mark.slow
 def test_points_that_end_when_they_are_decided_hold_the_median_too() -> None:
     random = np.random.default_rng(77)
     held: dict[bool, list[bool]] = {True: [], False: []}

@@ -48,7 +48,8 @@ def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int,
 
 
 KINDS = {
-    "scratch": Kind(lambda name: False, lambda name: scratch.remove(Path(name))),  # one that is there already is used again
+    # A folder that is there already is used again.
+    "scratch": Kind(lambda name: False, lambda name: scratch.remove(Path(name))),
     "posix-queue": Kind(lambda name: _queue(name, False), lambda name: _queue(name, True)),
     "system-v-memory": _system_v("shmget", "shmctl", (0,), ()),
     "system-v-semaphore": _system_v("semget", "semctl", (0,), (0,)),
