@@ -182,10 +182,11 @@ def test_the_last_line_that_is_a_number_is_what_a_command_prints(more, value):
     assert arm.launch(Fake("7\nround trip:\n12.5\nthank you\n"), 1) == value
 
 
-@pytest.mark.parametrize("said", ["", "done\n", "0\n", "-3\n", "nan\n", "inf\n"])
-def test_what_prints_no_number_above_0_has_failed(said):
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("said", ["", "done\n", "7\n0\n", "0\n", "-3\n", "nan\n", "inf\n"])
+def test_what_prints_no_number_above_0_has_failed(said, more):
     with pytest.raises(LabError, match="number"):
-        asked(printed=True).arms(["true"])[0].launch(Fake(said), 1)
+        asked(printed=True, more=more).arms(["true"])[0].launch(Fake(said), 1)
 
 
 @pytest.mark.parametrize("error", [None, LabError("no"), KeyboardInterrupt()])
@@ -237,6 +238,7 @@ def test_a_command_takes_the_arm_in_its_place():
         (["true", "true", "--bound", "x"], "no share"),
         (["true", "true", "--seconds", "nan"], "nan"),
         (["true", "true", "--more-is-better"], "--printed"),
+        (["unix", "tcp", "--printed"], "--printed is of commands"),
         (["true", "true", "--placement", "nowhere"], "unknown placement"),
         (["true", "true", "--level", "wait"], "wait"),
         (["true", "true", "--format", "junit", "--format", "bmf"], "2 formats"),

@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,10 +36,9 @@ class Program:
         if not self.printed:
             return (self.clock() - start) * 1e9
         for line in reversed(str(outcomes[ARM].facts["said"]).splitlines()):
-            try:
-                return 1 / float(line) if self.inverse else float(line)
-            except (ValueError, ZeroDivisionError):
-                continue
+            with suppress(ValueError):
+                value = float(line)
+                return 1 / value if self.inverse and value else value
         raise LabError("the command printed no number", "", "have it print one on a line of its own, or time it")
 
 
@@ -91,6 +91,12 @@ class Asked:
             raise UsageError("runs cannot be interleaved", why, f"ipclab compare {' '.join(names)} --fail-on slower")
         if self.command:
             return [self._program(name, self.command.replace("{}", shlex.quote(name))) for name in names]
+        points = self._points(names)
+        if points and self.printed:
+            raise UsageError("--printed is of commands", f"{points[0].label} is measured at a point", "leave it out")
+        return points or [self._program(name, name) for name in names]
+
+    def _points(self, names: Sequence[str]) -> list[Arm]:
         if all(name in study(self.wanted.study).backends() for name in names):
             return [Arm(name, replace(self.wanted, backend=name).made()) for name in names]
         if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
@@ -98,7 +104,7 @@ class Asked:
         if all(Path(name).name.startswith("python") and shutil.which(name) for name in names):
             env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(checkout().root)}
             return [self._elsewhere(name, name, env) for name in names]
-        return [self._program(name, name) for name in names]
+        return []
 
     def with_setting(self, arm: Arm, before: str, undo: str) -> Arm:
         """Return `arm` after the command `before`, which `undo` takes back."""
