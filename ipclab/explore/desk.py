@@ -45,8 +45,8 @@ class Desk:
 
     rows: pd.DataFrame
 
-    def __init__(self, run: str = "", lang: str = "en", paths: Paths | None = None) -> None:
-        self.paths = paths or checkout()
+    def __init__(self, run: str = "", lang: str = "en") -> None:
+        self.paths = checkout()
         first = str(Lab.open(run, lang).run.path)
         known = dict.fromkeys([first, *map(str, runs(self.paths))])
         self.runs = widgets.SelectMultiple(options=[(Path(path).name, path) for path in known], value=[first])

@@ -92,7 +92,9 @@ class Formatter:
         if isinstance(value, str):
             return self.date(value) if found.unit == "date" else self.translate(value)
         scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
-        places = 0 if "int" in words or _is_exact(found, unit) else _decimals(value / scale) + 2 * ("fine" in words)
+        # Whole numbers of bytes, nanoseconds, things are shown as they are.
+        exact = float(value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
+        places = 0 if "int" in words or exact else _decimals(value / scale) + 2 * ("fine" in words)
         text = self.number(value / scale if scale != 1.0 else value, places)
         if "bare" not in words:
             text += _TIMES.get(self.lang, _symbol(unit)) if unit == "x" else _symbol(unit)
@@ -128,11 +130,6 @@ def _rounded(value: float) -> float:
 def _decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
     return max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value))))) if value and isfinite(value) else 0
-
-
-def _is_exact(found: Quantity, unit: str) -> bool:
-    """Whole numbers of bytes, nanoseconds, things are shown as they are."""
-    return float(found.value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
 
 
 def _symbol(unit: str) -> str:

@@ -14,7 +14,6 @@ import numpy as np
 
 from ipclab.stats import judge, ranktest
 from ipclab.stats.family import pair_level
-from ipclab.stats.ranktest import Values
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
@@ -153,33 +152,22 @@ def factor(low: float, high: float, ratio: float, bound: float) -> float:
     return float((half / room) ** 2)
 
 
-def compare_runs(
-    pairs: Sequence[tuple[Side, Side]], bounds: Sequence[float] | float = EQUIVALENCE, alpha: float = RUNS_ALPHA
-) -> list[Comparison]:
+def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
     """Return what is known about each second side over its first of runs that were measured apart, on other days say.
 
     Their launches share no rounds, and two sessions on one machine have luck of their own, which no launch of theirs
-    can show. So the question is whether a difference is larger than a bound, or none: an interval beyond the bound
+    can show. So the question is whether a difference is larger than `EQUIVALENCE`, or none: an interval beyond it
     shows a point `faster` or `slower` (a minimum effect), one inside it `same` (Schuirmann, J. Pharmacokin. Biopharm.
     15, 1987, 657-680). The rate of false discoveries among points is held by Benjamini and Hochberg (J. R.
     Statist. Soc. B 57, 1995, 289-300); all intervals are as wide as their threshold has them, to agree with the tests
     (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81).
 
-    `bounds` (shares above 0; one for all or one a pair) is how much two sessions on one machine may differ.
     `detectable` is the slow-down that would be found with 95 % power at that level.
     """
-    limits = [bounds] * len(pairs) if isinstance(bounds, float) else list(bounds)
     refused = [refusal(*pair, pair[0].medians, pair[1].medians) for pair in pairs]
-    logs = [
-        None if why else (np.log(one.medians), np.log(two.medians))
-        for (one, two), why in zip(pairs, refused, strict=True)
-    ]
-    tests = [_least_level(*pair, math.log1p(bound)) for pair, bound in zip(logs, limits, strict=True) if pair]
-    level = threshold(tests, alpha)
-    return [
-        why or _judged_apart(one.medians, two.medians, bound, level)
-        for (one, two), bound, why in zip(pairs, limits, refused, strict=True)
-    ]
+    both = [(why, one.medians, two.medians) for (one, two), why in zip(pairs, refused, strict=True)]
+    level = threshold([_least_level(a, b) for why, a, b in both if not why], RUNS_ALPHA)
+    return [why or _judged_apart(a, b, level) for why, a, b in both]
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:
@@ -189,23 +177,24 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
     return alpha * rejected / count
 
 
-def together(launches: tuple[int, int], points: int, alpha: float = RUNS_ALPHA) -> int:
+def together(launches: tuple[int, int], points: int) -> int:
     """Return how many of `points` must differ clearly before the correction lets one of so few launches be shown."""
-    return max(1, math.ceil(ranktest.least_p(*launches) * points / alpha))
+    return max(1, math.ceil(ranktest.least_p(*launches) * points / RUNS_ALPHA))
 
 
-def _least_level(a: Values, b: Values, bound: float) -> float:
-    """Return the level from which on the interval of b over a lies beyond `bound` (a log ratio), or inside it."""
-    (above_low, below_low), (above_high, below_high) = (ranktest.p_value(a, b, end) for end in (-bound, bound))
+def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside it."""
+    one, other, bound = np.log(a), np.log(b), math.log1p(EQUIVALENCE)
+    (above_low, below_low), (above_high, below_high) = (ranktest.p_value(one, other, end) for end in (-bound, bound))
     return min(1.0, 2 * min(below_low, above_high, max(above_low, below_high)))
 
 
-def _judged_apart(a: Sequence[float], b: Sequence[float], bound: float, level: float) -> Comparison:
+def _judged_apart(a: Sequence[float], b: Sequence[float], level: float) -> Comparison:
     ratio, low, high = shown(a, b, level)
-    said = judge.of_interval(low, high, 1 / (1 + bound), 1 + bound)
+    said = judge.of_interval(low, high, 1 / (1 + EQUIVALENCE), 1 + EQUIVALENCE)
     words = {judge.BELOW: (FASTER, "below-bound"), judge.ABOVE: (SLOWER, "above-bound")}
     words |= {judge.INSIDE: (SAME, "within-bound"), NOT_TESTED: (NOT_TESTED, "few-launches")}
     verdict, reason = words.get(said, (UNDECIDED, "wide-interval"))
     step = power_step(low, high, level)
-    found = None if step is None else math.expm1(math.log1p(bound) + step)
+    found = None if step is None else math.expm1(math.log1p(EQUIVALENCE) + step)
     return Comparison(verdict, reason, ratio, *ends(low, high), found, level, (len(a), len(b)))
