@@ -21,14 +21,15 @@ from ipclab.machine.facts import digest_of
 from ipclab.paths import checkout
 from ipclab.store.bundle.archive import read, write
 from ipclab.store.bundle.contents import INDEX_OF_BUNDLE, Contents
-from ipclab.store.files import dump_json, sealed, unsealed
+from ipclab.store.files import dump_json, sealed
 from ipclab.store.run import INDEX
 
 
 def made(number: int, members: dict[str, bytes], folder: Path) -> None:
     """Write the bundle of machine `number`, whose measurements are those of `members`."""
     contents = msgspec.json.decode(members[INDEX_OF_BUNDLE], type=Contents)
-    about: dict[str, Any] = unsealed(msgspec.json.decode(members[INDEX]))
+    about: dict[str, Any] = msgspec.json.decode(members[INDEX])
+    about.pop("digest", None)
     facts = about["machine"]["facts"] | {"cpu_model": f"Made processor {number}"}
     about["machine"] |= {"facts": facts, "digest": digest_of(facts)}
     index = sealed(about)

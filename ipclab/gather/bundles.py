@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
+from ipclab.stats.intervals import quantile_estimate
 from ipclab.store.bundle.archive import HostileError, Member, read
 from ipclab.store.bundle.contents import Contents, parse
 from ipclab.store.run import INDEX
@@ -127,7 +128,8 @@ def _row(each: Measured, floors: Floors) -> dict[str, Any] | None:
     key = each.point.key()
     if each.point.placement not in PLACEMENTS or any(key.get(name, level) != level for name, level in LEVELS.items()):
         return None
-    ns, floor = float(np.median(_medians(each))), floors.under(STUDY, OP, key)
+    ns = quantile_estimate([np.sort(launch.times(OP)) for launch in each.launches], 0.5).value  # as frames have it
+    floor = floors.under(STUDY, OP, key)
     over = ns / floor.ns if floor else None
     return {"backend": each.point.backend, "placement": each.point.placement, "ns": ns, "over_limit": over}
 

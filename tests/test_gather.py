@@ -1,0 +1,88 @@
+"""Many bundles as one page: what is read is what the run's own frames say; damaged ones are listed; strict bundles."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from ipclab.errors import UsageError
+from ipclab.gather.bundles import Damaged, Gathered, frame, gather, newest
+from ipclab.gather.strict import reasons
+from ipclab.lab.lab import Lab
+from ipclab.paths import Paths
+from ipclab.store.bundle.opened import opened
+from tests.commands import ROOT
+
+PATHS = Paths(ROOT)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a whole bundle, one that was cut off, one whose end is gone, and one that is none."""
+    made: Path = tmp_path_factory.mktemp("bundles")
+    content = PATHS.reference.read_bytes()
+    (made / "whole.ipclab").write_bytes(content)
+    (made / "cut.ipclab").write_bytes(content[:100_000])
+    (made / "end.ipclab").write_bytes(content[:-2000])
+    (made / "text.ipclab").write_text("no archive")
+    (made / "note.txt").write_text("not looked at")
+    return made
+
+
+def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
+    lab = Lab.of(opened(PATHS, PATHS.reference), PATHS, "en")
+    medians = lab.points(
+        "round_trip", arm="main", metric="p50", op="round-trip", size_bytes=100, gap_ns=0, touch="full"
+    )
+    medians = medians[(medians.receive == "bytes") & medians.placement.isin(["same", "cross"])]
+    expected = lab.limited(medians).set_index(["backend", "placement"])
+    (found,) = (each for each in gather(folder, 100) if isinstance(each, Gathered))
+    rows = frame([found]).set_index(["backend", "placement"])
+    assert (found.run, found.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
+    assert set(rows.index) == set(expected.index) and len(rows) == len(expected)
+    for name, other in (("ns", "value"), ("over_limit", "over_limit")):
+        told, known = rows[name].astype(float).to_dict(), expected[other].astype(float).to_dict()
+        assert told == pytest.approx(known, nan_ok=True)
+    for _, part in rows.groupby("placement"):
+        assert list(part.sort_values("ns")["rank"]) == sorted(part["rank"]) and part["rank"].min() == 1
+
+
+def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
+    ipclab: Callable[..., "CompletedProcess[str]"], folder: Path, tmp_path: Path
+) -> None:
+    damaged = {each.file: each.why for each in gather(folder, 100) if isinstance(each, Damaged)}
+    assert set(damaged) == {"cut.ipclab", "end.ipclab", "text.ipclab"} and all(damaged.values())
+    done = ipclab("gather", str(folder), "--lang", "ko,en", "--out", str(tmp_path))
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1 of 4 bundles taken"
+    assert {line.partition(":")[0] for line in done.stderr.splitlines()} == set(damaged)
+    for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 메커니즘")):
+        page = (tmp_path / lang / "gathered.html").read_text("utf-8")
+        assert title in page and all(name in page for name in damaged)
+        assert page.count('<div class="table" id=') == 9
+
+
+def test_the_newest_run_of_a_machine_stands_for_it() -> None:
+    facts = {"cpu_model": "x", "threads": 2, "kernel_release": "6", "virtualisation": None}
+    made = [
+        Gathered(f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [])
+        for day, machine in ((20, "a"), (22, "a"), (21, "b"))
+    ]
+    assert [each.file for each in newest(made)] == ["22.ipclab", "21.ipclab"]
+
+
+def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    assert all(isinstance(each, Damaged) for each in gather(folder, 7))
+    with pytest.raises(UsageError, match="holds no bundle"):
+        gather(tmp_path, 100)
+
+
+def test_strict_says_why_a_run_is_not_fit(ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
+    told = reasons(Lab.of(opened(PATHS, PATHS.compared), PATHS, "en"))
+    assert {line.partition(":")[0] for line in told} <= {"incomplete", "disturbed", "not calibrated", "limits"} and told
+    old = shutil.copytree(ROOT / "tests/data/schema-1/20261120T100000Z-a00001", tmp_path / "20261120T100000Z-a00001")
+    done = ipclab("bundle", str(old), str(tmp_path / "x.ipclab"), "--strict")
+    assert done.returncode == 1 and not list(tmp_path.glob("*.ipclab"))
+    lines = done.stdout.splitlines()
+    assert len(lines) >= 2 and f"{len(lines)} reasons" in done.stderr
