@@ -9,6 +9,7 @@ PROFILE ?=
 RUN ?=
 A ?=
 B ?=
+NEED ?= docs/need.toml
 REPORT_LANG ?= ko,zh,en
 PYTHON ?= python3
 
@@ -24,11 +25,11 @@ RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare history measure test test-fast check-code check doctor lab clean lock reference gallery words
+.PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  REPORT_LANG=ko,zh,en  PYTHON=python3"
+	@echo "  variables: PROFILE=smoke|quick|standard|full  RUN=<run folder>  A=, B=<run folder>  NEED=<TOML file>  REPORT_LANG=ko,zh,en  PYTHON=python3"
 
 setup: ## make or update the environment
 	@PYTHON='$(PYTHON)' scripts/setup.sh '$(ENVIRONMENT)'
@@ -41,6 +42,9 @@ compare: setup ## compare two runs: make compare A=<run folder> B=<run folder>
 
 history: setup ## when did this machine change? all its runs, or RUNS="<run folder> ..."
 	@$(IPCLAB) history $(RUNS) --lang '$(REPORT_LANG)'
+
+choose: setup ## which mechanism fits a need? a document: make choose NEED=<TOML file>
+	@$(IPCLAB) choose --need '$(NEED)' $(if $(RUN),--run '$(RUN)') --report --lang '$(REPORT_LANG)'
 
 measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')

@@ -30,7 +30,12 @@ class Plant:
 
 
 def asked(
-    plants: Mapping[str, Plant], need: Mapping[str, Any], seed: int = 0, scatter: float = 0.02, launches: int = 12
+    plants: Mapping[str, Plant],
+    need: Mapping[str, Any],
+    seed: int = 0,
+    scatter: float = 0.02,
+    launches: int = 12,
+    faults: pd.DataFrame | None = None,
 ) -> Answer:
     """Return the answer to `need` of a run in which `plants` were measured: closed loops, and open ones at its rate."""
     random, points, taken = np.random.default_rng(seed), [], []
@@ -42,7 +47,8 @@ def asked(
                 points += made[0]
                 taken += made[1]
     offers = [Offer(name, plant.demands, _refusal(plant.longest)) for name, plant in plants.items()]
-    return answer(of(need), Frames(pd.DataFrame(points), pd.DataFrame(taken), seconds=0.05), offers)
+    told = pd.DataFrame() if faults is None else faults
+    return answer(of(need), Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=0.05), offers)
 
 
 def _refusal(longest: int) -> Any:

@@ -3,11 +3,19 @@
 import math
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED
+from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
+from ipclab.choose.asked import points
 from ipclab.choose.need import of, read
+from ipclab.choose.promises import Promises
 from ipclab.errors import UsageError
+from ipclab.explore import course
+from ipclab.lab.lab import Lab
+from ipclab.paths import checkout
+from ipclab.store.bundle.opened import opened
+from ipclab.studies.profile import profile
 from tests.needs import Plant, asked
 
 RING, UNIX, TCP = (
@@ -118,3 +126,40 @@ def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
     with pytest.raises(UsageError) as error:
         of(told)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("ring", "best"), [("end", "ring"), ("silence", "unix")])
+def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(ring: str, best: str) -> None:
+    seen = {"ring": ring, "unix": "end", "tcp": "end"}
+    rows = [{"backend": name, "op": "noticed", "metric": kind, "low": 1.0, "high": 1.0} for name, kind in seen.items()]
+    faults = pd.DataFrame(rows).assign(fault="killed-writing")
+    found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, faults=faults)
+    assert (found.state, found.best) == (ANSWERED, [best])
+
+
+def test_torn_content_is_no_survival() -> None:
+    rows = [("noticed", "half", 0.0, 1.0), ("recovered", "yes", 1.0, 1.0)]
+    frame = pd.DataFrame(rows, columns=["op", "metric", "low", "high"]).assign(backend="lmdb", fault="killed-locked")
+    assert Promises.of(pd.DataFrame(), frame, "killed-locked").crash == {"lmdb": "torn"}
+    assert Promises.of(pd.DataFrame(), frame.assign(high=[0.0, 1.0]), "killed-locked").crash == {"lmdb": "served"}
+
+
+def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
+    for told in ({"size": 64, "consumers": 2, "rate": 500}, {"size": 100, "way": "round-trip"}):
+        need = of({**told, "must": ["across-hosts"]})
+        made = points(need, profile("smoke"))
+        frame = pd.DataFrame([each.key() for each in made])
+        assert {"tcp"} <= set(frame.backend)
+        assert "unix" not in set(frame.backend)
+        assert len(narrowed_to(need, frame)) == len(made)
+
+
+def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    monkeypatch.setattr(course, "EXERCISES", course.EXERCISES[:2])
+    assert list(course.judged(lab, []).iloc[:, 4]) == ["–", "–"]
+    wide, narrow = (course.judged(lab, [told, told]).iloc[:, 4] for told in ("0-1000", "900-1000"))
+    assert list(wide) == ["your range holds"] * 2
+    assert list(narrow) == ["it is less"] * 2
+    with pytest.raises(UsageError):
+        course.judged(lab, ["three"])

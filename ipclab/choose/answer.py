@@ -90,7 +90,7 @@ class Entrant:
 
 def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
-    promises = Promises.of(frames.points, frames.faults)
+    promises = Promises.of(frames.points, frames.faults, need.fault)
     entrants = [_entrant(need, frames, offer, promises) for offer in offers]
     whole = [each for each in entrants if each.side and not each.row["why"]]
     whole.sort(key=lambda each: median(each.side.medians) if each.side else inf)

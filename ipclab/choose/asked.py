@@ -9,7 +9,7 @@ import pandas as pd
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend
 from ipclab.choose.answer import Answer, Frames, answer
-from ipclab.choose.need import EACH, NEED, ROUND_TRIP, STATE, Need
+from ipclab.choose.need import EACH, NEED, ROUND_TRIP, STATE, SURVIVES, Need
 from ipclab.choose.promises import DEMANDS, Offer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
@@ -23,8 +23,9 @@ from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
 from ipclab.store.run import RunFolder
-from ipclab.studies.installed import ALWAYS, studies
+from ipclab.studies.installed import study
 from ipclab.studies.interface import Study, Sweep
+from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile, profile
 
 FAULTS = "faults"
@@ -49,9 +50,17 @@ class Asked(Request):
         assert self.need  # noqa: S101  for the type checker
         return super().parameters() | {"need": self.need.told()}
 
+    def names(self) -> tuple[str, ...]:
+        """Return the limits, the need's study and, where the need asks of crashes, that of faults."""
+        crashes = (FAULTS,) if self.need and SURVIVES in self.need.must else ()
+        return LimitsStudy.name, *self.studies, *crashes
+
     def effort(self, each: Study) -> Profile:
         """Return the profile's effort, with as many launches as it allows any study: one question is asked."""
-        return replace(super().effort(each), most_launches=profile(self.profile).most_launches)
+        usual = super().effort(each)
+        mine = each.name in self.studies
+        usual = usual.tailed() if mine and self.need and self.need.deadline_us else usual
+        return replace(usual, most_launches=profile(self.profile).most_launches) if mine else usual
 
     def points(self) -> list[tuple[Study, list[Point]]]:
         """Return the points of the need and what is part of every run.
@@ -59,15 +68,21 @@ class Asked(Request):
         Raises `UsageError` when no mechanism can have them.
         """
         assert self.need  # noqa: S101  for the type checker
-        mine = points(self.need, self.effort(studies()[self.need.study]))
+        mine = points(self.need, self.effort(study(self.need.study)))
         if not mine:
             raise UsageError("nothing to measure", "no mechanism here may be taken", "see 'ipclab backends'")
-        return [(each, found if each.name in ALWAYS else mine) for each, found in super().points()]
+        limits = [point for point in super().points()[0][1] if point.placement == self.need.placement]
+        found = [(study(LimitsStudy.name), limits), (study(self.need.study), mine)]
+        if FAULTS in self.names():
+            each, names = study(FAULTS), {point.backend for point in mine} & set(study(FAULTS).backends())
+            sweep = Sweep(None, tuple(sorted(names)), {"fault": (self.need.fault,)})
+            found += [(each, each.points(self.effort(each), sweep))]
+        return found
 
 
 def points(need: Need, effort: Profile) -> list[Point]:
     """Return the points that tell of `need`: of each mechanism that nothing excludes before it is measured."""
-    each, wanted = studies()[need.study], [offer.name for offer in offers(need) if _may(need, offer)]
+    each, wanted = study(need.study), [offer.name for offer in offers(need) if _may(need, offer)]
     levels = need.levels()
     if need.way == STATE:
         sweep = Sweep(None, tuple(wanted), {"entries": tuple(need.size), "readers": (need.consumers,)})
@@ -90,7 +105,7 @@ def offers(need: Need, run: RunFolder | None = None) -> list[Offer]:
         rows = derived.read(run, need.study, "points")
         names = set(narrowed(rows, {"arm": need.levels().get("arm", "main")}).backend) if len(rows) else set()
     else:
-        names = {name for name in studies()[need.study].backends() if name in known}
+        names = {name for name in study(need.study).backends() if name in known}
     fitting = {name for name in names if name in known and (need.way != STATE or keeps(name))}
     failed = _failed(need, run)
     return [Offer(name, known[name].demands, _refusal(need, known[name], failed)) for name in sorted(fitting)]
@@ -104,7 +119,7 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         derived.read(run, need.study, "points"),
         derived.read(run, need.study, "launches"),
         derived.read(run, "limits", "launches"),
-        derived.read(run, FAULTS, "points") if FAULTS in derived.measured(run) else pd.DataFrame(),
+        _faults(paths, run),
         _seconds(run),
         derived.bound(run),
     )
@@ -138,6 +153,14 @@ def measure(paths: Paths, need: Need, effort: str, progress: Progress) -> RunFol
     again. Raises what `ipclab.measure.session.measure` raises.
     """
     return measured(paths, Asked.of(need, effort), progress)
+
+
+def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
+    """Return the point frame of faults, of `run` or else of the newest run of its machine that has them."""
+    machine = run.about["machine"]["digest"]
+    known = lambda each: holds(each, FAULTS) and each.about["machine"]["digest"] == machine  # noqa: E731
+    found = run if FAULTS in derived.measured(run) else folder.newest(paths.runs, known)
+    return derived.read(found, FAULTS, "points") if found else pd.DataFrame()
 
 
 def _may(need: Need, offer: Offer) -> bool:

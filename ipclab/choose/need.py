@@ -1,5 +1,6 @@
 """A need: what data move, how often, between whom, by when, and what must hold whatever it costs."""
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -73,6 +74,11 @@ class Need:
     def study(self) -> str:
         """Return the study that measures it."""
         return STUDIES[self.way]
+
+    @property
+    def fault(self) -> str:
+        """Return the fault that tells what a crash of the writer does."""
+        return "killed-locked" if self.way == STATE else "killed-writing"
 
     @property
     def sized(self) -> str:
@@ -168,6 +174,16 @@ def read(file: Path) -> Need:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{file} is no need", why, "see docs/choose.md") from error
+
+
+def parsed(words: str) -> Need:
+    """Return the need that `words` are as JSON, or that the TOML file they name holds; raises `UsageError`."""
+    if not words.lstrip().startswith("{"):
+        return read(Path(words))
+    try:
+        return of(json.loads(words))
+    except ValueError as error:
+        raise UsageError("this is no need", str(error), "see docs/choose.md") from error
 
 
 def _sizes(told: Any) -> dict[int, float]:

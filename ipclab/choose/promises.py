@@ -11,7 +11,10 @@ from ipclab.frames.address import quantity
 
 DEMANDS = {"no-daemon": "daemon", "other-languages": "python", "across-hosts": "one host", "no-root": "root"}
 WAITS, DROPS, ENDLESS = "waits", "drops", "no end seen"
-SERVED = "served"
+SERVED, TORN, SILENT, STUCK = "served", "torn", "silent", "stuck"
+
+
+RENEWED = ("recovered", "yes")  # op and metric: whether a new writer was received
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,12 @@ class Promises:
     crash: dict[str, str]
 
     @classmethod
-    def of(cls, points: pd.DataFrame, faults: pd.DataFrame) -> "Promises":
-        """Return the promises that the point frames of a study and of the study `faults` show."""
+    def of(cls, points: pd.DataFrame, faults: pd.DataFrame, fault: str) -> "Promises":
+        """Return the promises that the point frames of a study and of the study `faults` show, after `fault`."""
         told = points[points.op == "launch"] if len(points) else points
         most: Any = told[told.metric == "lost"].groupby("backend").high.max() if len(told) else {}
         full = {str(name): _full(part) for name, part in told.groupby("backend")} if len(told) else {}
-        return cls(dict(most), {name: how for name, how in full.items() if how}, _crash(faults))
+        return cls(dict(most), {name: how for name, how in full.items() if how}, _crash(faults, fault))
 
     def told(self, backend: str) -> dict[str, Any]:
         """Return the columns lost, full, crash of a mechanism; None where nothing was measured."""
@@ -62,5 +65,16 @@ def _full(rows: pd.DataFrame) -> str:
     return DROPS if gone else WAITS if any(each.value for each in found["refused"]) else ENDLESS
 
 
-def _crash(faults: pd.DataFrame) -> dict[str, str]:
-    return {}
+def _crash(faults: pd.DataFrame, fault: str) -> dict[str, str]:
+    """Return what readers of each mechanism had after the writer was killed: by `fault`, in any of the launches."""
+    mine = faults[faults.fault == fault] if len(faults) else faults
+    return {str(name): _survived(part) for name, part in mine.groupby("backend")} if len(mine) else {}
+
+
+def _survived(rows: pd.DataFrame) -> str:
+    least, most = ({(row["op"], row["metric"]): row[end] for row in rows.to_dict("records")} for end in ("low", "high"))
+    if most.get(("messages", "torn")) or (RENEWED in most and most.get(("noticed", "half"))):
+        return TORN
+    if least.get(RENEWED, 1) < 1:
+        return STUCK
+    return SILENT if most.get(("noticed", "silence")) else SERVED

@@ -1,5 +1,6 @@
 """An answer for readers of one language: a sentence, and frames that a notebook or a terminal shows as tables."""
 
+from html import escape
 from math import isfinite
 from typing import Any
 
@@ -7,16 +8,16 @@ import pandas as pd
 
 from ipclab.choose.answer import ANSWERED, EXCLUDED, GUESS, NOTHING, UNMEASURED, WORSE, Answer
 from ipclab.choose.need import MUSTS
-from ipclab.choose.promises import DROPS, ENDLESS, WAITS
+from ipclab.choose.promises import DROPS, ENDLESS, SERVED, SILENT, STUCK, TORN, WAITS
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH, Data
 from ipclab.stats.compare import NOT_TESTED, SAME
 from ipclab.stats.compare import UNDECIDED as NOT_SHOWN
 from ipclab.stats.quantity import Quantity
 
-SHOWN = 8  # mechanisms of which more is told than their time, unless more are among the best
+SHOWN = 8  # mechanisms of which more is told than their time
 EVIDENCE = {
-    **{"": N_("the fastest median"), SAME: N_("shown to be the same"), WORSE: N_("shown to be slower")},
+    **{"": N_("the fastest"), SAME: N_("shown to be the same"), WORSE: N_("shown to be slower")},
     **{NOT_SHOWN: N_("not told apart"), NOT_TESTED: N_("too few launches to tell")},
 }
 WHY = {
@@ -25,6 +26,10 @@ WHY = {
     **{"other-languages": N_("other languages"), "across-hosts": N_("across hosts"), "no-root": N_("no root")},
     "a message reaches one consumer": N_("a message reaches one consumer"),
     "every message reaches all": N_("every message reaches all"),
+}
+CRASH = {
+    **{SERVED: N_("readers are told, or keep the last content"), TORN: N_("torn content is read")},
+    **{SILENT: N_("readers are not told"), STUCK: N_("a new writer reaches nobody")},
 }
 FULL = {WAITS: N_("the sender waits"), DROPS: N_("messages are dropped"), ENDLESS: N_("no end of room was seen")}
 CHANGE = {
@@ -50,7 +55,10 @@ LEVELS = {
 
 def verdict(lab: Data, found: Answer) -> str:
     """Return the answer in a sentence or two."""
-    names, told = lab.joined(found.best), {"launches": lab.numbers.number(found.launches, 0)}
+    names, told = (
+        lab.joined([lab.level("backend", name) for name in found.best]),
+        {"launches": lab.numbers.number(found.launches, 0)},
+    )
     told["seconds"] = lab.numbers.format(Quantity(found.seconds * 1e9, "ns"))
     if found.state == NOTHING:
         return lab.say(N_("No mechanism fits: each was shown to miss something that the need demands."))
@@ -102,12 +110,16 @@ def ranking(lab: Data, found: Answer) -> pd.DataFrame:
         rows.append(
             {
                 **{"mechanism": row["backend"], "evidence": lab.say(evidence), "time": _marked(lab, told)},
-                **{"ratio": _ratio(lab, row["ratio"]), "cpus": row["cpus"] or None, "limit": _ratio(lab, row["limit"])},
+                **{
+                    "ratio": _ratio(lab, row["ratio"]),
+                    "cpus": _bare(lab, row["cpus"]),
+                    "limit": _bare(lab, row["limit"]),
+                },
                 "launches": int(row["launches"]) or None,
             }
         )
     heads = {
-        **{"mechanism": N_("Mechanism"), "evidence": N_("Against the fastest"), "time": N_("Time")},
+        **{"mechanism": N_("Mechanism"), "evidence": N_("Verdict"), "time": N_("Time")},
         **{"ratio": N_("× fastest"), "cpus": N_("CPUs busy"), "limit": N_("× limit"), "launches": N_("Launches")},
     }
     return _headed(lab, rows, heads)
@@ -124,14 +136,20 @@ def promises(lab: Data, found: Answer) -> pd.DataFrame:
             },
             "lost": None if row["lost"] is None or row["lost"] != row["lost"] else int(row["lost"]),
             "full": lab.say(FULL[row["full"]]) if row["full"] else None,
+            "crash": lab.say(CRASH[row["crash"]]) if row["crash"] else None,
             "open": lab.joined([_demand(lab, name) for name in row["open"]]) or None,
         }
-        for row in found.rows[found.rows.status != EXCLUDED].head(max(SHOWN, len(found.best))).to_dict("records")
+        for row in found.rows[found.rows.status != EXCLUDED].head(SHOWN).to_dict("records")
     ]
     heads = {
         **{"mechanism": N_("Mechanism"), "keeps_up": N_("Messages a second at most")},
         **({"quantile": N_("At the quantile")} if found.need.deadline_us else {}),
-        **{"lost": N_("Lost"), "full": N_("When nobody receives"), "open": N_("Not shown")},
+        **{
+            "lost": N_("Lost"),
+            "full": N_("When nobody receives"),
+            "crash": N_("When the writer is killed"),
+            "open": N_("Not shown"),
+        },
     }
     return _headed(lab, rows, heads)
 
@@ -187,14 +205,19 @@ def missing(lab: Data, found: Answer) -> pd.DataFrame:
     return _headed(lab, rows, heads)
 
 
+PARTS = (asked, ranking, promises, excluded, changes, missing)
+
+
 def text(lab: Any, found: Answer) -> str:
     """Return the whole answer as text for a terminal."""
-    parts = [verdict(lab, found)]
-    for frame in (asked, ranking, promises, excluded, changes, missing):
-        told = frame(lab, found)
-        if len(told):
-            parts.append(lab.table(told, "").to_frame().to_string(index=False, justify="left"))
-    return "\n\n".join(parts)
+    tables = [lab.table(each(lab, found), "").to_frame() for each in PARTS]
+    told = [table.to_string(index=False, justify="left") for table in tables if len(table)]
+    return "\n\n".join([verdict(lab, found), *told])
+
+
+def paragraph(told: str) -> str:
+    """Return a sentence as HTML."""
+    return f"<p>{escape(told)}</p>"
 
 
 def _headed(lab: Data, rows: list[dict[str, Any]], heads: dict[str, str]) -> pd.DataFrame:
@@ -209,6 +232,10 @@ def _marked(lab: Data, told: Quantity | None) -> Any:
     if not told:
         return None
     return lab.numbers.format(told, "marked" if told.kind == GUESS else "interval")
+
+
+def _bare(lab: Data, told: Quantity | None) -> str | None:
+    return lab.numbers.format(told, "x" if told.unit == "1" else "") if told else None
 
 
 def _demand(lab: Data, name: str) -> str:
