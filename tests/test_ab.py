@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -258,7 +259,9 @@ def test_wrong_use_is_one_line_and_exit_code_2(given, said, tmp_path):
 
 def run(folder: Path, *given: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "ipclab", "ab", *given]
-    return subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, env=environment(folder), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_runs_are_sent_to_compare_with_what_that_cannot_show(tmp_path):
@@ -308,6 +311,18 @@ def test_another_checkout_measures_the_point_itself(tmp_path):
     done = run(tmp_path, str(ROOT), str(ROOT), "--seconds", "1")
     assert done.returncode in {0, 1, 3}, done.stderr
     assert f"time of {ROOT} over {ROOT}" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_checkout_runs_its_own_package_in_every_process(tmp_path):
+    head = tmp_path / "head"
+    shutil.copytree(ROOT / "ipclab", head / "ipclab", ignore=shutil.ignore_patterns("__pycache__"))
+    with (head / "ipclab/studies/round_trip/ends.py").open("a") as ends:
+        ends.write("\n\ndef serve(*given, **named):\n    raise RuntimeError('planted in head')\n")
+    done = run(tmp_path, str(ROOT), str(head))
+    assert done.returncode == 2
+    assert f"{head} cannot be launched" in done.stderr
+    assert "planted in head" in done.stderr
 
 
 @pytest.mark.slow

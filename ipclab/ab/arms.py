@@ -112,8 +112,9 @@ class Asked:
         return replace(arm, label=f"{arm.label} after {_printable(before)}", setting=[change], undo=[back])
 
     def _elsewhere(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
-        role = self._role(shlex.join([python, "-P", point.__file__, self.wanted.told()]))
-        return Arm(_printable(name), Program(replace(role, env=env), printed=True))
+        role = self._role(shlex.join([python, point.__file__, self.wanted.told()]))
+        # Its fork server is a module that is run: without this it would import the ipclab of the present folder.
+        return Arm(_printable(name), Program(replace(role, env={**env, "PYTHONSAFEPATH": "1"}), printed=True))
 
     def _program(self, name: str, line: str) -> Arm:
         unit = "ns" if not self.printed else "1/" if self.more else ""
