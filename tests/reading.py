@@ -93,26 +93,27 @@ def empty_columns(shown: dict[str, Any]) -> list[str]:
     return [f"{name}: {column['label']!r} is empty" for column, cells in columns if set(cells) <= set(EMPTY)]
 
 
-def rows(executed: Path) -> Iterator[list[str]]:
-    """Yield the rows of all tables of a report, those in its prose too."""
+def rows(executed: Path, *names: str) -> Iterator[list[str]]:
+    """Yield the rows of the named tables of a report, those in its prose too."""
     for each in tables(executed):
-        yield from each["rows"]
+        if each.get("name") in names:
+            yield from each["rows"]
     for text in paragraphs(executed):
-        for line in text.splitlines():
-            if line.startswith("|") and not line.startswith("|---"):
-                yield [cell.strip().replace("\\", "") for cell in line.strip("| ").split("|")]
+        if any(f"{{#{name}}}" in text for name in names):
+            for line in text.splitlines():
+                if line.startswith("|") and not line.startswith("|---"):
+                    yield [cell.strip().replace("\\", "") for cell in line.strip("| ").split("|")]
 
 
-def values_by_label(executed: Path) -> dict[str, list[str]]:
-    """Return the measured values, with their intervals, that rows of one label give in a report.
+def values_by_label(executed: Path, *names: str) -> dict[str, list[str]]:
+    """Return the measured value, with its interval, that each row of the named tables gives, by the row's label.
 
-    A label is what a row begins with, without what it adds in brackets; of a row the first interval counts.
+    Of several the last one counts: earlier values and other versions stand before it.
     """
     known: dict[str, list[str]] = {}
-    for label, *cells in rows(executed):
+    for label, *cells in rows(executed, *names):
         measured = [cell for cell in cells if re.search(r"\d[^\d]*(?:\[|\(95% 구간 )\d", cell)]
-        name = re.sub(r"\s*[(（].*", "", label)
-        known.setdefault(name, []).extend(measured[:1])
+        known.setdefault(label, []).extend(measured[-1:])
     return known
 
 

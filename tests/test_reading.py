@@ -1,8 +1,11 @@
 """What tests/reading.py finds in a report, and what it lets pass."""
 
+import json
+from pathlib import Path
+
 import pytest
 
-from tests.reading import empty_columns, wrong
+from tests.reading import empty_columns, undefined, values_by_label, wrong
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,26 @@ def test_a_column_without_anything_is_found() -> None:
     shown = {"name": "t", "caption": "", "columns": [{"label": "a"}, {"label": "b"}], "rows": [["1", "–"], ["2", ""]]}
     assert empty_columns(shown) == ["t: 'b' is empty"]
     assert empty_columns({**shown, "rows": [["1", "–"], ["2", "0"]]}) == []
+
+
+def executed(folder: Path, text: str) -> Path:
+    """Return an executed notebook that shows `text`."""
+    output = {"output_type": "display_data", "data": {"text/markdown": text}, "metadata": {}}
+    (folder / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": [output]}]}))
+    return folder / "n.ipynb"
+
+
+def test_two_values_under_one_label_are_seen(tmp_path: Path) -> None:
+    lines = ["| a | b |", "|---|---|", "| Write | 0.7 ms | 0.9 ms \\[0.8–1.1\\] |", "| Write | 1.0 ms [0.8–1.1] |", ""]
+    told = "\n".join([*lines, ": t {#summary}"])
+    found = values_by_label(executed(tmp_path, told), "summary", "values")
+    assert found["Write"] == ["0.9 ms [0.8–1.1]", "1.0 ms [0.8–1.1]"]
+
+
+def test_a_mechanism_that_no_table_of_terms_has_is_seen(tmp_path: Path) -> None:
+    told = executed(tmp_path, "| Term |\n|---|\n| posix-shm |\n\n: t {#terms}")
+    assert undefined(told) == set()
+    cells = json.loads(told.read_text())
+    cells["cells"] += json.loads(executed(tmp_path, "posix-shm, zmq-ipc").read_text())["cells"]
+    told.write_text(json.dumps(cells))
+    assert undefined(told) == {"zmq-ipc"}

@@ -137,9 +137,9 @@ def test_a_reader_does_not_stumble(made: Path, name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -> None:
-    known = reading.values_by_label(made / lang / "00_appendix.ipynb")
+    known = reading.values_by_label(made / lang / "00_appendix.ipynb", "summary", "values", "traceability")
     twice = {label: values for label, values in known.items() if len(values) > 1}
-    assert len(twice) >= 4, known
+    assert len(twice) >= 2, known
     assert {label: values for label, values in twice.items() if len(set(values)) > 1} == {}
 
 
