@@ -1,8 +1,8 @@
-"""Random signals while everything is measured: whatever is killed, runs end complete and nothing is left behind.
+"""Random SIGKILLs while everything is measured: whatever is killed, runs end complete and nothing is left behind.
 
     python benchmarks/signals.py [SIGNALS] [SEED] [STUDY ...]
 
-One study after the other is measured under profile smoke. A signal hits the measuring process, its fork server or any
+One study after the other is measured under profile smoke. A SIGKILL hits the measuring process, its fork server or any
 process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the
 run must become complete with the points that were asked for. It prints a line for each study in turn and one of counts,
 and exits with 1 if anything was left (names, files, kernel objects), a run was incomplete, a point that was finished is
@@ -31,7 +31,6 @@ from ipclab.store import run as folder
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 LONGEST = 5.0  # seconds until the signal
 EACH = 20  # signals, before a run is left alone
 FEWER = {  # points: a level that leaves every mechanism in
@@ -54,17 +53,16 @@ def children(pid: int) -> list[int]:
     return found + [each for child in found for each in children(child)]
 
 
-def hit(measuring: "subprocess.Popen[str]", chance: random.Random) -> int:
-    """Send a signal at a random moment and return which; 0 when there was nothing to hit any more."""
+def hit(measuring: "subprocess.Popen[str]", chance: random.Random) -> bool:
+    """Kill something at a random moment; tell whether there was still something to hit."""
     try:
         measuring.wait(chance.uniform(0.3, LONGEST))
     except subprocess.TimeoutExpired:
         victim = chance.choice([measuring.pid, chance.choice([measuring.pid, *children(measuring.pid)])])
-        number = chance.choice(SIGNALS) if victim == measuring.pid else signal.SIGKILL
         with suppress(ProcessLookupError):
-            os.kill(victim, number)
-        return number
-    return 0
+            os.kill(victim, signal.SIGKILL)
+        return True
+    return False
 
 
 def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter[str]:
@@ -87,8 +85,7 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
     before, finished = kernel_objects(), set[Path]()
     for _ in range(5 * EACH):
         measuring = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        sent = hit(measuring, chance) if tally["signals"] < count else 0
-        tally += Counter(signals=sent > 0, kills=sent == signal.SIGKILL)
+        tally["signals"] += tally["signals"] < count and hit(measuring, chance)
         said, _ = measuring.communicate(timeout=600)
         if measuring.returncode == 0:
             tally["runs"] += 1
@@ -134,10 +131,10 @@ def main() -> int:
         print(f"{study}: {dict(now)}", flush=True)
     lost = not decoy.exists()
     decoy.unlink(missing_ok=True)
-    names = ("signals", "kills", "runs", "incomplete", "lost", "left", "tracebacks")
+    names = ("signals", "runs", "incomplete", "lost", "left", "tracebacks")
     print(f"seed {seed}: { ({name: tally[name] for name in names}) }; decoy {'removed' if lost else 'there'}")
     shutil.rmtree(top)
-    return int(lost or any(tally[name] for name in names[3:]))
+    return int(lost or any(tally[name] for name in names[2:]))
 
 
 def leavings(pid: int, temporary: Path, data: Path, before: set[str]) -> list[str]:

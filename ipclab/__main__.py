@@ -2,8 +2,6 @@
 
 import sys
 
-from ipclab.errors import LabError
-
 INTERRUPTED = 130
 
 
@@ -13,12 +11,14 @@ def main() -> None:
         from ipclab.cli import commands
 
         commands.main(prog_name="ipclab", standalone_mode=False)
-    except LabError as error:
-        print(f"ipclab: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except BaseException as error:
+    except BaseException as error:  # Ctrl-C may come while the rest is imported
         from click import Abort, ClickException
 
+        from ipclab.errors import LabError
+
+        if isinstance(error, LabError):
+            print(f"ipclab: {error}", file=sys.stderr)
+            sys.exit(error.exit_code)
         if isinstance(error, KeyboardInterrupt | Abort):  # click makes the one of the other
             print("ipclab: interrupted; the same command continues the run", file=sys.stderr)
             sys.exit(INTERRUPTED)

@@ -5,19 +5,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import pandas as pd
 import pytest
 
 from ipclab.backends.interface import Channel, Place
 from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
+from ipclab.frames.faults import most, seen
+from ipclab.lab import table
+from ipclab.lab.execute import Kernel, execute
+from ipclab.lab.parameters import read_notebook
 from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request
 from ipclab.measure.session import measure
-from ipclab.paths import Paths
+from ipclab.paths import Paths, checkout
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.owned import kernel_objects
 from ipclab.spawn.worker import Outcome, Worker
+from ipclab.store.run import RunFolder
 from ipclab.studies.faults import FAULTS, LAUNCHES, LOCKED, FaultsStudy
 from ipclab.studies.faults.ends import LOSSES, NOTICED, WATCHED, Plan, Survivor, _beside_idle, _beside_writing
 from ipclab.studies.faults.left import left
@@ -27,6 +33,7 @@ from ipclab.studies.profile import profile
 from ipclab.studies.stream.ways import PRODUCER, Way
 from tests.commands import ROOT
 
+NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"
 SIZE = 64
 KILLED = 1_000
 STUDIED = ("unix", "posix-mq", "posix-shm", "lmdb")
@@ -108,6 +115,16 @@ def test_messages_are_accounted_for() -> None:
     assert not any(became(3, [0, 1, 2, 3]).values())  # the last one was on its way when its writer was killed
 
 
+def test_ends_are_counted_with_their_interval() -> None:
+    head = {"backend": "unix", "fault": "killed-idle", "op": NOTICED, "unit": "count"}
+    rows = [{**head, "metric": kind, "value": float(kind == END)} for _ in range(20) for kind in (END, SILENCE)]
+    (found,) = seen(pd.DataFrame(rows), NOTICED).to_dict("records")
+    assert (found["kind"], found["hits"], found["trials"], found["high"]) == (END, 20, 20, 1)
+    assert found["low"] == pytest.approx(0.025 ** (1 / 20), abs=1e-6)
+    lost = [{**head, "op": LOSSES, "metric": "lost", "value": value} for value in (0.0, 3.0, 1.0)]
+    assert most(pd.DataFrame(lost), LOSSES)[["median", "most"]].values.tolist() == [[1, 3]]
+
+
 def test_what_is_left_is_found_by_name(tmp_path: Path) -> None:
     prefix = "ipclab-1-0000-7"
     names = [SHARED_MEMORY / f"{prefix}-store", SHARED_MEMORY / f"sem.{prefix}-full", tmp_path / "7-socket"]
@@ -134,15 +151,20 @@ def test_its_points_are_every_fault_of_every_mechanism_and_too_short_a_message_i
 
 
 @pytest.fixture(scope="module")
-def values(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str, str, str], float]]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
     with pytest.MonkeyPatch.context() as patch:
         data = tmp_path_factory.mktemp("data")
         patch.setenv("IPCLAB_DATA", str(data))
         run = measure(Paths(ROOT), Request(("faults",), "smoke", sweep=Sweep(None, STUDIED)), Progress())
-    assert run.complete
-    mine = f"ipclab-{os.getpid()}-"
-    assert not [name for name in (*kernel_objects(), *map(str, SHARED_MEMORY.iterdir())) if mine in name]
-    assert not [*data.glob("runs/.ledger/*")]
+        assert run.complete
+        mine = f"ipclab-{os.getpid()}-"
+        assert not [name for name in (*kernel_objects(), *map(str, SHARED_MEMORY.iterdir())) if mine in name]
+        assert not [*data.glob("runs/.ledger/*")]
+        yield run
+
+
+@pytest.fixture(scope="module")
+def values(run: RunFolder) -> Callable[[str, str, str, str], float]:
     frame = derived.read(run, "faults", "launches")
 
     def mean(backend: str, fault: str, op: str, metric: str) -> float:
@@ -150,7 +172,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, 
         assert len(rows) == LAUNCHES["smoke"]
         return float(rows.value.mean())
 
-    yield mean
+    return mean
 
 
 @pytest.mark.slow
@@ -167,3 +189,19 @@ def test_real_faults_are_seen(values: Callable[[str, str, str, str], float]) -> 
     assert values("unix", "killed-idle", "left", "files") == 1
     assert values("lmdb", LOCKED, NOTICED, "old") == values("posix-shm", LOCKED, NOTICED, SILENCE) == 1
     assert values("lmdb", LOCKED, "recovered", "yes") == values("posix-shm", LOCKED, "recovered", "yes") == 1
+
+
+@pytest.mark.slow
+def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(run: RunFolder, tmp_path: Path) -> None:
+    def outputs(of: str) -> list[dict[str, Any]]:
+        file = tmp_path / "out.ipynb"
+        about = {"run": of, "lang": "en"}
+        with Kernel() as kernel:
+            execute(NOTEBOOK, about, file, timeout_s=200, metadata={"lang": "en"}, kernel=kernel)
+        return [each["data"] for cell in read_notebook(file)["cells"] for each in cell.get("outputs", [])]
+
+    tables = {data[table.MIME]["name"]: data[table.MIME] for data in outputs(str(run.path)) if table.MIME in data}
+    told = {row[0]: row[1] for row in tables["faults-seen"]["rows"]}
+    assert (told["unix"], told["posix-mq"]) == ("end 2/2", "silence 2/2")
+    assert {"faults-idle", "faults-writing", "faults-reading", "faults-stopped", "faults-locked"} <= tables.keys()
+    assert "not measured" in str(outputs(str(checkout().reference))).lower()

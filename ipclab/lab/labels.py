@@ -29,6 +29,10 @@ ORDER = {  # of levels that have one
     "node": NODES,
     "side": ("write-cached", "write-memory", "receive-memory", "end-to-end-pipe", "end-to-end-unix"),
     "source": ("published", "here"),
+    "fault": (
+        *("killed-idle", "killed-writing", "killed-reading", "killed-locked"),
+        *("stopped-writing", "stopped-reading", "slow-reading"),
+    ),
     "touch": ("untouched", "header", "full"),
 }
 

@@ -68,6 +68,7 @@ class Plan:
 def run(worker: Worker, **plan: Any) -> None:
     """Be one process of a launch in which the fault of the plan is planted."""
     how = Plan(**plan)
+    worker.outcome.facts["deadline_ns"] = how.deadline_ns
     kills, hit = how.fault.startswith("killed"), PRODUCER if how.writes else FIRST
     if worker.role == hit:
         work, keeps = (DYING[how.fault], killed) if kills else (_send if how.writes else _receive, held_up)
@@ -273,7 +274,7 @@ def _beside_held_up(one: Survivor) -> None:
     def send() -> None:
         nonlocal sent
         if clock() > until:
-            raise TimeoutError
+            raise StopIteration
         one.way.tell(message(sent, one.how.size))
         sent += 1
         time.sleep(PACE)

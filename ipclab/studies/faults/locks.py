@@ -29,6 +29,7 @@ def has_lock(backend: Backend) -> bool:
 def run(worker: Worker, **plan: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
     how = Plan(**plan)
+    worker.outcome.facts["deadline_ns"] = how.deadline_ns
     kind, place = find(how.backend).store, StorePlace(worker.prefix, worker.folder, how.size)
     if kind is None:
         raise TypeError(f"{how.backend} has no store")
