@@ -163,3 +163,6 @@ def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:
     assert list(narrow) == ["it is less"] * 2
     with pytest.raises(UsageError):
         course.judged(lab, ["three"])
+    monkeypatch.undo()
+    whole = course.judged(lab, ["0-1000"] * len(course.EXERCISES))
+    assert len(lab.table(whole, "", spec="x,interval").rows) == len(course.EXERCISES)
