@@ -9,7 +9,7 @@ import pytest
 
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, prose, style
-from ipclab.lab.drawing import bars, leading, lines
+from ipclab.lab.drawing import bars, leading, limit, lines
 from ipclab.lab.lab import FIGURES, Lab
 from ipclab.paths import checkout
 from ipclab.render.words import MAGIC
@@ -108,3 +108,16 @@ def test_only_the_leading_levels_are_named(lab: Lab) -> None:
         lines(frame, x="size_bytes", hue="backend", ax=ax, leading=few)
         assert set(ax.get_legend_handles_labels()[1]) == {*few, "others"}
         assert [line.get_color() for line in ax.lines].count(style.PALE) == len(every) - len(few)
+
+
+def test_an_axis_ends_near_the_values_and_shows_the_limit(lab: Lab) -> None:
+    frame = rows(["tcp"]).assign(low=1e-6, high=1e6)
+    bound = frame.assign(value=500.0, study="limits")
+    with canvas.blank(lab, (4, 3)) as figure:
+        ax, other = figure.subplots(1, 2)
+        for each in (ax, other):
+            lines(frame, x="size_bytes", hue="backend", ax=each, log="xy")
+        limit(bound, x="size_bytes", ax=other, label="limit")
+        canvas.complete(figure)
+        assert ax.get_ylim()[0] >= 0.1 and ax.get_ylim()[1] <= 10
+        assert 500 < other.get_ylim()[1] <= 5000

@@ -138,6 +138,8 @@ def limit(
     """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
     if len(frame):
         part = frame.sort_values(x)
+        shown = ax.figure.extent.setdefault((ax, "y"), [float("inf"), float("-inf")])  # it stays in view
+        shown[:] = min(shown[0], passes * part[y].min()), max(shown[1], passes * part[y].max())
         look = {"color": style.BLACK, "linestyle": dash, "marker": "_" if len(part) == 1 else None}
         ax.plot(part[x], passes * part[y], linewidth=1.1, label=label, **look)
 
