@@ -57,7 +57,7 @@ def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     done = ipclab("gather", str(folder), "--lang", "ko,en", "--out", str(tmp_path))
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1 of 4 bundles taken"
     assert {line.partition(":")[0] for line in done.stderr.splitlines()} == set(damaged)
-    for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 메커니즘")):
+    for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 통신 방식")):
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
         assert title in page and all(name in page for name in damaged)
         assert page.count('<div class="table" id=') == 9
