@@ -182,7 +182,7 @@ def test_real_faults_are_seen(values: Callable[[str, str, str, str], float]) -> 
     assert values("posix-mq", "killed-idle", WATCHED, END) == 1
     for name in ("unix", "posix-mq"):
         assert values(name, "killed-writing", LOSSES, "lost") == 0
-        assert values(name, "stopped-writing", NOTICED, SILENCE) == 1
+        assert values(name, "stopped-writing", NOTICED, END) == 0  # it is not taken for dead
         assert values(name, "stopped-reading", LOSSES, "lost") == 0
     assert values("posix-mq", "killed-reading", LOSSES, "lost") > 0
     assert values("posix-mq", "killed-idle", "left", "queues") == 2
