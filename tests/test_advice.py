@@ -79,7 +79,7 @@ def test_what_a_wrong_choice_may_cost_grows_with_the_scatter() -> None:
     [
         ("en", "overlapped 2RnC+2C", "read, overlapped: 2 read all, then compute; 2 only compute (2RnC+2C)"),
         ("en", "4SYNC", "4 read and compute in turn (4SYNC)"),
-        ("ko", "8RnC", "8개 모두 읽은 뒤 계산(8RnC)"),
+        ("ko", "8RnC", "스레드 8개가 읽기를 마친 뒤 계산(8RnC)"),
         ("zh", "mmap 2SYNC", "映射：2个线程交替读取与计算（2SYNC）"),
         ("en", "tcp", "tcp"),
     ],
