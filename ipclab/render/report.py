@@ -116,12 +116,12 @@ def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
 def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """Return the notebooks without those of a study that `run` holds nothing of, and the names of these studies.
 
-    The notebook of a study has its name behind a number.
+    The notebook of a study has its name, most of them behind a number.
     """
     from ipclab.frames import derived
     from ipclab.studies.installed import studies
 
-    of = {notebook: notebook.stem.partition("_")[2] for notebook in notebooks}
+    of = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
     absent = studies().keys() - derived.measured(run)
     return [notebook for notebook in notebooks if of[notebook] not in absent], sorted(absent & {*of.values()})
 
