@@ -31,6 +31,7 @@ _MARKS = {
     "computed": N_("{text} (computed)"),
 }
 _ABSENT = N_("not measured")
+_UNBOUNDED = N_("no interval: too few launches")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
 
@@ -99,8 +100,9 @@ class Formatter:
         if "bare" not in words:
             text += _TIMES.get(self.lang, _symbol(unit)) if unit == "x" else _symbol(unit)
         if "interval" in words and found.low is not None and found.high is not None:
-            ends = (self.number(end / scale, places) for end in (found.low, found.high))
-            text += f" [{_BETWEEN.get(self.lang, '–').join(ends)}]"
+            ends = [self.number(end / scale, places) for end in (found.low, found.high)]
+            bounded = isfinite(found.low) and isfinite(found.high)
+            text += f" [{_BETWEEN.get(self.lang, '–').join(ends) if bounded else self.translate(_UNBOUNDED)}]"
         return text
 
     def _unit(self, found: Quantity, words: set[str]) -> str:

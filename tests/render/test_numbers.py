@@ -59,3 +59,8 @@ def test_nothing_is_not_below_nothing() -> None:
     assert numbers.number(-0.001, 0) == "0"
     assert numbers.number(-0.0) == "0"
     assert numbers.number(-1.5, 1) == "−1.5"
+
+
+def test_an_interval_without_an_end_is_none() -> None:
+    found = Quantity(2.0, "1", -float("inf"), float("inf"))
+    assert Formatter("en").format(found, "x,interval") == "2.00× [no interval: too few launches]"
