@@ -29,6 +29,7 @@ FIT, NOTE, RESERVATION = "fit", "note", "reservation"
 LANGUAGE = Environment(autoescape=False)
 US = 1_000
 CONSTANTS = {"STEAL_SHARE": STEAL_SHARE, "QUEUE_SHARE": QUEUE_SHARE, "MIB": 1 << 20, "GIB": 1 << 30}
+NEIGHBOURS = "neighbours"
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
 SECONDS = 5.0  # of doing nothing, watched
@@ -56,6 +57,7 @@ class Observed:
     `facts` are the machine's, `present` tells which parts of the software are there, `need` is the shared memory
     (bytes) of the largest point, `shm_fault` why /dev/shm cannot be used, `alone` whether MPI's daemon can have a
     network of its own (None: unknown), and `times` (ns) are limits measured in a run, which `measured_on` names.
+    `isolation` has median round trips (ns) of unix beside a process that computes, by neighbour and what isolates it.
     """
 
     facts: Mapping[str, Value]
@@ -66,6 +68,7 @@ class Observed:
     alone: bool | None = None
     times: Mapping[str, float] = field(default_factory=dict)
     measured_on: str = "no run"
+    isolation: Mapping[str, float] = field(default_factory=dict)
 
 
 def examine(seen: Observed) -> list[Finding]:
@@ -125,7 +128,8 @@ def visit(
     times = {f"{name} {place}": ns for name, place in TIMES if run and (ns := _time(run, name, place)) is not None}
     fault = "it cannot be written" if not source.system.writable(SHM) else ""
     fault = fault if source.exists(SHM) else "there is none"
-    return examine(Observed(machine.facts, noise, _present(machine), need, fault, _may_be_alone(source), times, on))
+    may, gains = _may_be_alone(source), isolation(paths, machine.digest)
+    return examine(Observed(machine.facts, noise, _present(machine), need, fault, may, times, on, gains))
 
 
 def reading(source: Source) -> Conditions:
@@ -207,3 +211,22 @@ def _time(run: RunFolder, limit: str, placement: str) -> float | None:
         return None
     times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
     return float(min(values[rank(len(values), 0.5)] for values in times))
+
+
+def isolation(paths: Paths, machine: str) -> dict[str, float]:
+    """Return the median in ns of unix round trips beside a CPU hog, by `neighbour/isolation`, of the newest run."""
+    folders = f"points/{NEIGHBOURS}/"
+
+    def fits(run: RunFolder) -> bool:
+        return run.about["machine"]["digest"] == machine and any(
+            name.startswith(folders) for name in run.about["files"]
+        )
+
+    if (run := folder.newest(paths.runs, fits)) is None:
+        return {}
+    found: dict[str, list[float]] = defaultdict(list)
+    for point, launches in ((each.point, each.launches) for each in map(decode, run.checked(folders).values())):
+        if point.backend == "unix" and point.levels["arm"] == "isolation" and point.levels["neighbour"] != "quiet":
+            key = f"{point.levels['neighbour']}/{point.levels['isolation']}"
+            found[key] += [float(np.median(launch.times("intended"))) for launch in launches]
+    return {key: float(np.median(medians)) for key, medians in found.items()}
