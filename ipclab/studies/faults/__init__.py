@@ -17,7 +17,7 @@ from ipclab.studies.stream.ways import PRODUCER, channel_of, consumer_role, stor
 FAULTS = ("killed-idle", "killed-writing", "killed-reading", "stopped-writing", "stopped-reading", "slow-reading")
 LOCKED = "killed-locked"
 SIZE, LEAST_SIZE = 65_536, 16
-LAUNCHES = {"smoke": 2, "quick": 5, "standard": 20, "full": 60}  # each has one fault
+LAUNCHES = {"smoke": 2, "quick": 20, "standard": 20, "full": 60}  # each has one fault
 DEADLINE_NS, LONG_DEADLINE_NS = 100_000_000, 1_000_000_000
 
 
