@@ -87,6 +87,14 @@ def test_a_step_must_exceed_the_luck_of_sessions() -> None:
     assert bounds([runs[:3]]) == [pytest.approx(np.log(1.05))]
 
 
+@pytest.mark.parametrize("ratio", [0.25, 0.5, 2.0])
+def test_drift_is_told_as_the_ratio_of_its_last_run_to_its_first(ratio: float) -> None:
+    random, count = np.random.default_rng(1), 12
+    runs = [random.normal(np.log(ratio) * number / (count - 1), 0.01, 8) for number in range(count)]
+    found = changes([runs])
+    assert found.steps == {} and np.exp(found.drifts[0][0]) == pytest.approx(ratio, rel=0.03)
+
+
 def made_run(folder: Path, name: str) -> RunFolder:
     return RunFolder(folder / "machine" / name, {})
 

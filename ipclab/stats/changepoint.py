@@ -3,7 +3,7 @@
 A border between runs is tested by the permutation test of Wilcoxon, Mann and Whitney on the launch medians of both
 sides (exact; at every border, as Pettitt, Appl. Statist. 28, 1979, 126-135, does at every place), corrected for the
 borders (Bonferroni) and the series (Benjamini and Hochberg); borders are found by halves (Vostrikova, Soviet Math.
-Dokl. 24, X
+Dokl. 24, 1981, 55-59).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -116,13 +116,10 @@ class _Walk:
         """Return the series whose medians drift by more than their bound over `runs` (Mann's rank test)."""
         found: dict[int, float] = {}
         for family in self.families if len(runs) >= DRIFT_LEAST else ():
-            medians = self._medians(family, runs)
-            told = {
-                each: ranktest.drift(np.exp(row[np.isfinite(row)]).tolist())
-                for each, row in zip(family, medians, strict=True)
-            }
-            level = threshold([drift.p for drift in told.values()], DRIFT_P)
-            shown = {each: float(np.log1p(drift.change)) for each, drift in told.items() if drift.p <= level}
+            rows = [row[np.isfinite(row)] for row in self._medians(family, runs)]
+            chances = [ranktest.drift(np.exp(row).tolist()).p for row in rows]
+            level = threshold(chances, DRIFT_P)
+            shown = {each: _rise(row) for each, row, p in zip(family, rows, chances, strict=True) if p <= level}
             found |= {each: change for each, change in shown.items() if abs(change) > self.bounds[each]}
         return found
 
@@ -141,6 +138,12 @@ class _Walk:
         rows = [[self.series[each][run] for run in runs] for each in which]
         found = [[np.median(mine) if len(mine) else np.nan for mine in row] for row in rows]
         return np.array(found, np.float64).reshape(len(which), len(runs))
+
+
+def _rise(row: Floats) -> float:
+    """Return the change from the first value to the last along the line through them (Sen's slope)."""
+    early, late = np.triu_indices(len(row), 1)
+    return float(np.median((row[late] - row[early]) / (late - early))) * (len(row) - 1)
 
 
 def _off(values: Table) -> float:
