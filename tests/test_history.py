@@ -103,8 +103,8 @@ def test_a_blessed_run_is_kept_with_its_reason(tmp_path: Path) -> None:
     first, second = made_run(tmp_path, "one"), made_run(tmp_path, "two")
     now = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
     file = bless(first, 'kernel "6.18"\n= 새 커널', now)
-    bless(second, "other", now)
-    assert blessed([first, second]) == {"one": 'kernel "6.18" = 새 커널', "two": "other"}
+    bless(second, "other 👍\x7f\x1b\udcff", now)
+    assert blessed([first, second]) == {"one": 'kernel "6.18" = 새 커널', "two": "other 👍\x1b?"}
     assert [path.name for path in file.parent.iterdir()] == [BLESSED]
     with pytest.raises(UsageError, match="for a reason"):
         bless(first, " ", now)

@@ -70,10 +70,10 @@ def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
     )
     known = {**_read(file), run.id: told}
     tables = (
-        f"[{json.dumps(name)}]\n" + "".join(f"{key} = {json.dumps(str(value))}\n" for key, value in each.items())
+        f"[{_quoted(name)}]\n" + "".join(f"{key} = {_quoted(str(value))}\n" for key, value in each.items())
         for name, each in known.items()
     )
-    write_whole(file, "\n".join(tables).encode())
+    write_whole(file, "\n".join(tables).encode(errors="replace"))
     return file
 
 
@@ -81,6 +81,11 @@ def blessed(runs: Iterable[RunFolder]) -> dict[str, str]:
     """Return the reason why what steps at a run is accepted, by the run's name; raises `LabError` for a broken file."""
     files = {run.path.parent / BLESSED for run in runs}
     return {name: str(each["reason"]) for file in sorted(files) for name, each in _read(file).items()}
+
+
+def _quoted(text: str) -> str:
+    """Return a string of TOML: JSON's without escapes, since its surrogates are none of TOML's, and without DEL."""
+    return json.dumps(text.replace("\x7f", ""), ensure_ascii=False)
 
 
 def _read(file: Path) -> dict[str, dict[str, Any]]:
