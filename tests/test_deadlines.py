@@ -102,7 +102,7 @@ def test_a_deadline_takes_so_many_launches_no_more_and_no_fewer(asked: str, laun
     assert request.effort(study("limits")) == Request(("round_trip",)).effort(study("limits"))
 
 
-@pytest.mark.parametrize("asked", ["95", "95/100", "soon", "99.9999999/95"])
+@pytest.mark.parametrize("asked", ["95", "95/100", "soon", "99.9999999/95", "95/95/1000000000"])
 def test_a_deadline_that_means_nothing_is_one_line(asked: str) -> None:
     with pytest.raises(UsageError, match="write coverage/confidence"):
         Request(("round_trip",), deadline=asked)

@@ -117,3 +117,5 @@ def test_a_deadline_that_means_nothing_is_refused(text: str) -> None:
 def test_a_deadline_of_too_many_launches_is_refused() -> None:
     with pytest.raises(ValueError, match="launches"):
         _ = Deadline(0.9999999, 0.95).launches
+    with pytest.raises(ValueError, match="launches"):
+        _ = Deadline(0.95, 0.95, 200).launches

@@ -71,14 +71,20 @@ def confidence_of(launches: int, coverage: float, rank: int = 1) -> float:
     """Return the probability that the `rank`-th largest of `launches` lies above a share `coverage` of all.
 
     That fewer than `rank` of them lie in the rest: a binomial sum, exact for a continuous distribution and never too
-    large for another.
+    large for another. Raises `ValueError` for a `rank` so large that its terms are no floating-point numbers.
     """
-    rest = 1 - coverage
-    return 1 - fsum(comb(launches, k) * rest**k * coverage ** (launches - k) for k in range(min(rank, launches + 1)))
+    rest, ranks = 1 - coverage, range(min(rank, launches + 1))
+    try:
+        return 1 - fsum(comb(launches, k) * rest**k * coverage ** (launches - k) for k in ranks)
+    except OverflowError as error:
+        raise ValueError(f"the {rank}-th largest of {launches} launches is too far from the largest") from error
 
 
 def launches_needed(coverage: float, confidence: float, rank: int = 1) -> int:
-    """Return the fewest launches of which the `rank`-th largest covers a share `coverage` with `confidence`."""
+    """Return the fewest launches of which the `rank`-th largest covers a share `coverage` with `confidence`.
+
+    Raises `ValueError` above `MOST`.
+    """
     low, high = rank - 1, rank
     while confidence_of(high, coverage, rank) < confidence:
         low, high = high, 2 * high
