@@ -161,8 +161,9 @@ def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:
     wide, narrow = (course.judged(lab, [told, told]).iloc[:, 4] for told in ("0-1000", "900-1000"))
     assert list(wide) == ["your range holds"] * 2
     assert list(narrow) == ["it is less"] * 2
-    with pytest.raises(UsageError):
-        course.judged(lab, ["three"])
+    for wrong in ("three", "3-1.5", "nan-2"):
+        with pytest.raises(UsageError):
+            course.judged(lab, [wrong])
     monkeypatch.undo()
     whole = course.judged(lab, ["0-1000"] * len(course.EXERCISES))
     assert len(lab.table(whole, "", spec="x,interval").rows) == len(course.EXERCISES)

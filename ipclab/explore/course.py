@@ -66,6 +66,8 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
 def _range(told: str) -> tuple[float, float]:
     try:
         low, high = map(float, told.replace("–", "-").split("-"))
+        if not low <= high:
+            raise ValueError("it ends before it begins")
     except ValueError as error:
-        raise UsageError(f"{told!r} is no range", "", "write two numbers such as 1.5-3") from error
+        raise UsageError(f"{told!r} is no range", str(error), "write two numbers such as 1.5-3") from error
     return low, high
