@@ -9,7 +9,7 @@ import pytest
 from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
 from ipclab.choose.asked import points
 from ipclab.choose.need import of, read
-from ipclab.choose.promises import Promises
+from ipclab.choose.promises import Offer, Promises, kept
 from ipclab.errors import UsageError
 from ipclab.explore import course
 from ipclab.lab.lab import Lab
@@ -131,17 +131,27 @@ def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
 @pytest.mark.parametrize(("ring", "best"), [("end", "ring"), ("silence", "unix")])
 def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(ring: str, best: str) -> None:
     seen = {"ring": ring, "unix": "end", "tcp": "end"}
-    rows = [{"backend": name, "op": "noticed", "metric": kind, "low": 1.0, "high": 1.0} for name, kind in seen.items()]
+    rows = [{"backend": name, "op": "noticed", "metric": kind, "value": 1.0} for name, kind in seen.items()]
+    rows += [{"backend": "ring", "op": "noticed", "metric": ring, "value": 0.0}] * 19  # one launch in twenty suffices
     faults = pd.DataFrame(rows).assign(fault="killed-writing")
     found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, faults=faults)
     assert (found.state, found.best) == (ANSWERED, [best])
 
 
 def test_torn_content_is_no_survival() -> None:
-    rows = [("noticed", "half", 0.0, 1.0), ("recovered", "yes", 1.0, 1.0)]
-    frame = pd.DataFrame(rows, columns=["op", "metric", "low", "high"]).assign(backend="lmdb", fault="killed-locked")
+    rows = [("noticed", "half", 0.0), ("noticed", "half", 1.0), ("recovered", "yes", 1.0)]
+    frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(backend="lmdb", fault="killed-locked")
     assert Promises.of(pd.DataFrame(), frame, "killed-locked").crash == {"lmdb": "torn"}
-    assert Promises.of(pd.DataFrame(), frame.assign(high=[0.0, 1.0]), "killed-locked").crash == {"lmdb": "served"}
+    assert Promises.of(pd.DataFrame(), frame.drop(index=1), "killed-locked").crash == {"lmdb": "served"}
+
+
+def test_where_launches_failed_no_loss_is_not_known() -> None:
+    rows = [("whole", "decided"), ("broken", "decided"), ("broken", "disturbed:1/9;failed-launches:2")]
+    frame = pd.DataFrame(rows, columns=["backend", "flags"]).assign(op="launch", metric="lost", unit="count")
+    frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
+    found = Promises.of(frame, pd.DataFrame(), "killed-writing")
+    told = {name: found.told(name) for name in ("whole", "broken")}
+    assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {"whole": True, "broken": None}
 
 
 def test_points_of_a_need_are_those_that_its_answer_reads() -> None:

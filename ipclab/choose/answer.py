@@ -35,7 +35,7 @@ CHANGES = ("change", "backend", "amount")
 
 @dataclass(frozen=True)
 class Frames:
-    """What a run holds that bears on a need: frames of its study, of the limits and, if it has them, of faults.
+    """What a run holds that bears on a need: frames of its study, launch frames of the limits and of faults, if any.
 
     `seconds` is what a launch took in it on average, `bound` (a share) what counts as the same.
     """

@@ -156,11 +156,11 @@ def measure(paths: Paths, need: Need, effort: str, progress: Progress) -> RunFol
 
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
-    """Return the point frame of faults, of `run` or else of the newest run of its machine that has them."""
+    """Return the launch frame of faults, of `run` or else of the newest run of its machine that has them."""
     machine = run.about["machine"]["digest"]
     known = lambda each: holds(each, FAULTS) and each.about["machine"]["digest"] == machine  # noqa: E731
     found = run if FAULTS in derived.measured(run) else folder.newest(paths.runs, known)
-    return derived.read(found, FAULTS, "points") if found else pd.DataFrame()
+    return derived.read(found, FAULTS, "launches") if found else pd.DataFrame()
 
 
 def _may(need: Need, offer: Offer) -> bool:

@@ -12,9 +12,8 @@ from ipclab.frames.address import quantity
 DEMANDS = {"no-daemon": "daemon", "other-languages": "python", "across-hosts": "one host", "no-root": "root"}
 WAITS, DROPS, ENDLESS = "waits", "drops", "no end seen"
 SERVED, TORN, SILENT, STUCK = "served", "torn", "silent", "stuck"
-
-
 RENEWED = ("recovered", "yes")  # op and metric: whether a new writer was received
+FAILED = "failed-launches"  # a flag of points
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,13 @@ class Promises:
 
     @classmethod
     def of(cls, points: pd.DataFrame, faults: pd.DataFrame, fault: str) -> "Promises":
-        """Return the promises that the point frames of a study and of the study `faults` show, after `fault`."""
+        """Return the promises that the point frame of a study and the launch frame `faults` show, after `fault`.
+
+        What a mechanism loses is not known where launches failed: one that lost a message has.
+        """
         told = points[points.op == "launch"] if len(points) else points
-        most: Any = told[told.metric == "lost"].groupby("backend").high.max() if len(told) else {}
         full = {str(name): _full(part) for name, part in told.groupby("backend")} if len(told) else {}
-        return cls(dict(most), {name: how for name, how in full.items() if how}, _crash(faults, fault))
+        return cls(_lost(told), {name: how for name, how in full.items() if how}, _crash(faults, fault))
 
     def told(self, backend: str) -> dict[str, Any]:
         """Return the columns lost, full, crash of a mechanism; None where nothing was measured."""
@@ -54,6 +55,15 @@ def kept(must: str, offer: Offer, told: dict[str, Any]) -> bool | None:
     if must == SURVIVES:
         return None if told["crash"] is None else told["crash"] == SERVED
     return DEMANDS[must] not in offer.demands
+
+
+def _lost(told: pd.DataFrame) -> dict[str, float]:
+    counted = told[told.metric == "lost"] if len(told) else told
+    if counted.empty:
+        return {}
+    failed = counted.backend[counted["flags"].str.contains(FAILED)]
+    most: Any = counted[~counted.backend.isin(failed)].groupby("backend").high.max()
+    return dict(most)
 
 
 def _full(rows: pd.DataFrame) -> str:
@@ -72,7 +82,8 @@ def _crash(faults: pd.DataFrame, fault: str) -> dict[str, str]:
 
 
 def _survived(rows: pd.DataFrame) -> str:
-    least, most = ({(row["op"], row["metric"]): row[end] for row in rows.to_dict("records")} for end in ("low", "high"))
+    values: Any = rows.groupby(["op", "metric"]).value
+    least, most = values.min().to_dict(), values.max().to_dict()
     if most.get(("messages", "torn")) or (RENEWED in most and most.get(("noticed", "half"))):
         return TORN
     if least.get(RENEWED, 1) < 1:
