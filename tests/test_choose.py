@@ -120,6 +120,8 @@ def test_a_need_is_read_from_a_file(tmp_path) -> None:
         {"size": 4},
         {"size": 64, "way": "state", "must": ["no-loss"]},
         {"size": 64, "consumers": 1.5},
+        {"size": 64, "consumers": math.inf},
+        {"size": "9" * 400},
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:

@@ -104,7 +104,7 @@ def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     best = [each for each in whole if each.row["status"] == BEST]
     more = {each.name: _more(each, len(whole) + len(unknown), frames.bound) for each in best} if best else {}
     lacking = _missing(unknown, max(2, len(whole) + len(unknown)), frames.seconds)
-    unsettled = bool(len(lacking)) or any(each.row["open"] or _unlike(each) for each in best)
+    unsettled = bool(unknown) or any(each.row["open"] or _unlike(each) for each in best)
     launches = sum(more.values()) + float(lacking.launches.sum())
     state = UNDECIDED if unsettled else ANSWERED if best else NOTHING
     told = {"launches": launches if unsettled else 0.0, "seconds": launches * frames.seconds if unsettled else 0.0}
@@ -195,9 +195,9 @@ def _hold(what: str, row: dict[str, Any], found: Sequence[Quantity], bound: floa
 
 def _nearer(found: Quantity, bound: float) -> float:
     """Return how many times as many launches would move the interval of a quantity off a bound."""
-    if not found or found.kind == GUESS:
+    low, high = found.ends if found else (0.0, inf)
+    if found.kind == GUESS or not 0 < low <= high < inf:
         return 2.0
-    low, high = found.ends
     half, apart = log(high / low) / 2, abs(log(bound / found.value))
     return (half / apart) ** 2 if apart else inf
 

@@ -55,15 +55,19 @@ def choose(  # a need has many sides
     from ipclab.lab.lab import Lab
     from ipclab.measure.progress import Bar
     from ipclab.paths import checkout
+    from ipclab.render.report import check_names
 
     paths, wanted = checkout(), _need(need, given)
+    langs, shapes = ([word.strip() for word in text.split(",") if word.strip()] for text in (lang, formats))
+    if rendering:
+        check_names(langs, shapes)  # before anything is measured
     if measuring and run:
         raise UsageError("a need is measured in a run of its own", "", "give --measure or --run, not both")
     found = asked.measure(paths, wanted, profile, Bar()) if measuring else asked.run_for(paths, wanted, run)
     told = asked.tell(paths, found, wanted)
     click.echo(f"{shown.text(Lab.of(found, paths, 'en'), told)}\n\nrun {found.id}")
     if rendering:
-        for file in report(paths, found, wanted, lang.split(","), formats.split(","), out, Bar()):
+        for file in report(paths, found, wanted, langs, shapes, out, Bar()):
             click.echo(file)
     if told.state == UNDECIDED and not rendering:
         sys.exit(UNSURE)

@@ -162,7 +162,7 @@ def of(told: Mapping[str, Any]) -> Need:
     for name, value in told.items():
         try:
             made[name] = _sizes(value) if name == "size" else _plain(known[name], value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"{name} = {value!r} is not possible", str(error), "see docs/choose.md") from error
     return Need(**made)
 
