@@ -454,3 +454,10 @@ def test_help_tells_the_exit_codes():
 
 def test_an_arm_shows_no_control_characters():
     assert "\x1b" not in asked().arms(["true \x1b[31m"])[0].label
+
+
+def test_the_last_words_of_a_command_break_no_answer():
+    spoken = told(judged(Taken(), 0.05, failure="it said \x1b[31mno\x00"))
+    ((case,),) = JUnitXml.fromstring(spoken.junit().encode())
+    assert "it said ?[31mno?" in case.result[0].message
+    assert all(text.replace("\n", "").isprintable() for text in (spoken.line(), spoken.markdown()))

@@ -109,26 +109,26 @@ class Asked:
     def with_setting(self, arm: Arm, before: str, undo: str) -> Arm:
         """Return `arm` after the command `before`, which `undo` takes back."""
         change, back = self._role(before, "before"), self._role(undo, "undo")
-        return replace(arm, label=f"{arm.label} after {_printable(before)}", setting=[change], undo=[back])
+        return replace(arm, label=f"{arm.label} after {printable(before)}", setting=[change], undo=[back])
 
     def _elsewhere(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
         role = self._role(shlex.join([python, point.__file__, self.wanted.told()]))
         # Its fork server is a module that is run: without this it would import the ipclab of the present folder.
-        return Arm(_printable(name), Program(replace(role, env={**env, "PYTHONSAFEPATH": "1"}), printed=True))
+        return Arm(printable(name), Program(replace(role, env={**env, "PYTHONSAFEPATH": "1"}), printed=True))
 
     def _program(self, name: str, line: str) -> Arm:
         unit = "ns" if not self.printed else "1/" if self.more else ""
-        return Arm(_printable(name), Program(self._role(line), self.printed, self.more), unit)
+        return Arm(printable(name), Program(self._role(line), self.printed, self.more), unit)
 
     def _role(self, line: str, name: str = ARM) -> Role:
         try:
             words = shlex.split(line)
         except ValueError as error:
-            raise UsageError(f"{_printable(line)!r} is no command", str(error), "close its quotes") from error
+            raise UsageError(f"{printable(line)!r} is no command", str(error), "close its quotes") from error
         program = shutil.which(words[0]) if words else None
         if program is None:
             near = nearest(line, study(self.wanted.study).backends())
-            raise UsageError(f"{_printable(line)!r}: there is no such program", "", f"a mechanism is called {near!r}")
+            raise UsageError(f"{printable(line)!r}: there is no such program", "", f"a mechanism is called {near!r}")
         return Role(name, "", {}, self.cpus, command=(str(Path(program).absolute()), *words[1:]))
 
 
@@ -137,5 +137,6 @@ def _checkout(root: Path) -> tuple[str, Mapping[str, str | None]]:
     return str(own) if own.exists() else sys.executable, {"PYTHONPATH": str(root), "IPCLAB_ROOT": str(root)}
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Return `text` without what a terminal or XML takes for a command."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

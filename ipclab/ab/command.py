@@ -77,10 +77,12 @@ def ab(
 
     formats = formats or ("line",)
     _check(names, formats, outputs, given)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a setting is undone
-    arms = _arms(names, given)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that a setting is undone, unless nohup says to go on
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     seed = secrets.randbits(SEED_BITS) if given["seed"] is None else given["seed"]
     try:
+        arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
             answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], seconds, bound, seed, Bar())
         told = Told(answer, {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}, arms[0].unit)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from ipclab.ab.arms import printable
 from ipclab.ab.trial import AGAIN, ARMS, LIMITS, A, Answer, B
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
 from ipclab.stats.intervals import statistic_estimate
@@ -23,9 +24,14 @@ class Told:
     labels: Mapping[str, str]
     unit: str
 
+    @property
+    def reason(self) -> str:
+        """Return why nothing was decided, printable: it may hold the last words of a command."""
+        return printable(self.answer.reason)
+
     def shown(self) -> str:
         """Return what was shown: verdict, reason, ratio."""
-        why = f" ({self.answer.reason})" if self.answer.reason else ""
+        why = f" ({self.reason})" if self.reason else ""
         what = f"{QUANTITIES[self.unit]} of {self.labels[B]} over {self.labels[A]}"
         return f"{self.answer.verdict}{why}: {what} {ratio(self.answer.found)}"
 
@@ -49,7 +55,7 @@ class Told:
         head = f"| | | {QUANTITIES[self.unit]}{f', {self.unit}' if self.unit == 'ns' else ''} |"
         checks = [f"* {name}: {value}" for name, value in self.controls().items()]
         told = f"B over A: {ratio(self.answer.found)}. {self.effort()}."
-        why = [self.answer.reason, ""] if self.answer.reason else []
+        why = [self.reason, ""] if self.reason else []
         return "\n".join(
             [f"### {self.answer.verdict}", "", *why, told, "", head, "|---|---|---|", *rows, "", *checks, ""]
         )
