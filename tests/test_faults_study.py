@@ -12,7 +12,7 @@ from ipclab.backends.interface import Channel, Place
 from ipclab.backends.waiting import Peer
 from ipclab.errors import UsageError
 from ipclab.frames import derived
-from ipclab.frames.faults import most, seen
+from ipclab.frames.faults import most, mostly, seen
 from ipclab.lab import table
 from ipclab.lab.execute import Kernel, execute
 from ipclab.lab.parameters import read_notebook
@@ -123,6 +123,25 @@ def test_ends_are_counted_with_their_interval() -> None:
     assert found["low"] == pytest.approx(0.025 ** (1 / 20), abs=1e-6)
     lost = [{**head, "op": LOSSES, "metric": "lost", "value": value} for value in (0.0, 3.0, 1.0)]
     assert most(pd.DataFrame(lost), LOSSES)[["median", "most"]].values.tolist() == [[1, 3]]
+
+
+def test_a_fault_that_was_noticed_in_two_ways_was_noticed() -> None:
+    ends = {"unix": [END] * 4 + [HALF] * 5 + [SILENCE], "tcp": [END] * 5 + [SILENCE] * 5}
+    rows = [
+        {
+            "backend": name,
+            "fault": "killed-writing",
+            "op": NOTICED,
+            "metric": kind,
+            "unit": "count",
+            "value": kind == each,
+        }
+        for name, seen_as in ends.items()
+        for each in seen_as
+        for kind in (END, HALF, SILENCE)
+    ]
+    assert mostly(seen(pd.DataFrame(rows), NOTICED), [END, HALF]) == {("unix", "killed-writing")}
+    assert mostly(seen(pd.DataFrame(), NOTICED), [END]) == set()
 
 
 def test_what_is_left_is_found_by_name(tmp_path: Path) -> None:

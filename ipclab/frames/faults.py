@@ -1,6 +1,6 @@
 """What was seen of planted faults, counted over launches: each has one fault."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -26,6 +26,16 @@ def _rows(counted: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
         hits, trials = int(found.value.sum()), len(found)
         if hits:
             yield backend, fault, kind, hits, trials, 1 - rate_upper(trials - hits, trials), rate_upper(hits, trials)
+
+
+def mostly(found: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
+    """Return the backend and fault of which more than half of the trials ended in `kinds`: their median is of these.
+
+    `found` has rows of `seen`.
+    """
+    ended: Any = found[found.kind.isin(kinds)].groupby(["backend", "fault"])
+    hits, trials = ended.hits.sum(), ended.trials.max()
+    return set(hits.index[2 * hits > trials])
 
 
 def most(launches: pd.DataFrame, op: str) -> pd.DataFrame:
