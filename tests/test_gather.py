@@ -1,5 +1,6 @@
 """Many bundles as one page: what is read is what the run's own frames say; damaged ones are listed; strict bundles."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from ipclab.errors import UsageError
+from ipclab.errors import LabError, UsageError
+from ipclab.gather import bundles
 from ipclab.gather.bundles import Damaged, Gathered, frame, gather, newest
 from ipclab.gather.strict import reasons
 from ipclab.lab.lab import Lab
@@ -47,6 +49,16 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
         assert told == pytest.approx(known, nan_ok=True)
     for _, part in rows.groupby("placement"):
         assert list(part.sort_values("ns")["rank"]) == sorted(part["rank"]) and part["rank"].min() == 1
+
+
+def _killed(file: Path, size: int) -> None:
+    os._exit(1)
+
+
+def test_a_reader_that_is_killed_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundles, "_taken", _killed)
+    with pytest.raises(LabError, match="was killed"):
+        gather(folder, 100)
 
 
 def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -55,7 +56,7 @@ class Damaged:
 def gather(folder: Path, size: int) -> list[Gathered | Damaged]:
     """Return what every bundle in `folder` says of round trips of `size` bytes, by the bundle's name.
 
-    Raises `UsageError` when there is none.
+    Raises `UsageError` when there is none, and `LabError` when a process that reads them is killed.
     """
     files = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
     if not files:
@@ -63,8 +64,12 @@ def gather(folder: Path, size: int) -> list[Gathered | Damaged]:
             f"{folder} holds no bundle", f"no file ends in {SUFFIX}", "put there what 'ipclab bundle' wrote"
         )
     workers = min(len(files), len(os.sched_getaffinity(0)))
-    with ProcessPoolExecutor(workers, get_context("fork")) as pool:
-        return list(pool.map(partial(_taken, size=size), files, chunksize=4))
+    try:
+        with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+            return list(pool.map(partial(_taken, size=size), files, chunksize=4))
+    except BrokenProcessPool as error:
+        why = "a process that reads them was killed, as happens without memory"
+        raise LabError(f"the bundles in {folder} were not read", why, "gather fewer at a time") from error
 
 
 def frame(found: Sequence[Gathered]) -> pd.DataFrame:
@@ -83,7 +88,7 @@ def newest(found: Sequence[Gathered]) -> list[Gathered]:
 def _taken(file: Path, size: int) -> Gathered | Damaged:
     try:
         return one(file, size)
-    except (LabError, OSError, ValueError) as error:
+    except (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:  # it is not our own
         return Damaged(file.name, getattr(error, "why", "") or str(error))
 
 
