@@ -12,7 +12,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.history.reporting import lines
 from ipclab.history.runs import BLESSED, bless, blessed, same_machine
-from ipclab.history.steps import MACHINE, MECHANISM, UNKNOWN, History
+from ipclab.history.steps import DRIFT, MACHINE, MECHANISM, UNKNOWN, History
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
 from ipclab.stats.changepoint import bounds, changes
@@ -64,6 +64,14 @@ def test_packages_profile_and_load_are_named_beside_a_step() -> None:
     (event,) = History.of(made).events().to_dict("records")
     named = {("zmq", "1", "2"), ("Profile", "quick", "full"), ("Load, over a minute", "0.0", "3.0")}
     assert named <= set(event["changed"]) and "lmdb" not in {name for name, *_ in event["changed"]}
+
+
+def test_beside_drift_stands_what_changed_from_its_first_run_to_its_last() -> None:
+    drifting = [Machine(1.06**k, 1.0, 0.02, launches=8, facts={"packages": {"zmq": str(k)}}) for k in range(10)]
+    found = History.of([run(str(k), machine, k) for k, machine in enumerate(drifting)])
+    (event,) = found.events().to_dict("records")
+    assert (event["kind"], event["run"], event["what"]) == (DRIFT, 0, MECHANISM)
+    assert event["ratio"] == pytest.approx(1.06**9, rel=0.05) and ("zmq", "0", "9") in event["changed"]
 
 
 def test_what_cannot_be_judged_is_counted_with_its_reason() -> None:

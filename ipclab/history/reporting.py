@@ -17,7 +17,7 @@ from ipclab.store.run import RunFolder
 FOLDER, TABLE, PARAMETER = "history", "steps.csv", "history"
 KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
 WHAT = {MACHINE: "the machine: {limits} of {tested} limits changed too"}
-WHAT |= {MECHANISM: "not the machine: none of {tested} limits changed"}
+WHAT |= {MECHANISM: "not the machine by its limits: none of {tested} is shown to have changed"}
 MOST = 6  # changes that a line names
 
 

@@ -61,27 +61,38 @@ class History:
         """Return one row for each step, lone run and drift, in the order of runs, with the columns `COLUMNS`.
 
         `run` is the number of the run with which it begins; `points` and `limits` count what moved, `tested` the limits
-        that the runs on both sides hold; `slower` counts the points that moved up; `ratio` is the geometric mean over
-        the points (over the limits when only these moved), `low` and `high` the least and the most; `what` stepped:
-        `MACHINE` when limits did as well, `MECHANISM` when they did not, else `UNKNOWN`; `changed`: see `beside`.
+        that the runs on both sides hold (of drift its first and its last run); `slower` counts the points that moved
+        up; `ratio` is the geometric mean over the points (over the limits when only these moved), `low` and `high` the
+        least and the most; `what` stepped: `MACHINE` when limits did as well, `MECHANISM` when they did not, else
+        `UNKNOWN`; `changed`: what differs between the two sides, see `beside`.
         """
         kinds = ((STEP, self.found.steps), (ALONE, self.found.alone), (DRIFT, self.found.drifts))
-        rows = [{"kind": kind, "run": at, **self._row(at, moved)} for kind, told in kinds for at, moved in told.items()]
+        rows = [
+            {"kind": kind, "run": at, "began": self.runs[at].about["begun"], **self._row(self._sides(kind, at), moved)}
+            for kind, told in kinds
+            for at, moved in told.items()
+        ]
         return pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(["run", "kind"], ignore_index=True)
 
-    def _row(self, at: int, moved: Shifts) -> dict[str, Any]:
+    def _sides(self, kind: str, at: int) -> tuple[int, int]:
+        if kind != DRIFT:
+            return at - 1, at
+        return at, min((step for step in self.found.steps if step > at), default=len(self.runs)) - 1
+
+    def _row(self, runs: tuple[int, int], moved: Shifts) -> dict[str, Any]:
         held = self.points.study == LIMITS
         shifts = {
             limit: [shift for each, shift in moved.items() if bool(held[each]) is limit] for limit in (True, False)
         }
-        sides = [set(self.values.number[self.values.run == number]) for number in (max(0, at - 1), at)]
+        sides = [set(self.values.number[self.values.run == number]) for number in runs]
         tested = sum(held[each] for each in sides[0] & sides[1])
         ratios = np.exp(shifts[False] or shifts[True])
         what = MACHINE if shifts[True] else MECHANISM if tested else UNKNOWN
-        row = {"began": self.runs[at].about["begun"], "what": what, "points": len(shifts[False]), "tested": tested}
+        row: dict[str, Any] = {"what": what, "points": len(shifts[False]), "tested": tested}
         row |= {"slower": sum(shift > 0 for shift in shifts[False]), "limits": len(shifts[True])}
         row |= {"ratio": float(np.exp(np.log(ratios).mean())), "low": float(ratios.min()), "high": float(ratios.max())}
-        return row | {"changed": beside(self.runs[at - 1], self.runs[at]) if at else []}
+        before, after = (self.runs[number] for number in runs)
+        return row | {"changed": beside(before, after)}
 
 
 def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
