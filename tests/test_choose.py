@@ -10,10 +10,12 @@ from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
 from ipclab.choose.asked import points
 from ipclab.choose.need import of, read
 from ipclab.choose.promises import Offer, Promises, kept
+from ipclab.choose.shown import EVIDENCE
 from ipclab.errors import UsageError
 from ipclab.explore import course
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
+from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle.opened import opened
 from ipclab.studies.profile import profile
 from tests.needs import Plant, asked
@@ -154,6 +156,10 @@ def test_where_launches_failed_no_loss_is_not_known() -> None:
     found = Promises.of(frame, pd.DataFrame(), "killed-writing")
     told = {name: found.told(name) for name in ("whole", "broken")}
     assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {"whole": True, "broken": None}
+
+
+def test_every_verdict_of_a_rival_has_words() -> None:
+    assert set(VERDICTS) - {NOT_COMPARABLE} <= EVIDENCE.keys()
 
 
 def test_points_of_a_need_are_those_that_its_answer_reads() -> None:

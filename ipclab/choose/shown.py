@@ -11,7 +11,7 @@ from ipclab.choose.need import MUSTS
 from ipclab.choose.promises import DROPS, ENDLESS, SERVED, SILENT, STUCK, TORN, WAITS
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH, Data
-from ipclab.stats.compare import NOT_TESTED, SAME
+from ipclab.stats.compare import FASTER, NOT_TESTED, SAME
 from ipclab.stats.compare import UNDECIDED as NOT_SHOWN
 from ipclab.stats.quantity import Quantity
 
@@ -19,6 +19,7 @@ SHOWN = 8  # mechanisms of which more is told than their time
 EVIDENCE = {
     **{"": N_("the fastest"), SAME: N_("shown to be the same"), WORSE: N_("shown to be slower")},
     **{NOT_SHOWN: N_("not told apart"), NOT_TESTED: N_("too few launches to tell")},
+    FASTER: N_("shown to be faster in the rounds that both have"),  # while over all of them its median is not the least
 }
 WHY = {
     **{"deadline": N_("deadline"), "rate": N_("rate"), "cpus": N_("CPUs"), "no-loss": N_("no loss")},
