@@ -1,9 +1,11 @@
 """The stream study: its points, what its ends keep, and what of the messages is caught when it goes wrong."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies.interface import Sweep
+from ipclab.studies import ranks
+from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
 from ipclab.studies.stream.account import account, check_order
@@ -147,6 +150,21 @@ def test_messages_are_accounted_for(seen: list[Any], each: bool, found: tuple[in
     if any(found):
         with pytest.raises(PayloadError, match="of 4 messages"):
             check_order(known, 4)
+
+
+@pytest.mark.parametrize(("consumers", "count"), [(1, 2), (3, 4)])
+def test_there_are_as_many_ranks_as_ends(consumers: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    @contextmanager
+    def on_ranks(_site: Any, count: int, _preload: str) -> Iterator[None]:
+        made.append(count)
+        yield None
+
+    monkeypatch.setattr(ranks, "on_ranks", on_ranks)
+    several = [Point("stream", name, 64, "cross", {"consumers": consumers}) for name in ("unix", "mpi-p2p")]
+    with ranks.on_ranks_or_workers(cast(Site, None), several, ""):
+        assert made == [count]
 
 
 def test_a_mechanism_without_a_stream_says_so(launcher: Launcher) -> None:

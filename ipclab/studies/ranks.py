@@ -25,13 +25,18 @@ def on_ranks(site: Site, count: int, preload: str) -> Iterator[Bench]:
 
 @contextmanager
 def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> Iterator[Bench]:
-    """Give two ranks for each of `points` whose backend has its ends there, and workers for all others."""
+    """Give ranks for each of `points` whose backend has its ends there, and workers for all others.
+
+    Two of them, or one for each consumer of a point and one for its producer.
+    """
     known = registry.backends()
-    ranked = {point.backend for point in points if point.backend in known and known[point.backend].ranks}
+    theirs = [point for point in points if point.backend in known and known[point.backend].ranks]
+    ranked = {point.backend for point in theirs}
     if not ranked:
         yield lambda point, roles, seconds: site.launcher.launch(roles, seconds)
         return
-    with on_ranks(site, 2, preload) as bench:
+    count = 1 + max(int(point.levels.get("consumers", 1)) for point in theirs)
+    with on_ranks(site, count, preload) as bench:
 
         def launch(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
             return bench(point, roles, seconds) if point.backend in ranked else site.launcher.launch(roles, seconds)

@@ -169,7 +169,9 @@ def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
 
 
 def _found() -> dict[str, Backend]:
-    return {name: backend for name, backend in registry.backends().items() if backend.channel and not backend.missing()}
+    """Return the backends that are there with a channel between any two processes: hogs have no place among ranks."""
+    there = {name: backend for name, backend in registry.backends().items() if not backend.missing()}
+    return {name: backend for name, backend in there.items() if backend.channel and not backend.ranks}
 
 
 __all__ = ["HOGS", "ISOLATIONS", "NEIGHBOURS", "OP", "OTHER", "OWN", "QUIET", "NeighboursStudy"]
