@@ -48,9 +48,10 @@ def test_two_runs_show_the_step_with_the_setting_that_changed_beside_it() -> Non
     assert (event["run"], event["points"], event["slower"], event["what"]) == (1, 4, 4, MECHANISM)
     assert event["ratio"] == pytest.approx(1.6, rel=0.05) and event["low"] <= event["ratio"] <= event["high"]
     assert ("Largest pipe buffer", "1048576", "4096") in event["changed"]
-    rows = found.events().assign(run=["B"], accepted=["as wished"], changed=["x: 1 -> 2"])
+    rows = found.events().assign(run=["B"], accepted=["as wished"], changed=[" | ".join(["x: a; b -> c; d"] * 7)])
     told = "B: step: 4 points, 4 slower, on average x 1."
     assert lines(found, rows)[0].startswith(told) and lines(found, rows)[0].endswith("accepted: as wished")
+    assert lines(found, rows)[0].count("x: a; b -> c; d") == 6 and " and 1 more;" in lines(found, rows)[0]
 
 
 def test_packages_profile_and_load_are_named_beside_a_step() -> None:

@@ -19,6 +19,7 @@ KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
 WHAT = {MACHINE: "the machine: {limits} of {tested} limits changed too"}
 WHAT |= {MECHANISM: "not the machine by its limits: none of {tested} is shown to have changed"}
 MOST = 6  # changes that a line names
+APART = " | "  # between changes, whose values hold semicolons
 
 
 def report(
@@ -35,7 +36,7 @@ def report(
     events = found.events()
     rows = events.assign(
         run=[runs[at].id for at in events.run],
-        changed=["; ".join(f"{name}: {old} -> {new}" for name, old, new in each) for each in events.changed],
+        changed=[APART.join(f"{name}: {old} -> {new}" for name, old, new in each) for each in events.changed],
         accepted=[accepted.get(runs[at].id, "") for at in events.run],
     )
     return lines(found, rows), render(paths, runs, PARAMETER, (FOLDER, TABLE, rows), langs, formats, out, progress)
@@ -52,8 +53,8 @@ def _line(row: Mapping[Any, Any]) -> str:
     what = WHAT.get(row["what"], "limits were not measured on both sides").format_map(row)
     moved = f"{row['points']} points, {row['slower']} slower, on average x {row['ratio']:.2f}"
     moved = moved if row["points"] else f"limits only, x {row['ratio']:.2f}"
-    changes = row["changed"].split("; ")
+    changes = row["changed"].split(APART)
     more = f" and {len(changes) - MOST} more" if len(changes) > MOST else ""
-    changed = "; ".join(changes[:MOST]) or "nothing that is known"
+    changed = APART.join(changes[:MOST]) or "nothing that is known"
     accepted = f"; accepted: {row['accepted']}" if row["accepted"] else ""
     return f"{row['run']}: {KINDS[row['kind']]}: {moved}; {what}; changed: {changed}{more}{accepted}"
