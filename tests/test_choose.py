@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
-from ipclab.choose.asked import points
+from ipclab.choose.asked import Asked, points
 from ipclab.choose.need import of, read
 from ipclab.choose.promises import Offer, Promises, kept
 from ipclab.choose.shown import EVIDENCE
@@ -170,6 +170,11 @@ def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
         assert {"tcp"} <= set(frame.backend)
         assert "unix" not in set(frame.backend)
         assert len(narrowed_to(need, frame)) == len(made)
+
+
+def test_what_a_short_message_survives_can_be_measured() -> None:
+    asks = Asked.of(of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
+    assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]
 
 
 def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:

@@ -71,8 +71,10 @@ class Asked(Request):
         mine = points(self.need, self.effort(study(self.need.study)))
         if not mine:
             raise UsageError("nothing to measure", "no mechanism here may be taken", "see 'ipclab backends'")
-        limits = [point for point in super().points()[0][1] if point.placement == self.need.placement]
-        found = [(study(LimitsStudy.name), limits), (study(self.need.study), mine)]
+        bounds = study(LimitsStudy.name)
+        limits = bounds.points(self.effort(bounds), self._sweep_of(bounds))
+        limits = [point for point in limits if point.placement == self.need.placement]
+        found = [(bounds, limits), (study(self.need.study), mine)]
         if FAULTS in self.names():
             each, names = study(FAULTS), {point.backend for point in mine} & set(study(FAULTS).backends())
             sweep = Sweep(None, tuple(sorted(names)), {"fault": (self.need.fault,)})
