@@ -37,9 +37,9 @@ class Faults:
     def counted(self, found: pd.DataFrame) -> "pd.Series[str]":
         """Return rows of `seen` as text by mechanism and fault: what was seen, and of how many faults."""
         words = [
-            f"{self.lab.level('kind', row.kind)} {row.hits}/{row.trials}"
-            + ("" if row.hits == row.trials else f" [{row.low:.0%}–{row.high:.0%}]")
-            for row in found.itertuples()
+            f"{self.lab.level('kind', row['kind'])} {row['hits']}/{row['trials']}"
+            + ("" if row["hits"] == row["trials"] else f" [{row['low']:.0%}–{row['high']:.0%}]")
+            for row in found.to_dict("records")
         ]
         return found.assign(told=words).groupby(["backend", "fault"]).told.agg(self.lab.joined)
 
@@ -50,13 +50,14 @@ class Faults:
     def lost(self, backend: str, fault: str) -> str:
         """Return how many messages were lost or came otherwise than sent: the median, and the most of a launch."""
         rows = _of(self.losses, backend, fault)
-        parts = (f"{self.lab.say(LOSSES[row.metric])} {row.median:.0f} (≤ {row.most:.0f})" for row in rows.itertuples())
+        told = rows.to_dict("records")
+        parts = (f"{self.lab.say(LOSSES[row['metric']])} {row['median']:.0f} (≤ {row['most']:.0f})" for row in told)
         return self.lab.joined(parts) or self.lab.say(N_("none"))
 
     def left(self, backend: str, fault: str) -> str:
         """Return what was left in the system before anything was cleaned up: the most of a launch."""
         rows = _of(self.remains, backend, fault)
-        parts = (f"{self.lab.say(PLACES[row.metric])}: {int(row.most)}" for row in rows.itertuples())
+        parts = (f"{self.lab.say(PLACES[row['metric']])}: {row['most']:.0f}" for row in rows.to_dict("records"))
         return self.lab.joined(parts) or self.lab.say(N_("none"))
 
     def killed(self, fault: str, deadline: Any) -> pd.DataFrame:
@@ -66,7 +67,7 @@ class Faults:
             return pd.DataFrame()
         cells = self.lab.cells(rows, watched=("watched", "p50"), recovered=("recovered", "p50"))
         usual, silent = mostly(self.kinds, ENDED), self.lab.say(SILENT, deadline=deadline)
-        told = {
+        told: dict[str, Any] = {
             "noticed": [row.cell if (row.backend, fault) in usual else silent for row in cells.itertuples()],
             "messages": [self.lost(name, fault) for name in cells.backend],
             "left": [self.left(name, fault) for name in cells.backend],
