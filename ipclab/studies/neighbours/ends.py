@@ -50,12 +50,13 @@ def ask(
                 before, begun = work(), clock()
                 times = _paced(worker, channel, content, count, gap_ns) if gap_ns else None
                 times = _closed_loop(channel, content, count) if times is None else times
-                done, ended = check_busy(neighbour, before, work()), clock()
+                after, ended = work(), clock()
             keep(worker, OP, times)
-            if cpus:
-                worker.outcome.facts |= {"hog_steps": done, "hog_steps_per_second": done / ((ended - begun) / 1e9)}
             worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
             worker.meet()
+        done = check_busy(neighbour, before, after)  # at last, so that it is this end that fails, and says why
+        if cpus:
+            worker.outcome.facts |= {"hog_steps": done, "hog_steps_per_second": done / ((ended - begun) / 1e9)}
 
 
 def _closed_loop(channel: Channel, content: bytes, count: int) -> Any:
