@@ -57,7 +57,8 @@ class Faults:
     def left(self, backend: str, fault: str) -> str:
         """Return what was left in the system before anything was cleaned up: the most of a launch."""
         rows = _of(self.remains, backend, fault)
-        parts = (f"{self.lab.say(PLACES[row['metric']])}: {row['most']:.0f}" for row in rows.to_dict("records"))
+        counts = {self.lab.say(PLACES[row["metric"]]): f"{row['most']:.0f}" for row in rows.to_dict("records")}
+        parts = (self.lab.say(N_("{place}: {count}"), place=place, count=count) for place, count in counts.items())
         return self.lab.joined(parts) or self.lab.say(N_("none"))
 
     def killed(self, fault: str, deadline: Any) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from ipclab.stats.quantity import Quantity
 
 MIME = "application/vnd.ipclab.table+json"
 SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
+LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
 Align = Literal["left", "right", "center"]
@@ -120,6 +121,8 @@ def tabulated(
 ) -> Table:
     """Return what `Lab.table` says; `caption` and `notes` are finished text.
 
+    Of several rows, columns without a cell are left out, which a note says.
+
     Raises `LabError` when the cells follow from rows of several studies (the limits excepted).
     """
     frame = labels.in_order(labels.ordered_columns(frame))
@@ -140,7 +143,12 @@ def tabulated(
     drawn = dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
     if len(drawn.keys() - {"limits"}) > 1:
         raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
-    return Table(caption, columns, rows, list(notes), name, drawn, frame)
+    one = len(rows) <= 1
+    kept = [place for place, cells in enumerate(told) if one or place < len(index) or {*cells} - {"", DASH}]
+    gone = [head for place, head in enumerate(heads) if place not in kept]
+    said = [*notes, *([lab.say(LEFT_OUT, columns=lab.joined(gone))] if gone else [])]
+    rows = [[row[place] for place in kept] for row in rows] if len(kept) > len(index) or not gone else []
+    return Table(caption, [columns[place] for place in kept], rows, said, name, drawn, frame)
 
 
 def _head(lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:
