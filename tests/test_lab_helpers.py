@@ -81,3 +81,13 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
 def test_a_paragraph_whose_value_is_empty_disappears() -> None:
     told = prose.render("One.\n\n{says}\n\nTwo.", str, lambda text: text.replace("{says}", ""))
     assert told.split() == ["One.", "Two."]
+
+
+def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
+    frame = pd.DataFrame({"backend": ["a", "b"], "x": [1.0, 2.0], "y": [None, None]}).set_index("backend")
+    made = table.tabulated(DATA, frame, "caption", "", ["first"], "name")
+    assert [len(row) for row in made.rows] == [2, 2]
+    assert list(made.notes) == ["first", "Left out, since nothing is in them: y."]
+    nothing = table.tabulated(DATA, frame[["y"]], "caption", "", [], "name")
+    assert list(nothing.rows) == []
+    assert [len(row) for row in table.tabulated(DATA, frame.iloc[:1], "caption", "", [], "name").rows] == [3]
