@@ -66,7 +66,7 @@ def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> Non
 
 def test_quick_fits_and_full_is_as_published() -> None:
     assert sum(each.on_disk for each in file_sets("quick").values()) <= 1 << 30
-    assert [file_sets(name)["massive"].count for name in [*PROFILES][1:]] == [10_000, 100_000, 1_000_000]
+    assert [file_sets(name)["massive"].count for name in [*PROFILES][1:]] == [10_000, 20_000, 1_000_000]
     large = file_sets("full")["large"]
     assert (large.count, large.bytes) == (40, 20 << 30)
     assert Draw("normal", 50_000, 5_000_000, 400_000, 400_000) == experiments.USUAL
