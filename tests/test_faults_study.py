@@ -223,4 +223,4 @@ def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(run: RunFo
     told = {row[0]: row[1] for row in tables["faults-seen"]["rows"]}
     assert (told["unix"], told["posix-mq"]) == ("end 2/2", "silence 2/2")
     assert {"faults-idle", "faults-writing", "faults-reading", "faults-stopped", "faults-locked"} <= tables.keys()
-    assert "not measured" in str(outputs(str(checkout().reference))).lower()
+    assert "not measured" in str(outputs(str(checkout().root / "data/compared.ipclab"))).lower()
