@@ -70,4 +70,4 @@ futex = Backend(
     look=("#0072B2", "v"),
 )
 spin = replace(futex, name="shm-spin", waits=(SPIN,), limit="echo-shm-spin", look=("#000000", "o"))
-ring = replace(futex, name="shm-ring", channel=_RingChannel, waits=(SPIN_THEN_BLOCK, BLOCK), look=("#000000", "s"))
+ring = replace(futex, name="shm-ring", channel=_RingChannel, waits=(SPIN_THEN_BLOCK, BLOCK), look=("#882255", "s"))
