@@ -159,7 +159,10 @@ SHARED_DICT = {
 }
 
 # The multiplexer
-_NODE = "multiplexer.{op}[arm=main,backend={node},medium={medium},placement={placement},size_bytes={size},sinks=max]{metric}"
+_NODE = (
+    "multiplexer.{op}[arm=main,backend={node},medium={medium},placement={placement},"
+    "size_bytes={size},sinks=max]{metric}"
+)
 
 
 def _node(node: str, medium: str = "pipe", size: str = "1048576", metric: str = "", op: str = "end-to-end") -> str:
