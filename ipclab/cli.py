@@ -191,7 +191,12 @@ def compare(runs: tuple[Path, ...], langs: Words, formats: Words, out: Given, fa
     if not table_only:
         check_words(langs)
     target = (out or checkout().reports / reporting.FOLDER).resolve()
-    found, files = reporting.report(checkout(), compared, () if table_only else langs, formats, target, Bar())
+    try:
+        found, files = reporting.report(checkout(), compared, () if table_only else langs, formats, target, Bar())
+    except LabError as error:
+        if fail_on and not isinstance(error, UsageError):
+            error.exit_code = shared.UNKNOWN  # 1 is a verdict
+        raise
     for line in (*shared.summary(found), shared.APART, *map(_shown, files)):
         click.echo(line)
     shared.fail(found, fail_on)

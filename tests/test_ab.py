@@ -201,6 +201,32 @@ def test_a_setting_is_undone_after_each_launch_however_it_ends(error):
     assert fake.names == ["before", ARM, "undo"]
 
 
+def test_a_setting_that_stays_is_told_beside_what_failed_before():
+    class Stuck(Fake):
+        def launch(self, roles, seconds):
+            if roles[0].name == "undo":
+                raise LabError("stuck")
+            return super().launch(roles, seconds)
+
+    whole = asked()
+    arm = whole.with_setting(whole.arms(["true"])[0], "true on", "true off")
+    with pytest.raises(LabError, match="after true on was not undone: stuck; before that: no; take"):
+        arm.launch(Stuck(error=LabError("no")), 1)
+
+
+def test_ctrl_c_waits_for_the_undo():
+    class Interrupted(Fake):
+        def launch(self, roles, seconds):
+            if roles[0].name == "undo":
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().launch(roles, seconds)
+
+    whole, fake = asked(), Interrupted("1")
+    with pytest.raises(KeyboardInterrupt):
+        whole.with_setting(whole.arms(["true"])[0], "true on", "true off").launch(fake, 1)
+    assert fake.names == ["before", ARM, "undo"]
+
+
 def test_two_mechanisms_are_two_points_of_a_study():
     first, second = Asked(Wanted("round_trip", "", 100), frozenset({0})).arms(["unix", "tcp"])
     assert (first.label, second.label) == ("unix", "tcp")

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
+from ipclab.lab.runs import choose
+from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.files import dump_json, sealed, sha256, write_whole
 from ipclab.store.point import Point
@@ -241,3 +243,12 @@ def test_the_newest_run_that_can_be_read_is_found(tmp_path: Path) -> None:
     assert [run.id for run in found if run] == [runs[2].id, runs[1].id]
     assert folder.newest(tmp_path, lambda _: False) is None
     assert folder.newest(tmp_path / "absent", lambda _: True) is None
+
+
+def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
+    paths = Paths(tmp_path)
+    mine = made(paths.runs, "a")
+    for name in (str(mine.path), mine.id, str(mine.path.relative_to(tmp_path))):
+        assert choose(paths, name).path == mine.path
+    with pytest.raises(UsageError, match="no run"):
+        choose(paths, "20990101T000000Z-abcdef")

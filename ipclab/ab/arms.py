@@ -3,10 +3,11 @@
 import math
 import shlex
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,16 +59,46 @@ class Arm:
 
     def launch(self, launcher: Launcher, seconds: float) -> float:
         """Make one launch and return its number; raises `LabError` when it failed, or the number is not above 0."""
-        try:
-            if self.setting:
-                launcher.launch(self.setting, seconds)
+        with self._set(launcher, seconds):
             value = self.launched(launcher, seconds)
-        finally:
-            if self.undo:
-                launcher.launch(self.undo, seconds)
         if not (math.isfinite(value) and value > 0):
             raise LabError(f"{self.label} gave {value:g}", "", "a number above 0 is needed")
         return value
+
+    @contextmanager
+    def _set(self, launcher: Launcher, seconds: float) -> Iterator[None]:
+        """Have the setting during the block; one that cannot be undone is told beside what failed before."""
+        failed = ""
+        try:
+            if self.setting:
+                launcher.launch(self.setting, seconds)
+            yield
+        except LabError as error:
+            failed = f"; before that: {error}"
+            raise
+        finally:
+            if self.undo:
+                with uninterrupted():
+                    try:
+                        launcher.launch(self.undo, seconds)
+                    except LabError as error:
+                        fix = "take the setting back by hand"
+                        raise LabError(f"{self.label} was not undone", f"{error}{failed}", fix) from error
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C off until the block ends."""
+    came: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    held = {number: signal.signal(number, lambda number, _: came.append(number)) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)

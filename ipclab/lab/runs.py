@@ -16,13 +16,15 @@ SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and 
 
 
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
-    """Return the run in folder (or bundle) `name`; when empty the newest here that holds `study`, else the reference.
+    """Return the run that is called `name` (a folder, a bundle or an id).
 
-    Without a study the newest full run is meant: all studies at their own levels, finished.
+    Without a name the newest here that holds `study` is meant, without a study the newest full run (all studies at
+    their own levels, finished), and without any of these the reference.
     Raises `UsageError` when there is none.
     """
     if name:
-        path = Path(name) if Path(name).is_absolute() or Path(name).exists() else paths.root / name
+        places = (Path(name), paths.root / name, *(machine / name for machine in paths.runs.glob("*")))
+        path = next(filter(Path.exists, places), paths.root / name)
         return opened(paths, path) if path.is_file() else folder.read(path)
     if study:
         found = folder.newest(paths.runs, lambda run: holds(run, study))
