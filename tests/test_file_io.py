@@ -169,6 +169,12 @@ def test_what_the_engine_is_told() -> None:
     assert msgspec.convert(timed.arguments["files"], FileSet).compute == experiments.USUAL
 
 
+def test_only_cold_files_are_waited_for_by_intent() -> None:
+    points = FileIoStudy().points(PROFILES["quick"], Sweep())
+    expected = {(point.levels["cache"], FileIoStudy().expected(point)) for point in points}
+    assert expected == {("cold", ("pressure-io",)), ("warm", ())}
+
+
 def test_checksums_of_all_ways_must_agree() -> None:
     sums: dict[str, str] = {}
     study.agree(sums, a_point(), "5")

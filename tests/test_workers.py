@@ -21,7 +21,7 @@ from ipclab.spawn.launcher import Launcher, LaunchError, Role, SessionError
 from ipclab.spawn.ledger import clean
 from ipclab.spawn.loops import count_faults, record, repeats
 from ipclab.spawn.wire import LENGTH, Wire
-from ipclab.spawn.worker import Meeting, Outcome, Said, Worker, zeros
+from ipclab.spawn.worker import WAKE_NS, Meeting, Outcome, Said, Worker, queued_ns, zeros
 from tests.commands import ROOT, eventually, files_of, names_of, processes_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
@@ -279,3 +279,9 @@ def test_faults_are_counted_step_by_step(worker: Worker) -> None:
 def test_preallocated_samples_are_zero_and_int64() -> None:
     samples = zeros(3)
     assert (samples.typecode, samples.itemsize, samples.tolist()) == ("q", 8, [0, 0, 0])
+
+
+@pytest.mark.parametrize(("told", "waited"), [("900 70000 3\n", 70_000 - 3 * WAKE_NS), ("", 0), ("x y z", 0)])
+def test_waking_up_is_not_waiting_for_another_task(monkeypatch: pytest.MonkeyPatch, told: str, waited: int) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda _: told)
+    assert queued_ns() == waited

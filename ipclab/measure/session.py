@@ -166,8 +166,9 @@ class _Measuring:
         elapsed = time.monotonic_ns() - start
         done = each.collect(point, outcomes, seed)
         done.started_ns, done.elapsed_ns = start - self.began, elapsed
-        # Two of ours on one CPU wait for each other, which is no disturbance.
-        queued = None if placement.relation == "same" and len(roles) > 1 else _queued(outcomes)
+        # More of ours than CPUs wait for each other, which is no disturbance.
+        crowded = len(roles) > len(frozenset[int]().union(*(role.cpus for role in roles)))
+        queued = None if crowded else _queued(outcomes)
         found = disturbance(before, conditions(source), elapsed, queued_share=queued)
         done.flags += [flag for flag in found if flag not in each.expected(point)]
         done.cpus = {role.name: sorted(role.cpus) for role in roles}

@@ -19,6 +19,7 @@ from ipclab.spawn.wire import Wire
 
 COUNTERS = ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches", "cpu_ns")
 QUEUED = "queued_share"
+WAKE_NS = 10_000  # until a process that was woken runs on an idle CPU: what no other task causes
 if TYPE_CHECKING:
     Stamps = array[int]
 else:  # Python 3.11 has no parameter for it
@@ -71,10 +72,14 @@ def usage() -> tuple[float, ...]:
 
 
 def queued_ns() -> int:
-    """Return how long this process has been ready without a CPU, in ns (proc(5), schedstat); 0 where not told."""
+    """Return how long this process has been ready while others had its CPU, in ns (proc(5), schedstat).
+
+    That is all its waiting but `WAKE_NS` each time it came to run, and can be below 0; 0 where not told.
+    """
     try:
-        return int(Path("/proc/self/schedstat").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
+        _, waited, times = map(int, Path("/proc/self/schedstat").read_text().split())
+        return waited - WAKE_NS * times
+    except (OSError, ValueError):
         return 0
 
 
@@ -113,7 +118,7 @@ class Worker:
         queued, after = queued_ns() - waited, usage()
         rows = zip(COUNTERS, before, after, strict=True)
         counted = {name: (late - early) / operations for name, early, late in rows}
-        self.outcome.counters[op] = {**counted, QUEUED: queued / max(1, elapsed)}
+        self.outcome.counters[op] = {**counted, QUEUED: max(0, queued) / max(1, elapsed)}
 
 
 def perform(worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]) -> None:

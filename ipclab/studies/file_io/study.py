@@ -48,6 +48,10 @@ class FileIoStudy(Study):
         sweeps = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ()))
         return sweeps.points([name for name in self.mechanisms if sweep.wants(name)])
 
+    def expected(self, point: Point) -> tuple[str, ...]:
+        """Return that reading cold files waits for the disk, which is what is measured."""
+        return ("pressure-io",) if point.levels["cache"] == COLD else ()
+
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         every = frozenset[int]().union(*placement.cpus)
         levels = point.levels

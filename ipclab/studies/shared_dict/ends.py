@@ -1,6 +1,7 @@
 """The writer and the readers of a shared dictionary: they open a store together, and run a scenario on it."""
 
 import gc
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
@@ -11,7 +12,7 @@ import numpy as np
 
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Store, StorePlace
-from ipclab.spawn.loops import fitting, keep
+from ipclab.spawn.loops import await_due, fitting, keep
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.worker import zeros
 from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
@@ -19,6 +20,7 @@ from ipclab.studies.shared_dict.published import STORES
 
 PUBLISHED_READS = 100
 MOST_STAMPS = 1 << 18  # writes of arm `live` whose times are kept
+READY_NS = 3_000_000  # until all ranks have come from a meeting, where they sleep
 LOOK_NS = 1_000_000  # between two looks whether readers are done: to ask MPI is to offer the CPU to others
 STAMP, SEEN, VERSION = "stamp", "seen", "version"  # joined by the study, not kept
 
@@ -56,15 +58,17 @@ def _read_all(worker: RankWorker, reading: Reading, count: int, once: bool) -> N
             reading.read(reading.version if once else 0)
 
 
-def _ask(worker: RankWorker, reads: int) -> int:
-    """Tell every reader to make `reads` reads."""
+def _ask(worker: RankWorker, task: Task, reads: int) -> int:
+    """Tell every reader to make `reads` reads, all from one moment on where they have one clock."""
     worker.outcome.facts["asked"] = reads
-    worker.meet(reads=reads)
+    worker.meet(reads=reads, at=clock() + READY_NS if task.nodes == 1 else 0)
     return reads
 
 
 def _asked(worker: RankWorker) -> int:
-    reads: int = worker.meet()[worker.roles[0]]["reads"]
+    told = worker.meet()[worker.roles[0]]
+    await_due(told["at"])
+    reads: int = told["reads"]
     return reads
 
 
@@ -76,15 +80,26 @@ def _reads(task: Task, writing: Writing) -> int:
     return fitting(clock() - start, task.budget_ns, task.least, task.most)
 
 
+def _writes(task: Task, writing: Writing) -> int:
+    """Return how many writes fit into the budget, by how long one encoding takes."""
+    start = clock()
+    task.how.encode(writing.contents[0])
+    return fitting(clock() - start, task.budget_ns, task.writes, task.most)
+
+
 def _write_many(worker: RankWorker, task: Task, writing: Writing) -> None:
-    """Write, then let all readers read at the same time."""
-    _write_all(worker, writing, task.writes)
-    _ask(worker, _reads(task, writing))
+    """Write while the readers sleep, or take the messages; then let all read at the same time."""
+    count = _writes(task, writing)
+    worker.meet(writes=count)
+    time.sleep(READY_NS / 1e9)
+    _write_all(worker, writing, count)
+    _ask(worker, task, _reads(task, writing))
 
 
 def _read_many(worker: RankWorker, task: Task, reading: Reading) -> None:
+    writes = worker.meet()[worker.roles[0]]["writes"]
     if not reading.store.keeps:  # each message is taken; the last one stays with its reader
-        for number in range(task.writes):
+        for number in range(writes):
             reading.store.read(number, WAIT_NS)
     count = _asked(worker)
     reading.version, _ = reading.store.read(0, WAIT_NS)
@@ -93,7 +108,7 @@ def _read_many(worker: RankWorker, task: Task, reading: Reading) -> None:
 
 def _write_stream(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write an update when every reader has acknowledged the one before, and is ready for the next."""
-    count = _ask(worker, max(task.writes, _reads(task, writing) // 2))
+    count = _ask(worker, task, max(task.writes, _reads(task, writing) // 2))
     updates = zeros(count)
     with worker.counting("update", count):
         for number in range(count):
@@ -118,7 +133,7 @@ def _read_stream(worker: RankWorker, task: Task, reading: Reading) -> None:
 def _write_live(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write without a pause until every reader has made its reads."""
     writing.write()
-    _ask(worker, _reads(task, writing))
+    _ask(worker, task, _reads(task, writing))
     waiting = list(worker.peers)
     looked = clock()
     while (waiting or len(writing.stamps) < task.writes) and len(writing.stamps) < MOST_STAMPS:
