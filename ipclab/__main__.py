@@ -20,9 +20,7 @@ def main() -> None:
             print(f"ipclab: {error}", file=sys.stderr)
             sys.exit(error.exit_code)
         if isinstance(error, KeyboardInterrupt | Abort):  # click makes the one of the other
-            print(
-                "ipclab: interrupted; the same command continues a run that it measured", file=sys.stderr
-            )
+            print("ipclab: interrupted; the same command continues a run that it measured", file=sys.stderr)
             sys.exit(INTERRUPTED)
         if not isinstance(error, ClickException):
             raise

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,6 +32,7 @@ LIVE_ENTRIES = (10, 1000)
 USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
+TURNS_NS = 20_000_000  # several time slices of the scheduler
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
@@ -47,6 +49,10 @@ class SharedDictStudy(Study):
 
     def backends(self) -> tuple[str, ...]:
         return tuple(_stores())
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return the profile with launches long enough for ranks that take turns on the CPUs."""
+        return profile if profile.name == "smoke" else replace(profile, budget_ns=max(TURNS_NS, profile.budget_ns))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
