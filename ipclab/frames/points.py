@@ -20,6 +20,7 @@ COUNTER_UNITS = {
     **{"receiver_bytes_allocated": "B", "fairness": "1"},
     **dict.fromkeys(("execution_share", "io_wait_share", "work_wait_share", "preempted_share"), "share"),
 }
+VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 FACT_UNITS = {"_ns": "ns", "_per_second": "1/s", "_share": "share", "bytes": "B"}  # by a part of the name
 VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
 KEY = ("study", "point", "backend", "size_bytes", "placement")
@@ -31,7 +32,8 @@ def point_rows(measured: Measured) -> Iterator[Row]:
     """Yield the rows of one point: its levels, then the columns `VALUES`."""
     point = measured.point
     head = {"study": point.study, "point": point.id, **point.key()}
-    for op, metric, unit, found, flags in _metrics(measured):
+    for op, metric, unit, held, flags in _metrics(measured):
+        found = held.for_sessions() if unit in VARYING else held
         values = (op, metric, unit, found.value, found.low, found.high, found.launches, found.samples, ";".join(flags))
         yield {**head, **dict(zip(VALUES, values, strict=True))}
 

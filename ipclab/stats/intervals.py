@@ -17,6 +17,7 @@ Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
 NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
 FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}  # stretches the range of so few: no two order statistics are 95 % apart
+SESSION = 0.05  # share by which two sessions differ more than the launches of one can show: see docs/method.md
 RATE_STEPS = 10**9
 
 
@@ -33,6 +34,13 @@ class Estimate:
     def inverse(self, factor: float) -> "Estimate":
         """Return `factor` over this positive value, such as a bandwidth from a time."""
         return Estimate(factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples)
+
+    def for_sessions(self) -> "Estimate":
+        """Return a time or a rate with an interval for any session, `SESSION` wider at both ends; none stays none."""
+        if self.low >= self.high:
+            return self
+        low, high = self.low - SESSION * abs(self.low), self.high + SESSION * abs(self.high)
+        return Estimate(self.value, low, high, self.launches, self.samples)
 
 
 def rank(count: int, q: float) -> int:
