@@ -20,6 +20,7 @@ from ipclab.spawn.launcher import SessionError
 from ipclab.stats.family import LOOKS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.studies.installed import ALWAYS
 from ipclab.studies.profile import Profile
 
 FAILURES_ALLOWED = 2
@@ -158,7 +159,7 @@ class Rounds:
     def _goals(self, questions: Sequence[Question]) -> dict[str, int]:
         """Return to how many launches points go on: the next look of the questions that the time is enough for.
 
-        Those that few seconds will answer come first, hopeless ones last.
+        Those that few seconds will answer come first, hopeless ones last, and then the run's own calibration.
         """
         goals, left = dict[str, int](), self.left()
         for question in sorted(questions, key=self._price):
@@ -179,10 +180,11 @@ class Rounds:
                 goals |= {name: max(goal, goals.get(name, 0)) for name, goal in asked.items()}
         return goals
 
-    def _price(self, question: Question) -> tuple[bool, float]:
+    def _price(self, question: Question) -> tuple[bool, bool, float]:
         pair = [self.states[name] for name in question.points]
+        own = pair[0].point.study in ALWAYS
         hopeless = question.need > min(state.effort.most_launches for state in pair)
-        return hopeless, (question.need - question.launches) * sum(state.seconds() for state in pair)
+        return own, hopeless, (question.need - question.launches) * sum(state.seconds() for state in pair)
 
 
 def shuffled(points: list[Point], seed: int | str, number: int) -> list[Point]:
