@@ -79,13 +79,12 @@ class RankWorker(Worker):
     def await_signals(self, peers: Sequence[int]) -> None:
         """Wait, without sleep, for one signal of each of `peers`."""
         for peer in peers:
-            asks = 0
-            while not self.comm.Iprobe(peer, SIGNAL):
-                os.sched_yield()
-                asks += 1
-                if asks % LOOK == 0:
-                    self._look()
+            self._awake_until(partial(self.comm.Iprobe, peer, SIGNAL))
             self.comm.Recv(bytearray(), source=peer, tag=SIGNAL)
+
+    def barrier(self) -> None:
+        """Wait, without sleep, until every rank has come, as programs under MPI do."""
+        self._awake_until(self.comm.Ibarrier().Test)
 
     def signalled(self, peer: int) -> bool:
         """Tell, without waiting, whether rank `peer` has sent a signal that was not awaited yet."""
@@ -98,6 +97,14 @@ class RankWorker(Worker):
             yield
         if self.crowd > 1:
             self.outcome.counters[op].pop(QUEUED)
+
+    def _awake_until(self, ready: Callable[[], object]) -> None:
+        asks = 0
+        while not ready():
+            os.sched_yield()
+            asks += 1
+            if asks % LOOK == 0:
+                self._look()
 
     def _sleep_until(self, ready: Callable[[], Some]) -> Some:
         pause, longest = SLEEP_SECONDS

@@ -35,19 +35,24 @@ def _write_all(worker: RankWorker, writing: Writing, count: int) -> None:
 def _write_published(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
 
-    The first write of shared state is the published one; those after it only make statistics of it possible.
+    The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
+    does so in a barrier, awake, as published.
     """
+    worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
     _write_all(worker, writing, max(messages, task.writes))
     total = sum(done - start for start, _, done in writing.stamps[:messages])
     keep(worker, "write-total", np.array([total], np.int64))
     writing.copies = 1
-    worker.meet()
+    worker.barrier()
+    worker.barrier()
 
 
 def _read_published(worker: RankWorker, task: Task, reading: Reading) -> None:
-    worker.meet()
+    worker.barrier()
+    worker.barrier()
     _read_all(worker, reading, PUBLISHED_READS, once=not reading.store.keeps)
+    worker.barrier()
     total = sum(done - start for start, _, done in reading.stamps)
     keep(worker, "read-total", np.array([total], np.int64))
 
