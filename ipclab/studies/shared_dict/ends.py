@@ -36,8 +36,10 @@ def _write_published(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
 
     The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
-    does so in a barrier, awake, as published.
+    does so in a barrier, awake, as published, and the program has encoded the same content for LMDB before the others.
     """
+    if task.backend != "lmdb":
+        task.how.encode(writing.contents[1 % len(writing.contents)])
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
     _write_all(worker, writing, max(messages, task.writes))
