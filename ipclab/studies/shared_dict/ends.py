@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ipclab.backends.codecs import dictionary
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Store, StorePlace
 from ipclab.spawn.loops import await_due, fitting, keep
@@ -36,10 +37,9 @@ def _write_published(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
 
     The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
-    does so in a barrier, awake, as published, and the program has encoded the same content for LMDB before the others.
+    does so in a barrier, awake, and the content was just made, as published.
     """
-    if task.backend != "lmdb":
-        task.how.encode(writing.contents[1 % len(writing.contents)])
+    writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
     _write_all(worker, writing, max(messages, task.writes))
