@@ -37,8 +37,10 @@ def _write_published(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
 
     The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
-    does so in a barrier, awake, and the content was just made, as published.
+    does so in a barrier, awake, and the content was just made, as published; LMDB comes first there, the others after it.
     """
+    if task.backend != "lmdb":
+        task.how.encode(dictionary(task.entries, 0))
     writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
