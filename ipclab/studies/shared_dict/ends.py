@@ -37,10 +37,9 @@ def _write_published(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
 
     The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
-    does so in a barrier, awake, and the content was just made, as published; LMDB comes first there, the others after it.
+    does so in a barrier, awake, as published; the content was just made, and its program had encoded others.
     """
-    if task.backend != "lmdb":
-        task.how.encode(dictionary(task.entries, 0))
+    task.how.encode(dictionary(1, 0))
     writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
