@@ -17,7 +17,7 @@ Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
 NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
 FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}  # stretches the range of so few: no two order statistics are 95 % apart
-SESSION = 0.05  # share by which two sessions differ more than the launches of one can show: see docs/method.md
+SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
 RATE_STEPS = 10**9
 
 
