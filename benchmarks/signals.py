@@ -36,7 +36,7 @@ EACH = 20  # signals, before a run is left alone
 FEWER = {  # points: a level that leaves every mechanism in
     **{"payload": "placement=cross", "shared_dict": "entries=100", "multiplexer": "threshold=4096"},
     **{"round_trip": "placement=free", "file_io": "threads=2"},
-    **{"stream": "placement=cross", "faults": "fault=killed-idle"},
+    **{"stream": "placement=cross", "faults": "fault=killed-idle", "neighbours": "isolation=plain"},
 }
 
 
