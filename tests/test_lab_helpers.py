@@ -91,3 +91,9 @@ def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
     nothing = table.tabulated(DATA, frame[["y"]], "caption", "", [], "name")
     assert list(nothing.rows) == []
     assert [len(row) for row in table.tabulated(DATA, frame.iloc[:1], "caption", "", [], "name").rows] == [3]
+
+
+def test_columns_without_a_name_are_lines_to_write_on() -> None:
+    form = pd.DataFrame([["Author", "", "Date", ""], ["Reviewer", "", "Approver", ""]], columns=[""] * 4)
+    made = table.tabulated(DATA, form, "", "", [], "control")
+    assert (made.rows, made.notes) == ([list(row) for row in form.to_numpy()], [])

@@ -121,7 +121,7 @@ def tabulated(
 ) -> Table:
     """Return what `Lab.table` says; `caption` and `notes` are finished text.
 
-    Of several rows, columns without a cell are left out, which a note says.
+    Of several rows, named columns without a cell are left out, which a note says; others are lines to write on.
 
     Raises `LabError` when the cells follow from rows of several studies (the limits excepted).
     """
@@ -143,8 +143,8 @@ def tabulated(
     drawn = dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
     if len(drawn.keys() - {"limits"}) > 1:
         raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
-    one = len(rows) <= 1
-    kept = [place for place, cells in enumerate(told) if one or place < len(index) or {*cells} - {"", DASH}]
+    always = [len(rows) <= 1 or place < len(index) or not head.strip() for place, head in enumerate(heads)]
+    kept = [place for place, cells in enumerate(told) if always[place] or {*cells} - {"", DASH}]
     gone = [head for place, head in enumerate(heads) if place not in kept]
     said = [*notes, *([lab.say(LEFT_OUT, columns=lab.joined(gone))] if gone else [])]
     rows = [[row[place] for place in kept] for row in rows] if len(kept) > len(index) or not gone else []
