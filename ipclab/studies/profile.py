@@ -42,7 +42,7 @@ PROFILES = {
     profile.name: profile
     for profile in (
         Profile("smoke", 2, 2, 0.0, 0.10, 1 * MS, 3, 20, PLACEMENTS),
-        Profile("quick", 5, 40, 310.0, 0.25, 6 * MS, 3, 1_000, PLACEMENTS),
+        Profile("quick", 5, 40, 300.0, 0.25, 6 * MS, 3, 1_000, PLACEMENTS),
         Profile("standard", 8, 60, 2_400.0, 0.05, 60 * MS, 20, 5_000, PLACEMENTS, 60.0),
         Profile("full", 18, 90, 6 * 3_600.0, 0.05, 250 * MS, 100, 50_000, PLACEMENTS, 120.0),
     )
