@@ -1,9 +1,6 @@
 """The command line: thin commands, each importing what it needs, so that the light ones start at once."""
 
 import math
-import os
-import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +10,8 @@ import click
 from ipclab import __version__
 from ipclab.ab.command import ab
 from ipclab.choose.command import choose
+from ipclab.commands import PATH, Words, die_with_make, format_option, lang_option, shown
+from ipclab.compare.command import compare
 from ipclab.errors import LabError, UsageError
 from ipclab.gather.command import gather
 from ipclab.history.command import history
@@ -22,16 +21,8 @@ from ipclab.paths import checkout
 if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
-UNDER_MAKE = "IPCLAB_UNDER_MAKE"
 MOST_CAUSES = 20  # that are shown
-PATH: Any = click.Path(path_type=Path)
 Given = Path | None  # None: not given
-Words = tuple[str, ...]
-
-
-def words(value: str) -> Words:
-    """Return words that are separated by commas."""
-    return tuple(word.strip() for word in value.split(",") if word.strip())
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
@@ -43,8 +34,6 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 
 run_option = click.option("--run", type=PATH, help="Folder of a run.")
 out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
-lang_option = click.option("--lang", "langs", type=words, default="ko,zh,en", help="Languages.")
-format_option = click.option("--format", "formats", type=words, default="html,pdf", help="html, pdf, ipynb.")
 profile_option = click.option("--profile", help="smoke, quick (default), standard or full.")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
@@ -57,6 +46,7 @@ def commands() -> None:
 
 commands.add_command(ab)
 commands.add_command(choose)
+commands.add_command(compare)
 commands.add_command(gather)
 commands.add_command(history)
 
@@ -77,25 +67,25 @@ def measure(
     keep_scratch: bool, **swept: Any,
 ) -> None:  # fmt: skip
     """Measure this machine; points that are on disk are not measured again."""
+    from ipclab.lab.runs import find
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
     from ipclab.measure.session import measure as measured
     from ipclab.spawn.mpi_outer import around
     from ipclab.studies.interface import Sweep
 
-    _die_with_make()
+    die_with_make()
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
         if run and not (studies or profile or deadline or any(swept.values())):
-            folder = run if run.is_absolute() or run.exists() else checkout().root / run
-            request = replace(Request.continuing(folder), seed=seed)
+            request = replace(Request.continuing(find(checkout(), str(run))), seed=seed)
         else:
             sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
             request = Request(studies, profile or "quick", run, seed, sweep, deadline=deadline)
         done = measured(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
-        click.echo(f"{points} points in {_shown(done.path)}", err=True)
+        click.echo(f"{points} points in {shown(done.path)}", err=True)
         _say_deadlines(done)
         _say_wrong(done)
 
@@ -116,7 +106,7 @@ def report(
     from ipclab.render import report as reports
     from ipclab.studies.profile import profile as known
 
-    _die_with_make()
+    die_with_make()
     paths = checkout()
     target = (out or paths.reports).resolve()
     reports.check_names(langs, formats)
@@ -131,7 +121,7 @@ def report(
         chosen = reports.measure(paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
     for file in reports.report(paths, chosen, langs, formats, target, Bar(), claims):
-        click.echo(_shown(file))
+        click.echo(shown(file))
     _say_wrong(chosen)
 
 
@@ -170,39 +160,6 @@ def _say_wrong(run: "RunFolder") -> None:
 
 
 @commands.command()
-@click.argument("runs", nargs=-1, type=PATH)
-@lang_option
-@format_option
-@click.option("--out", type=PATH, help="Folder of the report [default: reports/machines].")
-@click.option("--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.")
-@click.option("--table-only", is_flag=True, help="Write the table and no report.")
-def compare(runs: tuple[Path, ...], langs: Words, formats: Words, out: Given, fail_on: Words, table_only: bool) -> None:
-    """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
-    from ipclab.compare import reporting, shared
-    from ipclab.compare.held import chosen
-    from ipclab.plugins import chosen as named
-    from ipclab.render.report import check_names, check_words
-
-    _die_with_make()
-    check_names(langs, formats)
-    for word in fail_on:
-        named("verdict to fail on", word, shared.FAIL_ON)
-    compared = chosen(checkout(), [str(run) for run in runs])
-    if not table_only:
-        check_words(langs)
-    target = (out or checkout().reports / reporting.FOLDER).resolve()
-    try:
-        found, files = reporting.report(checkout(), compared, () if table_only else langs, formats, target, Bar())
-    except LabError as error:
-        if fail_on and not isinstance(error, UsageError):
-            error.exit_code = shared.UNKNOWN  # 1 is a verdict
-        raise
-    for line in (*shared.summary(found), shared.APART, *map(_shown, files)):
-        click.echo(line)
-    shared.fail(found, fail_on)
-
-
-@commands.command()
 @click.argument("run", type=PATH)
 @click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
@@ -218,7 +175,7 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool) -> None:
     if strict:
         _refuse(chosen)
     held = pack(chosen, file, replace)
-    click.echo(f"{_shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
+    click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
 
 
 def _refuse(run: "RunFolder") -> None:
@@ -239,7 +196,7 @@ def import_(file: Path) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
     from ipclab.store.bundle.unpack import unpack
 
-    click.echo(_shown(unpack(checkout(), file).path))
+    click.echo(shown(unpack(checkout(), file).path))
 
 
 @commands.command()
@@ -320,18 +277,6 @@ def clean() -> None:
     click.echo("nothing was left behind" if not removed else f"{len(removed)} things removed")
 
 
-def _shown(path: Path) -> str:
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
-def _die_with_make() -> None:
-    """End with the make that started this command: a killed make must not leave a measurement running."""
-    from ipclab.spawn.zygote import die_with_parent
-
-    if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
-        die_with_parent(os.getppid(), signal.SIGTERM)
-
-
 @commands.command()
 @click.option("--seconds", type=click.FloatRange(1), callback=_finite, default=60, help="About how long.")
 @click.option("--seed", type=int, help="Seed of the launches' order.")
@@ -349,4 +294,4 @@ def calibrate(seconds: float, seed: int | None) -> None:
         counts = ", ".join(f"+{float(arm):.0%} {count}" for arm, count in tally["found"].items())
         smallest = "none" if tally["smallest"] is None else f"+{tally['smallest']:.0%}"
         click.echo(f"{name}: smallest slow-down found: {smallest} (of {tally['trials']} trials: {counts})")
-    click.echo(_shown(file(checkout(), found["machine"])))
+    click.echo(shown(file(checkout(), found["machine"])))

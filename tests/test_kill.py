@@ -261,6 +261,6 @@ def test_ctrl_c_is_one_line(world: World, study: str, sign: str) -> None:
     os.killpg(measuring.pid, signal.SIGINT)
     _, err = measuring.communicate(timeout=60)
     assert measuring.returncode == 130
-    assert err.splitlines()[-1].startswith("ipclab: interrupted; ")
+    assert err.splitlines()[-1] == "ipclab: interrupted; the same command continues a run that it measured"
     assert "Traceback" not in err and "Error" not in err
     assert eventually(lambda: world.left(session) == [])

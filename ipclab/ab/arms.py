@@ -88,10 +88,10 @@ class Arm:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put Ctrl-C off until the block ends."""
+    """Put Ctrl-C and its like off until the block ends; what is ignored stays so."""
     came: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    held = {number: signal.signal(number, lambda number, _: came.append(number)) for number in signals}
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    held = {number: signal.signal(number, lambda number, _: came.append(number)) for number in heard}
     try:
         yield
     finally:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipclab.commands import PATH, Words, format_option, lang_option
+
 if TYPE_CHECKING:
     from ipclab.choose.need import Need
 
-PATH: Any = click.Path(path_type=Path)
 UNSURE = 1  # the exit code of an answer that is undecided
 SIDES = (
     click.option("--size", help="Bytes, such as 64KiB, or a mix with weights: 64:9,1MiB:1 (of state: entries)."),
@@ -40,12 +41,12 @@ def sides(command: Any) -> Any:
 @click.option("--measure", "measuring", is_flag=True, help="Measure the points of this need first.")
 @click.option("--profile", default="quick", help="Effort of --measure.")
 @click.option("--report", "rendering", is_flag=True, help="Render the answer; the exit code is then 0.")
-@click.option("--lang", default="ko,zh,en", help="Languages of --report.")
-@click.option("--format", "formats", default="html,pdf", help="Formats of --report.")
+@lang_option
+@format_option
 @click.option("--out", type=PATH, help="Folder of --report [default: reports/choose].")
 def choose(  # a need has many sides
     need: Path | None, run: str, measuring: bool, profile: str, rendering: bool,
-    lang: str, formats: str, out: Path | None, **given: Any,
+    langs: Words, formats: Words, out: Path | None, **given: Any,
 ) -> None:  # fmt: skip
     """Say which mechanism fits a need, by what a run measured. Exit code 0: answered, 1: undecided."""
     from ipclab.choose import asked, shown
@@ -58,16 +59,15 @@ def choose(  # a need has many sides
     from ipclab.render.report import check_names
 
     paths, wanted = checkout(), _need(need, given)
-    langs, shapes = ([word.strip() for word in text.split(",") if word.strip()] for text in (lang, formats))
     if rendering:
-        check_names(langs, shapes)  # before anything is measured
+        check_names(langs, formats)  # before anything is measured
     if measuring and run:
         raise UsageError("a need is measured in a run of its own", "", "give --measure or --run, not both")
     found = asked.measure(paths, wanted, profile, Bar()) if measuring else asked.run_for(paths, wanted, run)
     told = asked.tell(paths, found, wanted)
     click.echo(f"{shown.text(Lab.of(found, paths, 'en'), told)}\n\nrun {found.id}")
     if rendering:
-        for file in report(paths, found, wanted, langs, shapes, out, Bar()):
+        for file in report(paths, found, wanted, langs, formats, out, Bar()):
             click.echo(file)
     if told.state == UNDECIDED and not rendering:
         sys.exit(UNSURE)

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import click
 
+from ipclab.commands import PATH, Words, lang_option
+
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--size", type=click.IntRange(1), default=100, help="Payload of the round trip, in bytes.")
-@click.option("--lang", "langs", default="ko,zh,en", help="Languages.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the pages [default: reports/gathered].")
-def gather(folder: Path, size: int, langs: str, out: Path | None) -> None:
+@lang_option
+@click.option("--out", type=PATH, help="Folder of the pages [default: reports/gathered].")
+def gather(folder: Path, size: int, langs: Words, out: Path | None) -> None:
     """Render all bundles in FOLDER as one page: machines by mechanisms, over their limits, and by rank."""
     from ipclab.errors import LabError
     from ipclab.gather.bundles import Damaged
@@ -19,10 +21,9 @@ def gather(folder: Path, size: int, langs: str, out: Path | None) -> None:
     from ipclab.paths import checkout
     from ipclab.render.report import check_names, check_out, check_words
 
-    spoken = [word.strip() for word in langs.split(",") if word.strip()]
     target = (out or checkout().reports / "gathered").resolve()
-    check_names(spoken, ["html"])
-    check_words(spoken)
+    check_names(langs, ["html"])
+    check_words(langs)
     found = gathered(folder, size)
     damaged = [each for each in found if isinstance(each, Damaged)]
     for each in damaged:
@@ -30,7 +31,7 @@ def gather(folder: Path, size: int, langs: str, out: Path | None) -> None:
     if len(damaged) == len(found):
         raise LabError(f"no bundle in {folder} can be taken", damaged[0].why, "see the lines above")
     check_out(target)
-    for lang in spoken:
+    for lang in langs:
         file = target / lang / "gathered.html"
         write(notebook(found, size, lang), file)
         click.echo(str(file))

@@ -5,17 +5,19 @@ from pathlib import Path
 
 import click
 
+from ipclab.commands import PATH, Words, format_option, lang_option
+
 
 @click.command()
 @click.argument("runs", nargs=-1)
 @click.option("--bless", "accepted", metavar="RUN", help="Accept what steps at this run; needs --reason.")
 @click.option("--reason", default="", help="Why it is accepted.")
-@click.option("--lang", "langs", default="ko,zh,en", help="Languages.")
-@click.option("--format", "formats", default="html,pdf", help="html, pdf, ipynb.")
+@lang_option
+@format_option
 @click.option("--table-only", is_flag=True, help="Write the table, and render no report.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report [default: reports/history].")
+@click.option("--out", type=PATH, help="Folder of the report [default: reports/history].")
 def history(
-    runs: tuple[str, ...], accepted: str | None, reason: str, langs: str, formats: str, table_only: bool,
+    runs: tuple[str, ...], accepted: str | None, reason: str, langs: Words, formats: Words, table_only: bool,
     out: Path | None,
 ) -> None:  # fmt: skip
     """Say when this machine or a mechanism changed, and beside what, over all its runs or the RUNS given."""
@@ -29,12 +31,11 @@ def history(
     if accepted:
         click.echo(bless(choose(checkout(), accepted), reason, dt.datetime.now(dt.UTC)))
         return
-    spoken, shown = ([word.strip() for word in text.split(",") if word.strip()] for text in (langs, formats))
-    check_names(spoken, shown)
+    check_names(langs, formats)
     found = chosen(checkout(), runs)
-    check_words(spoken)
+    check_words(langs)
     said, files = report(
-        checkout(), found, [] if table_only else spoken, shown, (out or checkout().reports / FOLDER).resolve(), Bar()
+        checkout(), found, () if table_only else langs, formats, (out or checkout().reports / FOLDER).resolve(), Bar()
     )
     for line in (*said, *map(str, files)):
         click.echo(line)

@@ -15,6 +15,12 @@ COARSE = "smoke"  # a profile to try things with: it never stands for a measurem
 SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and no parameter of one
 
 
+def find(paths: Paths, name: str) -> Path:
+    """Return where the run called `name` (a folder, a bundle or an id) lies, or would lie when there is none."""
+    places = (Path(name), paths.root / name, *(machine / name for machine in paths.runs.glob("*")))
+    return next(filter(Path.exists, places), paths.root / name)
+
+
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """Return the run that is called `name` (a folder, a bundle or an id).
 
@@ -23,8 +29,7 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     Raises `UsageError` when there is none.
     """
     if name:
-        places = (Path(name), paths.root / name, *(machine / name for machine in paths.runs.glob("*")))
-        path = next(filter(Path.exists, places), paths.root / name)
+        path = find(paths, name)
         return opened(paths, path) if path.is_file() else folder.read(path)
     if study:
         found = folder.newest(paths.runs, lambda run: holds(run, study))

@@ -4,6 +4,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import entry_points
 from time import monotonic_ns as clock
 from typing import Any
@@ -80,24 +81,21 @@ def _asked(worker: RankWorker) -> int:
     return reads
 
 
+def _fit(task: Task, step: Callable[[], object], least: int) -> int:
+    """Return how many repeats of `step` fit into the budget, by how long one takes."""
+    start = clock()
+    step()
+    return fitting(clock() - start, task.budget_ns, least, task.most)
+
+
 def _reads(task: Task, writing: Writing) -> int:
     """Return how many reads fit into the budget, by how long one decoding takes the writer."""
-    data = task.how.encode(writing.contents[0])
-    start = clock()
-    task.how.decode(data)
-    return fitting(clock() - start, task.budget_ns, task.least, task.most)
-
-
-def _writes(task: Task, writing: Writing) -> int:
-    """Return how many writes fit into the budget, by how long one encoding takes."""
-    start = clock()
-    task.how.encode(writing.contents[0])
-    return fitting(clock() - start, task.budget_ns, task.writes, task.most)
+    return _fit(task, partial(task.how.decode, task.how.encode(writing.contents[0])), task.least)
 
 
 def _write_many(worker: RankWorker, task: Task, writing: Writing) -> None:
     """Write while the readers sleep, or take the messages; then let all read at the same time."""
-    count = _writes(task, writing)
+    count = _fit(task, partial(task.how.encode, writing.contents[0]), task.writes)
     worker.meet(writes=count)
     time.sleep(READY_NS / 1e9)
     _write_all(worker, writing, count)
