@@ -21,21 +21,21 @@ from ipclab.spawn import mpi
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.studies.round_trip import published
 
-ENTRIES, READS, READERS = (10, 100, 1_000, 10_000), 100, 3
+ENTRIES, READS = (10, 100, 1_000, 10_000), 100
 SECONDS = 60.0
 SPAWN = multiprocessing.get_context("spawn")
 Times = dict[str, float]  # ns by what was timed
 
 
-def shared_dict(prefix: str, folder: str) -> list[Times]:
-    """Run the program of seed 001 under `mpiexec`, as it was, and return what each of its ranks timed.
+def shared_dict(prefix: str, folder: str, readers: int) -> list[Times]:
+    """Run the program of seed 001 under `mpiexec` with `readers`, as it was, and return what each rank timed.
 
     Raises `LabError` when there is no `mpiexec`, or when the program is silent or fails.
     """
     path, memory = mpi.mpiexec(), SHARED_MEMORY / f"{prefix}-mpi"
     if path is None:
         raise LabError("the program of seed 001 cannot be rebuilt", mpi.missing() or "", "")
-    ranks = mpi.command(path, 1 + READERS, [sys.executable, __file__, prefix, folder])
+    ranks = mpi.command(path, 1 + readers, [sys.executable, __file__, prefix, folder])
     env = mpi.environment(os.environ, Path(folder), memory)
     for each in (Path(folder), memory):
         each.mkdir(mode=0o700)
@@ -70,7 +70,7 @@ def rank(comm: Any, prefix: str, folder: str) -> Times:
                     if store is push_store:
                         time.sleep(0.3)  # a reader that has not connected yet would get nothing
                     start = time.perf_counter_ns()
-                    for _ in range(READS * READERS if store is push_store else 1):
+                    for _ in range(READS * (comm.size - 1) if store is push_store else 1):
                         write(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
                     found[f"001 write {name} {entries}"] = time.perf_counter_ns() - start
                 comm.Barrier()
