@@ -18,10 +18,9 @@ from ipclab.machine.placement import Placement
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from ipclab.studies.file_io import engine, experiments, study
-from ipclab.studies.file_io.experiments import Sweeps, parse
+from ipclab.studies.file_io import engine, study
 from ipclab.studies.file_io.sets import Draw, FileSet, file_sets
-from ipclab.studies.file_io.study import FileIoStudy
+from ipclab.studies.file_io.study import DRAWS, FileIoStudy, parse
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from tests.test_file_sets import FakeNative, tiny
@@ -43,9 +42,9 @@ def test_role_mixes_are_read() -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("cores", [1, 2, 3, 16, 256])
-def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> None:
-    sweeps = Sweeps(profile, cores)
-    points = sweeps.points(STUDY.backends())
+def test_every_experiment_scales_with_the_cores(profile: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "cores", lambda: cores)
+    points = STUDY.points(PROFILES[profile], Sweep())
     arms = {str(point.levels["arm"]) for point in points}
     assert arms == {"overlap", "serial", "call", "flight", "soon", "roles", "map", "fault", "massive", "general"}
     counted = {int(point.levels["threads"]) for point in points}
@@ -60,7 +59,7 @@ def test_every_experiment_scales_with_the_cores(profile: str, cores: int) -> Non
         assert study.in_flight(point) <= 896
         assert str(levels["cache"]) in point.block
         assert point.size_bytes == file_sets(profile)[str(levels["set"])].bytes
-    drawn = [point for point in points if sweeps.in_timeline(point)]
+    drawn = [point for point in points if study.in_timeline(point)]
     assert {str(point.levels["arm"]) for point in drawn} == {"serial", "roles", "map"}
 
 
@@ -69,7 +68,7 @@ def test_quick_fits_and_full_is_as_published() -> None:
     assert [file_sets(name)["massive"].count for name in [*PROFILES][1:]] == [10_000, 20_000, 1_000_000]
     large = file_sets("full")["large"]
     assert (large.count, large.bytes) == (40, 20 << 30)
-    assert Draw("normal", 50_000, 5_000_000, 400_000, 400_000) == experiments.USUAL
+    assert Draw("normal", 50_000, 5_000_000, 400_000, 400_000) == DRAWS[400_000]
 
 
 def test_points_are_told_apart_and_backends_can_be_chosen() -> None:
@@ -159,14 +158,14 @@ def a_point(**levels: str | int) -> Point:
 
 def test_what_the_engine_is_told() -> None:
     point = a_point(arm="map", cache="cold", advice="willneed")
-    told = study.plan(point)
-    assert (told["method"], told["advice"], told["checksum_rounds"], told["direct"]) == ("mmap", "willneed", 50, False)
     role = STUDY.roles(point, STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
+    told = role.arguments["plan"]
+    assert (told["method"], told["advice"], told["checksum_rounds"], told["direct"]) == ("mmap", "willneed", 50, False)
     assert msgspec.convert(role.arguments["files"], FileSet) == file_sets("smoke")["exp-small"]
     assert role.arguments["plan"]["cpus"] == []
     json.dumps(role.arguments)
     timed = STUDY.roles(a_point(), STUDY.effort(PROFILES["smoke"]), FREE, 5)[0]
-    assert msgspec.convert(timed.arguments["files"], FileSet).compute == experiments.USUAL
+    assert msgspec.convert(timed.arguments["files"], FileSet).compute == DRAWS[400_000]
 
 
 def test_only_cold_files_are_waited_for_by_intent() -> None:

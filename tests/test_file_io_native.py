@@ -21,9 +21,8 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import decode
 from ipclab.studies.file_io import sets as making
-from ipclab.studies.file_io.experiments import Sweeps
 from ipclab.studies.file_io.sets import Draw, FileSet
-from ipclab.studies.file_io.study import FileIoStudy
+from ipclab.studies.file_io.study import FileIoStudy, parse
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import PROFILES
@@ -64,8 +63,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]
 
 
 def read(launcher: Launcher, folder: Path, method: str, mix: str, cache: str = "warm", **plan: Any) -> Launch:
-    from ipclab.studies.file_io.experiments import parse
-
     whole = {
         **{"method": method, "roles": parse(mix), "in_flight": 4, "depth": 4, "checksum_rounds": 1},
         **{"deadline_ns": 20 * 10**9, **plan},
@@ -119,14 +116,14 @@ def test_content_follows_from_the_seed(tmp_path: Path) -> None:
 
 
 FEW = {"arm": "fault", "set": "size-4096"}
-EVERY = Sweeps.points
+EVERY = FileIoStudy.points
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a few points of the study, and none of the limits."""
-    few = lambda self, backends: [each for each in EVERY(self, backends) if FEW.items() <= each.levels.items()]  # noqa: E731
-    monkeypatch.setattr(Sweeps, "points", few)
+    few = lambda self, *how: [each for each in EVERY(self, *how) if FEW.items() <= each.levels.items()]  # noqa: E731
+    monkeypatch.setattr(FileIoStudy, "points", few)
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
 
 

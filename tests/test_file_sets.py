@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.studies.file_io import engine, experiments
+from ipclab.studies.file_io import engine
 from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.sets import Draw, FileSet
+from ipclab.studies.file_io.study import DRAWS
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL = Draw("exponential", KIB, MIB, 4 * KIB)
@@ -19,7 +20,7 @@ HUNDRED = Draw("identical", 100, 100, 100)
 
 
 def test_a_set_follows_from_its_seed_alone() -> None:
-    first, again = (FileSet("some", 100, SMALL, experiments.USUAL, 7) for _ in range(2))
+    first, again = (FileSet("some", 100, SMALL, DRAWS[400_000], 7) for _ in range(2))
     assert first.sizes.tolist() == again.sizes.tolist()
     assert first.compute_ns.tolist() == again.compute_ns.tolist()
     assert msgspec.convert(asdict(first), FileSet) == first
@@ -32,8 +33,8 @@ def test_a_set_follows_from_its_seed_alone() -> None:
 
 
 def test_compute_times_change_without_the_files() -> None:
-    usual = FileSet("some", 50, SMALL, experiments.USUAL, 7)
-    longer = replace(usual, compute=experiments.LONG)
+    usual = FileSet("some", 50, SMALL, DRAWS[400_000], 7)
+    longer = replace(usual, compute=DRAWS[5_000_000])
     assert longer.sizes.tolist() == usual.sizes.tolist()
     assert longer.files() == usual.files()
     assert longer.compute_ns.tolist() != usual.compute_ns.tolist()

@@ -47,8 +47,7 @@ def run(
     facts |= {"resident_share_before": before, "resident_share_after": after}
     facts |= {name: found[name] for name in FACTS}
     if timeline:
-        facts["spans"] = [list(span) for span in found["spans"]]
-        facts["threads"] = [{**thread, "elapsed_ns": int(thread["elapsed_ns"])} for thread in found["threads"]]
+        facts |= {"spans": [list(span) for span in found["spans"]], "threads": found["threads"]}
     if plan["checksum_rounds"]:
         facts["checksum"] = str(found["checksum"])
     elif verify:

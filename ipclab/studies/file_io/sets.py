@@ -18,9 +18,9 @@ from ipclab.paths import existing
 from ipclab.spawn.scratch import held, path_of
 from ipclab.store.files import dump_json, write_whole
 from ipclab.studies.arms import table
-from ipclab.studies.file_io import ARMS
 from ipclab.studies.profile import PROFILES
 
+ARMS = Path(__file__).with_name("arms.toml")
 Say = Callable[[str], None]
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
@@ -47,12 +47,9 @@ class Draw:
     def values(self, count: int, seed: np.random.SeedSequence) -> Whole:
         """Return `count` values that follow from `seed` alone (PCG64)."""
         random = np.random.Generator(np.random.PCG64(seed))
-        draws: dict[str, Callable[[], Any]] = {
-            "identical": lambda: np.full(count, self.mean),
-            "normal": lambda: random.normal(self.mean, self.sd, count),
-            "exponential": lambda: random.exponential(self.mean, count),
-        }
-        found: Whole = np.clip(np.rint(draws[self.distribution]()), self.low, self.high).astype(np.int64)
+        exponential = self.distribution == "exponential"
+        drawn = random.exponential(self.mean, count) if exponential else random.normal(self.mean, self.sd, count)
+        found: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
         return found
 
 
@@ -170,18 +167,7 @@ def made(
 
 
 def _digest(folder: Path, each: FileSet, engine: Any, say: Say) -> str:
-    """Make the set, anew where somebody wrote into it since; return the digest of its contents."""
-    known = (folder / DIGEST).read_text() if _same(folder, each) and (folder / DIGEST).is_file() else ""
-    digest = _fill(folder, each, engine, say)
-    if known and digest != known:
-        shutil.rmtree(folder)
-        digest = _fill(folder, each, engine, say)
-    write_whole(folder / DIGEST, digest.encode())
-    return digest
-
-
-def _fill(folder: Path, each: FileSet, engine: Any, say: Say) -> str:
-    """Make the files that are not there; return the digest of all."""
+    """Make the files that are not there, all anew where somebody wrote into them; return the digest of all."""
     if not _same(folder, each):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
         have, need = free_bytes(folder.parent), each.on_disk + SLACK
@@ -200,6 +186,11 @@ def _fill(folder: Path, each: FileSet, engine: Any, say: Say) -> str:
 
     engine.make_files(str(folder), 0, each.native_sizes, each.content_seed, threads, tell)
     digest: str = engine.digest_files(str(folder), each.native_sizes, threads)
+    known = folder / DIGEST
+    if known.is_file() and known.read_text() != digest:
+        shutil.rmtree(folder)
+        return _digest(folder, each, engine, say)
+    write_whole(known, digest.encode())
     return digest
 
 

@@ -1,11 +1,12 @@
-"""The file-reading study itself: its points, what they need here, and one launch of the native engine."""
+"""The file-reading study itself: its sweeps scaled to the machine, what they need, one launch of the native engine."""
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,10 +20,19 @@ from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.storage import mount_of
 from ipclab.paths import existing
 from ipclab.spawn.proof import PayloadError
-from ipclab.studies.file_io.experiments import COLD, DRAWS, MOST_IN_FLIGHT, Sweeps, parse
-from ipclab.studies.file_io.sets import FileSet, Whole, file_sets, made, no_room
-from ipclab.studies.interface import Bench, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.arms import table
+from ipclab.studies.file_io.sets import ARMS, Draw, FileSet, Whole, file_sets, made, no_room
+from ipclab.studies.interface import Bench, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 
+COLD = "cold"
+MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
+MOST_THREADS = 1024
+REFERENCE, SHORT_NS = 4, 800_000  # threads and work of the text's comparison of serial with overlapped reading
+FAULT_FROM = 4096
+DRAWS = {row["mean"]: Draw("normal", **row) for row in table(ARMS)["compute"]}  # how long a file is worked on, ns
+# What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes it, one after the
+# other; makes all the read calls it can before it computes; computes what is there before it reads more.
+KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
@@ -45,28 +55,33 @@ class FileIoStudy(Study):
         return replace(profile, least_launches=least, most_launches=most, launch_seconds=seconds)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        sweeps = Sweeps(profile.name, cores(), sweep.numbers("threads", ()), sweep.numbers("depth", ()))
-        return sweeps.points([name for name in self.mechanisms if sweep.wants(name)])
+        """Return the points of the named sweeps, one for each experiment of the text, in its order."""
+        sets, asked = file_sets(profile.name), [name for name in self.mechanisms if sweep.wants(name)]
+        return self.of_arms(asked, partial(_whole, sets), **_known(sets, sweep))
 
     def expected(self, point: Point) -> tuple[str, ...]:
         """Return that reading cold files waits for the disk, which is what is measured."""
         return ("pressure-io",) if point.levels["cache"] == COLD else ()
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        every = frozenset[int]().union(*placement.cpus)
+        """Return the native engine's process, with all that it is told but where the files are."""
         levels = point.levels
-        files = replace(file_sets(profile.name)[str(levels["set"])], compute=DRAWS.get(int(levels["compute_ns"])))
-        pinned = [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else []
-        deadline_ns = int(profile.launch_seconds * ENGINE_SHARE * 1e9)
-        arguments = {
-            "files": asdict(files),
-            "cache": levels["cache"],
-            "plan": {**plan(point), "cpus": pinned, "deadline_ns": deadline_ns},
-            "most": profile.most_samples,
-            "timeline": False,
-            "verify": False,
+        plan = {
+            "method": point.backend,
+            "roles": parse(str(levels["roles"])),
+            "depth": levels["depth"],
+            "in_flight": in_flight(point),
+            "direct": levels["direct"] == "yes",
+            "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
+            "advice": levels["advice"],
+            "checksum_rounds": levels["rounds"],
+            "compute_clock": "cpu",  # by the clock, more threads than CPUs would finish work that nobody did
+            "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
+            "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
-        return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, every)]
+        files = replace(file_sets(profile.name)[str(levels["set"])], compute=DRAWS.get(int(levels["compute_ns"])))
+        arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan, "most": profile.most_samples}
+        return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, frozenset().union(*placement.cpus))]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         if why := native_shm.missing():
@@ -89,13 +104,13 @@ class FileIoStudy(Study):
         import ipclab_native
 
         sets = [file_sets(profile.name)[name] for name in dict.fromkeys(str(point.levels["set"]) for point in points)]
-        sweeps, drawn, sums = Sweeps(profile.name, cores()), set[str](), dict[str, str]()
+        drawn, sums = set[str](), dict[str, str]()
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as found:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": found.there})
 
             def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
                 folder, first = str(found.folder(str(point.levels["set"]))), point.id not in drawn
-                more = {"folder": folder, "timeline": first and sweeps.in_timeline(point), "verify": first}
+                more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
                 given = [replace(role, arguments={**role.arguments, **more}) for role in roles]
                 outcomes = site.launcher.launch(given, seconds)
                 agree(sums, point, outcomes["engine"].facts.get("checksum"))
@@ -113,23 +128,71 @@ def cores() -> int:
     return allowed
 
 
-def plan(point: Point) -> dict[str, Any]:
-    """Return what the native engine is told, but for the files themselves."""
-    levels = point.levels
-    return {
-        "method": point.backend,
-        "advice": levels["advice"],
-        "direct": levels["direct"] == "yes",
-        "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
-        "roles": parse(str(levels["roles"])),
-        "depth": int(levels["depth"]),
-        "in_flight": in_flight(point),
-        # By the clock, more threads than CPUs would finish work that nobody did.
-        "compute_clock": "cpu",
-        "checksum_rounds": int(levels["rounds"]),
-        "repeat_order": "given",
-        "seed": 0,
+def _threads(
+    own: Sequence[int], factors: Sequence[int] = (), published: Sequence[int] = (), fixed: bool = False
+) -> list[int]:
+    """Return the thread counts of a sweep: `own` unless it is `fixed`, else what `arms.toml` says."""
+    if own and not fixed:
+        return [min(count, MOST_THREADS) for count in own]
+    scaled = (min(factor * cores(), MOST_THREADS) for factor in factors)
+    return sorted({*scaled, *(count for count in published if count <= 2 * cores())})
+
+
+def _reference() -> int:
+    """Return the threads of the comparison of serial with overlapped reading: the text's, where it fits."""
+    return REFERENCE if 2 * cores() >= REFERENCE else 2
+
+
+def _known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
+    """Return the levels that depend on the machine, the profile's `sets` of files, or what was asked for."""
+    own, large = sweep.numbers("threads", ()), sets["large"].count
+    known: dict[str, Sequence[Any]] = {name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()}
+    depths = sweep.numbers("depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large])
+    sized = {name: each.size.mean for name, each in sets.items() if name.startswith("size-")}
+    return known | {
+        "serial": [count for count in known["serial"] if count > 1],
+        "longest": [count for count in known["longest"] if count > _reference()],
+        "reference": [_reference()],
+        "mixes": [mix for mix in table(ARMS)["mixes"] if len(parse(mix)) <= 2 * cores()],
+        "depths": depths,
+        "ends_of_depths": [depths[0], depths[-1]],
+        "flight_depths": sweep.numbers("depth", (1, 16, 256)),
+        "sized": list(sized),
+        "of_pages": [name for name, size in sized.items() if size >= FAULT_FROM],
     }
+
+
+def _whole(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
+    """Return the levels of a point with what follows from its backend, its cache, its threads and its set."""
+    count, share = levels.pop("n"), levels.pop("share")
+    mapped, readers = levels["backend"] == "mmap", max(1, int(count * share))
+    roles = levels["roles"].format(n=count, r=readers, c=count - readers).replace("+0C", "")
+    usual = {
+        "direct": "yes" if levels["cache"] == COLD and not mapped else "no",
+        "depth": 64 if levels["backend"] == "overlapped" else 1,
+        "buffer": "none" if mapped else "fresh",
+    }
+    own = {name: level for name, level in usual.items() if levels[name] == "usual"}
+    return {**levels, **own, "roles": roles, "threads": len(parse(roles)), "size": sets[levels["set"]].bytes}
+
+
+def parse(text: str) -> list[str]:
+    """Return the role of each thread of the mix `text`; the engine refuses one in which nobody reads or computes."""
+    parts = re.findall(r"(\d+)([A-Za-z]+)", text)
+    return [KINDS[kind] for count, kind in parts for _ in range(int(count))]
+
+
+def in_timeline(point: Point) -> bool:
+    """Tell whether `point` is drawn as a timeline of spans."""
+    levels, some = point.levels, min(2 * cores(), MOST_THREADS)
+    half = max(1, some // 2)
+    wanted = {
+        "serial": levels["threads"] == _reference() and levels["compute_ns"] == SHORT_NS,
+        "roles": levels["roles"] in (f"{some}RnC", f"{half}RnC+{some - half}C"),
+        "map": point.backend == "mmap" and levels["threads"] == some and levels["advice"] == "none",
+    }
+    plain = point.placement == "free" and levels["cache"] == COLD and levels["set"] != "mixed-big"
+    return plain and wanted.get(str(levels["arm"]), False)
 
 
 def in_flight(point: Point) -> int:
