@@ -114,26 +114,26 @@ class Unlocked(seqlock.SeqlockBuffer):
         return self.words[seqlock.SEQUENCE] >> 1, data
 
 
-def unlocked(worker: RankWorker, role: str, **levels: Any) -> None:
+def unlocked(worker: RankWorker, **levels: Any) -> None:
     """Be an end of the study whose shared memory has no lock."""
     before = seqlock.SeqlockBuffer
     vars(seqlock)["SeqlockBuffer"] = Unlocked
     try:
-        (ends.write if role == "write" else ends.read)(worker, **levels)
+        ends.run(worker, **levels)
     finally:
         vars(seqlock)["SeqlockBuffer"] = before
 
 
-def small_map(worker: RankWorker, role: str, **levels: Any) -> None:
+def small_map(worker: RankWorker, **levels: Any) -> None:
     """Be an end of the study whose LMDB map is too small for the dictionary."""
     before, LmdbStore.map_bytes = LmdbStore.map_bytes, 1 << 16
     try:
-        (ends.write if role == "write" else ends.read)(worker, **levels)
+        ends.run(worker, **levels)
     finally:
         LmdbStore.map_bytes = before
 
 
-def killed(worker: RankWorker, role: str, victim: int, **levels: Any) -> None:
+def killed(worker: RankWorker, victim: int, **levels: Any) -> None:
     """Be an end of the study; rank `victim` kills itself in the middle of its work: writing, or reading."""
     if worker.index == victim and victim == 0:
         write = loops.Writing.write
@@ -153,4 +153,4 @@ def killed(worker: RankWorker, role: str, victim: int, **levels: Any) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         loops.Reading.see = last  # type: ignore[method-assign]
-    (ends.write if role == "write" else ends.read)(worker, **levels)
+    ends.run(worker, **levels)

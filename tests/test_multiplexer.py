@@ -23,7 +23,7 @@ from ipclab.store.point import Point
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.multiplexer import output, toolchain
-from ipclab.studies.multiplexer.study import STREAMS, THRESHOLDS, MultiplexerStudy, cell
+from ipclab.studies.multiplexer.study import FACTORS, MultiplexerStudy, cell
 from ipclab.studies.multiplexer.study import outcome as outcome_of
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
@@ -64,8 +64,8 @@ def test_each_arm_varies_what_it_asks_about() -> None:
     }
     assert len({each.id for each in POINTS}) == len(POINTS)
     assert {each.size_bytes for each in POINTS if each.levels["arm"] == "main"} == {1024, 8192, 65_536, 1_048_576}
-    assert {each.levels["streams"] for each in POINTS} == set(STREAMS)
-    assert {each.levels["threshold"] for each in POINTS if each.backend == "hybrid"} == set(THRESHOLDS)
+    assert {each.levels["streams"] for each in POINTS} == set(FACTORS["streams"])
+    assert {each.levels["threshold"] for each in POINTS if each.backend == "hybrid"} == set(FACTORS["threshold"])
     for each in POINTS:
         two = each.levels["op"] == "end-to-end"
         assert two == (each.levels["medium"] != "memory")
@@ -116,15 +116,15 @@ def test_only_a_peer_on_another_cpu_is_moved() -> None:
 
 
 def test_output_is_read_exactly() -> None:
-    count = output.read(f"{HEAD}{LINE}PASS\n", NAME)
-    assert count.operations == 22_755
-    assert count.metrics == {
+    operations, metrics = output.read(f"{HEAD}{LINE}PASS\n", NAME)
+    assert operations == 22_755
+    assert metrics == {
         "ns/op": Decimal("67.31"),
         "MB/s": Decimal("12370.16"),
         "B/op": Decimal(48),
         "allocs/op": Decimal(3),
     }
-    assert output.read(f"{HEAD}{FAR}PASS\n", NAME).operations == 673  # with one CPU there is no `-2`
+    assert output.read(f"{HEAD}{FAR}PASS\n", NAME)[0] == 673  # with one CPU there is no `-2`
 
 
 @pytest.mark.parametrize(

@@ -126,10 +126,7 @@ def launched(bench: RankBench, point: Point, target: str = "", **more: Any) -> L
     roles = STUDY.roles(point, SMOKE, FREE, 3)
     if target:
         planted = f"tests.rank_targets:{target}"
-        roles = [
-            Role(role.name, planted, {**role.arguments, "role": role.target.rpartition(":")[2], **more}, role.cpus)
-            for role in roles
-        ]
+        roles = [Role(role.name, planted, {**role.arguments, **more}, role.cpus) for role in roles]
     return STUDY.collect(point, bench(point, roles, 30), 3)
 
 

@@ -1,7 +1,6 @@
 """The lines of `go test -bench`, read exactly; whatever is not one of them is an error."""
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 
 from ipclab.errors import LabError
@@ -17,44 +16,35 @@ LINE = re.compile(rf"(\S+?)(?:-\d+)?\s+(\d+)((?:\s+{METRIC})+)\s*")
 LENGTH = 200
 
 
-@dataclass(frozen=True)
-class Count:
-    """One line: how many operations were timed, and its metrics by unit, as printed."""
+def read(text: str, cell: str) -> tuple[int, dict[str, Decimal]]:
+    """Return what the output `text` of a test binary says of `cell`: operations timed, and metrics by unit, as printed.
 
-    operations: int
-    metrics: dict[str, Decimal]
-
-
-def read(text: str, cell: str) -> Count:
-    """Return the one line of `cell` in the output `text` of a test binary; raises `LabError` for anything else."""
-    found, passed = [], False
-    for line in text.splitlines():
-        if line.startswith(PREFIX):
-            found.append(_count(line, cell))
-        elif line == "PASS":
-            passed = True
-        elif line.strip() and not line.startswith(HEADER):
-            raise _wrong(f"an unknown line {line[:LENGTH]!r}")
-    if not passed:
+    Raises `LabError` for anything else than its one line.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(HEADER)]
+    found = [_count(line, cell) for line in lines if line.startswith(PREFIX)]
+    if unknown := [line for line in lines if not line.startswith(PREFIX) and line != "PASS"]:
+        raise _wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
+    if "PASS" not in lines:
         raise _wrong("it did not pass")
     if len(found) != 1:
         raise _wrong(f"{len(found)} results of {cell} where one was asked for")
     return found[0]
 
 
-def _count(line: str, cell: str) -> Count:
+def _count(line: str, cell: str) -> tuple[int, dict[str, Decimal]]:
     match = LINE.fullmatch(line)
     if match is None:
         raise _wrong(f"a line that is no result {line[:LENGTH]!r}")
     if match[1] != PREFIX + cell:
         raise _wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
     pairs = re.findall(METRIC, match[3])
-    metrics = {unit: Decimal(value) for value, unit in pairs}
+    operations, metrics = int(match[2]), {unit: Decimal(value) for value, unit in pairs}
     if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, BYTES, ALLOCATIONS}:
         raise _wrong(f"metrics that are missing or there twice in {line[:LENGTH]!r}")
-    if int(match[2]) <= 0 or metrics[TIME] <= 0:
+    if operations <= 0 or metrics[TIME] <= 0:
         raise _wrong(f"nothing was timed in {line[:LENGTH]!r}")
-    return Count(int(match[2]), metrics)
+    return operations, metrics
 
 
 def _wrong(what: str) -> LabError:

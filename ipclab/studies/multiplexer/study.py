@@ -15,14 +15,19 @@ from ipclab.store.point import Point
 from ipclab.studies.interface import Bench, NotTestableError, Outcome, Placement, Profile, Role, Site, Study, Sweep
 from ipclab.studies.multiplexer import CALLS, NODES, output, toolchain
 
-STREAMS = (1, 8, 64)
-THRESHOLDS = tuple(kib << 10 for kib in (1, 2, 4, 8, 16, 64))
-SINKS = (1, 64)
+FACTORS = {"streams": (1, 8, 64), "threshold": (1024, 2048, 4096, 8192, 16_384, 65_536), "sinks": (1, 64)}
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk", "sinks")
 PER = 1000  # operations that one sample stands for
 SHORTER = 2  # than another study's launches
 MS = 1_000_000
 PROGRAM = "program"
+COUNTED = {
+    "allocations": output.ALLOCATIONS,
+    "bytes_allocated": output.BYTES,
+    "receiver_allocations": output.FAR_ALLOCATIONS,
+    "receiver_bytes_allocated": output.FAR_BYTES,
+    "fairness": output.FAIRNESS,
+}
 PEER_CPUS = "IPCLAB_PEER_CPUS"
 
 
@@ -45,7 +50,7 @@ class MultiplexerStudy(Study):
     name = "multiplexer"
     mechanisms = (*NODES, *CALLS, "factorial")
     sized = False
-    factors: ClassVar = {"streams": STREAMS, "threshold": THRESHOLDS, "sinks": SINKS}
+    factors: ClassVar = FACTORS
     payloads_shared = 0  # pipes and sockets are the kernel's
 
     def effort(self, profile: Profile) -> Profile:
@@ -54,10 +59,8 @@ class MultiplexerStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         asked = [name for name in self.backends() if sweep.wants(name)]
-        streams, thresholds = sweep.numbers("streams", STREAMS), sweep.numbers("threshold", THRESHOLDS)
-        sinks = sweep.numbers("sinks", SINKS)
-        known = {"streams": streams, "thresholds": thresholds, "sinks": sinks, "varied": sinks[-1:]}
-        return self.of_arms(asked, dict, nodes=NODES, calls=CALLS, **known)
+        levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
+        return self.of_arms(asked, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
@@ -89,7 +92,7 @@ class MultiplexerStudy(Study):
 
         def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
             said = launch(site.launcher, binary, roles[0], seconds)
-            made = outcome(said, roles[0].arguments["cell"], str(point.levels["op"]))
+            made = outcome(said, roles[0].arguments["cell"], point.primary[0])
             raw.append(said)
             return {PROGRAM: made}
 
@@ -123,14 +126,9 @@ def launch(launcher: Launcher, binary: Path, role: Role, seconds: float) -> str:
 
 def outcome(said: str, name: str, op: str) -> Outcome:
     """Return the samples and counters of cell `name` in what the binary `said`; raises `LabError` when it is odd."""
-    count = output.read(said, name)
-    metrics = {unit: float(value) for unit, value in count.metrics.items()}
-    counters = {"allocations": metrics[output.ALLOCATIONS], "bytes_allocated": metrics[output.BYTES]}
-    if output.FAR_BYTES in metrics:
-        far = {"allocations": metrics[output.FAR_ALLOCATIONS], "bytes_allocated": metrics[output.FAR_BYTES]}
-        counters = {name: value + far[name] for name, value in counters.items()}
-        counters |= {f"receiver_{name}": value for name, value in far.items()}
-    if output.FAIRNESS in metrics:
-        counters["fairness"] = metrics[output.FAIRNESS]
-    nanoseconds = round(count.metrics[output.TIME] * PER)
-    return Outcome({op: array("q", [nanoseconds])}, {op: counters}, facts={"operations": count.operations})
+    operations, metrics = output.read(said, name)
+    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items() if unit in metrics}
+    for each in ("allocations", "bytes_allocated"):  # of both ends, where there are two
+        counted[each] += counted.get(f"receiver_{each}", 0.0)
+    nanoseconds = round(metrics[output.TIME] * PER)
+    return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})

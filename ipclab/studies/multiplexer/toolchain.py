@@ -14,16 +14,14 @@ from subprocess import DEVNULL
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role
+from ipclab.studies.arms import table
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
 REASON_LENGTH = 300
 # The cache is the person's; anything else of theirs would make the build, or what is measured, another one.
 KEPT = ("GOCACHE",)
-SETTINGS = {
-    **{"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOWORK": "off", "GOENV": "off"},
-    **{"GO111MODULE": "on", "CGO_ENABLED": "0"},
-}
+SETTINGS = table(Path(__file__).with_name("arms.toml"))["go"]
 Version = tuple[int, int]
 
 

@@ -2,8 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import entry_points
 from time import monotonic_ns as clock
@@ -163,11 +162,11 @@ def _read_live(worker: RankWorker, task: Task, reading: Reading) -> None:
     keep(worker, SEEN, np.array([done for _, _, done in reading.stamps], np.int64))
 
 
-SCENARIOS: dict[str, dict[type, Callable[[RankWorker, Task, Any], None]]] = {
-    "published": {Writing: _write_published, Reading: _read_published},
-    "read-many": {Writing: _write_many, Reading: _read_many},
-    "stream": {Writing: _write_stream, Reading: _read_stream},
-    "live": {Writing: _write_live, Reading: _read_live},
+SCENARIOS: dict[str, tuple[Callable[[RankWorker, Task, Any], None], Callable[[RankWorker, Task, Any], None]]] = {
+    "published": (_write_published, _read_published),
+    "read-many": (_write_many, _read_many),
+    "stream": (_write_stream, _read_stream),
+    "live": (_write_live, _read_live),
 }
 
 
@@ -178,22 +177,6 @@ def store_of(backend: str) -> type[Store]:
     if kind is None:
         raise TypeError(f"{backend} has no store")
     return kind
-
-
-@contextmanager
-def opened(worker: RankWorker, task: Task) -> Iterator[Store]:
-    """Give this rank's end of the store, all others attached; close it after, all others done.
-
-    After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
-    """
-    us = worker.prefix, worker.folder
-    place = StorePlace(
-        *us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm
-    )
-    store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
-    yield store
-    worker.meet()
-    store.close()
 
 
 def joined(worker: RankWorker, kind: type[Store], place: StorePlace) -> Store:
@@ -210,26 +193,25 @@ def joined(worker: RankWorker, kind: type[Store], place: StorePlace) -> Store:
     return store
 
 
-def write(worker: RankWorker, **levels: object) -> None:
-    """Be the writer of the point with `levels`."""
-    _run(worker, Writing, **levels)
-    worker.outcome.facts |= {"ranks_per_cpu": worker.crowd, "fresh_ranks": worker.fresh}
+def run(worker: RankWorker, **levels: Any) -> None:
+    """Be the writer (rank 0) or a reader of the point with `levels`.
 
-
-def read(worker: RankWorker, **levels: object) -> None:
-    """Be a reader of the point with `levels`."""
-    _run(worker, Reading, **levels)
-
-
-def _run(worker: RankWorker, kind: type[Writing] | type[Reading], **levels: object) -> None:
-    task = Task(**levels)  # type: ignore[arg-type]
-    with opened(worker, task) as store:
-        gc.collect()
-        (gc.enable if task.arm == "published" else gc.disable)()  # in the timed loops only where it was as published
-        try:
-            body = kind(worker, task, store)
-            worker.meet()
-            SCENARIOS[task.arm][kind](worker, task, body)
-            body.keep()
-        finally:
-            gc.enable()
+    After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
+    """
+    task, reads = Task(**levels), worker.index > 0
+    where, network = (worker.prefix, worker.folder, task.size), {"host": worker.address, "comm": worker.comm}
+    place = StorePlace(*where, readers=len(worker.peers), sync=task.sync, map=task.map, **network)
+    store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
+    gc.collect()
+    (gc.enable if task.arm == "published" else gc.disable)()  # in the timed loops only where it was as published
+    try:
+        body = (Reading if reads else Writing)(worker, task, store)
+        worker.meet()
+        SCENARIOS[task.arm][reads](worker, task, body)
+        body.keep()
+    finally:
+        gc.enable()
+    worker.meet()
+    store.close()
+    if not reads:
+        worker.outcome.facts |= {"ranks_per_cpu": worker.crowd, "fresh_ranks": worker.fresh}

@@ -32,8 +32,10 @@ class _Lmdb(Store):
         self.path = place.path("lmdb")
         if create:
             self.path.mkdir(mode=0o700)
+            self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
         how: dict[str, Any] = {"map_size": MAP_BYTES, "max_dbs": 1, "writemap": True, "sync": False, "mode": 0o600}
         self.environment: Any = lmdb.open(str(self.path), **how)
+        self.held.callback(self.environment.close)
 
     def write(self, data: Data, timeout_ns: int) -> None:
         with self.environment.begin(write=True) as transaction:
@@ -42,11 +44,6 @@ class _Lmdb(Store):
     def read(self, after: int, timeout_ns: int, /) -> tuple[int, bytes]:
         with self.environment.begin() as transaction:
             return 1, transaction.get(KEY)
-
-    def close(self) -> None:
-        self.environment.close()
-        if self.create:
-            shutil.rmtree(self.path, ignore_errors=True)
 
 
 class _SharedMemory(Store):

@@ -68,10 +68,8 @@ class SharedDictStudy(Study):
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
-        return [
-            Role(name, f"{HERE}:{'read' if index else 'write'}", arguments, placement.role(index))
-            for index, name in enumerate(["writer", *readers])
-        ]
+        names = enumerate(["writer", *readers])
+        return [Role(name, f"{HERE}:run", arguments, placement.role(index)) for index, name in names]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
