@@ -59,9 +59,8 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
     def ours() -> Times:
         found = {}
         for size in MOVED.values():
-            arguments = {"size": size, "seed": 1, "before": [moved for moved in MOVED.values() if moved < size]}
             target, cpus = "ipclab.studies.payload.published:run", frozenset(os.sched_getaffinity(0))
-            role = Role("program", target, arguments, cpus, fresh=True)
+            role = Role("program", target, {"size": size, "seed": 1}, cpus, fresh=True)
             samples = launcher.launch([role], SECONDS)["program"].samples
             found |= {f"000 {op} {size} B": float(statistics.median(values)) for op, values in samples.items()}
         return found

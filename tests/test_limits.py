@@ -74,7 +74,7 @@ def echoes(*sizes_ns: tuple[int, int]) -> dict[tuple[str, int, str], list[float]
 
 
 def test_what_is_read_in_place_is_bounded_by_the_least_message() -> None:
-    known = Floors.of(echoes((100, 5_000), (SIZE, 600_000)))
+    known = Floors(echoes((100, 5_000), (SIZE, 600_000)))
     levels = {"backend": "iceoryx2", "size_bytes": SIZE, "placement": "cross", "wait": "block"}
     copied, in_place = (known.under("round_trip", "round-trip", levels | {"receive": how}) for how in ("bytes", "view"))
     assert copied and in_place
@@ -83,7 +83,7 @@ def test_what_is_read_in_place_is_bounded_by_the_least_message() -> None:
 
 
 def test_a_message_that_a_reader_holds_has_no_bound() -> None:
-    known = Floors.of({("memcpy", size, "same"): [float(size)] for size in (1_000, 100_000)})
+    known = Floors({("memcpy", size, "same"): [float(size)] for size in (1_000, 100_000)})
     levels = {"size_bytes": 10_000, "placement": "free"}
     for backend, arm, bounded in (
         ("zmq-pub", "read-many", False), ("zmq-pub", "published", True), ("shared-memory", "read-many", True)
@@ -99,7 +99,7 @@ def test_a_limit_is_wide_until_a_second_launch_comes_near_its_best() -> None:
         ("unix", 1, "same"): [50.0, 70.0, 54.0],
         ("tcp", 1, "same"): [1.0],
     }
-    assert Floors.of(times).wide() == [("pipe", 1, "same")]
+    assert Floors(times).wide() == [("pipe", 1, "same")]
 
 
 def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:

@@ -119,7 +119,7 @@ def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPa
         patch.setattr(published, "SHARED_MEMORY", tmp_path)
         patch.setattr(os, "open", opening)
         patch.setattr(os, "ftruncate", truncating)
-        published.run(worker, 88, SEED, [])
+        published.run(worker, 88, SEED)
     each = 100 + FAULT_REPEATS
     expected = {("open", os.O_CREAT | os.O_RDWR): each, ("ftruncate", 88): each, ("open", os.O_RDONLY): each}
     assert +made == expected

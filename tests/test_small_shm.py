@@ -44,15 +44,15 @@ import sys
 from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.spawn.launcher import Launcher, Role
-size = 4 << 20
+GIVEN = {"size": 4 << 20, "seed": 1, "sampling": {"budget_ns": 1, "least": 1, "most": 1}}
 with Launcher(Path(sys.argv[1])) as launcher:
     for target, more in (
-        ("published:run", {"before": []}),
-        ("mapping:run", {"mapping": "truncated", "budget_ns": 1, "least": 1, "most": 1}),
-        ("mapping:run", {"mapping": "file", "budget_ns": 1, "least": 1, "most": 1}),
-        *(("handover:write", {"backend": name, "budget_ns": 1, "least": 1, "most": 1}) for name in sys.argv[2:]),
+        ("published:run", {}),
+        ("mapping:run", {"mapping": "truncated"}),
+        ("mapping:run", {"mapping": "file"}),
+        *(("handover:write", {"backend": name}) for name in sys.argv[2:]),
     ):
-        role = Role("solo", f"ipclab.studies.payload.{target}", {"size": size, "seed": 1, **more}, frozenset({CPU}))
+        role = Role("solo", f"ipclab.studies.payload.{target}", {**GIVEN, **more}, frozenset({CPU}))
         try:
             launcher.launch([role], 30)
         except LabError as error:

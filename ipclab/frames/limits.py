@@ -26,7 +26,7 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
 def floors(limits: pd.DataFrame) -> Floors:
     """Return the floors of a launch frame of the study `limits`."""
     medians = limits[limits.metric == "p50"].groupby(["backend", "size_bytes", "placement"]).value
-    return Floors.of({key: list(part) for key, part in medians})  # type: ignore[misc]
+    return Floors({key: list(part) for key, part in medians})  # type: ignore[misc]
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:

@@ -104,7 +104,7 @@ def one(file: Path, size: int) -> Gathered:
     about = checked(content.pop(INDEX, b""), f"the bundle's {INDEX}", About)
     points = [decode(io.BytesIO(each)) for each in content.values()]
     limits = [each for each in points if each.point.study == "limits"]
-    floors = Floors.of({(of.point.backend, of.point.size_bytes, of.point.placement): _medians(of) for of in limits})
+    floors = Floors({(of.point.backend, of.point.size_bytes, of.point.placement): _medians(of) for of in limits})
     rows = [row for each in points if each.point.study == STUDY and (row := _row(each, floors))]
     if not rows:
         raise LabError(f"{file.name} is left out", f"it holds no round trip of {size} bytes", "choose another --size")

@@ -43,7 +43,7 @@ def settle(run: RunFolder, launch: Callable[[Point], Launch], seed: int, progres
 
 def doubtful(limits: list[Measured], results: list[tuple[Point, str, float]]) -> list[Key]:
     """Return the limits that have two best launches far apart, or that a result (point, op, median) stayed below."""
-    floors = Floors.of({_key(each.point): _medians(each, each.op_names()[0]) for each in limits})
+    floors = Floors({_key(each.point): _medians(each, each.op_names()[0]) for each in limits})
     found = dict.fromkeys(floors.wide())
     for point, op, median in results if limits else ():
         floor = floors.under(point.study, op, point.key())

@@ -18,10 +18,8 @@ MOST_LAUNCHES = LOOKS[1]  # identical code would else take the time of questions
 def roles(exchanges: int, profile: Profile, placement: Placement) -> list[Role]:
     """Return the echoing and the asking process."""
     asking = {"exchanges": exchanges, **profile.samples}
-    return [
-        Role("server", f"{HERE}:serve", {}, placement.role(0)),
-        Role("client", f"{HERE}:ask", asking, placement.role(1)),
-    ]
+    ends: tuple[tuple[str, str, dict[str, int]], ...] = ("server", "serve", {}), ("client", "ask", asking)
+    return [Role(name, f"{HERE}:{run}", told, placement.role(index)) for index, (name, run, told) in enumerate(ends)]
 
 
 class CalibrationStudy(Study):

@@ -1,24 +1,24 @@
 """What the hardware allows, measured natively at the start of every run: the floor under every other figure."""
 
 from array import array
-from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ipclab.backends.native_shm import missing
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.studies.arms import table
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 PAYLOADS = (84, 13_824, 88, 14_152, 1_382_400, 1_384_120)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
-ALONE = ("clock", "syscall", "memcpy", "cache-line", "cache-line-cas", "futex-wake")
-ECHOES = ("echo-shm-spin", "echo-shm-futex", "echo-pipe", "echo-unix", "echo-tcp")
 RING = "hand-over"
 BATCH = "batch"
+CALLS = table(Path(__file__).with_name("arms.toml"))["native"]  # limit -> what measures it, and its arguments in order
 LAUNCHES = 7  # of a limit at least, in every profile that has them: the best of fewer is luck
 BUDGET_NS = 10_000_000
 MOST_SAMPLES = 20_000
@@ -32,7 +32,7 @@ class LimitsStudy(Study):
     payloads_shared = 0  # the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return (*ALONE, *ECHOES, RING) if not missing() else ()
+        return tuple(CALLS) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return a part of the profile: a floor is the best of a few launches, and `measure.limits` adds to them."""
@@ -45,14 +45,8 @@ class LimitsStudy(Study):
         copied = sorted({*MEMCPY_SIZES, *PAYLOADS, *MESSAGES, *(sweep.sizes or ())})
         messages, cross = sorted(set(sweep.sizes or MESSAGES)), [name for name in pairs if name == "cross"]
         streamed = sorted(set(sweep.sizes or STREAMED))
-        known: dict[str, Sequence[Any]] = {
-            "pairs": pairs,
-            "cross": cross,
-            "copied": copied,
-            "messages": messages,
-            "streamed": streamed,
-        }
-        return self.of_arms(self.backends(), dict, **known)
+        known = {"copied": copied, "messages": messages, "streamed": streamed}
+        return self.of_arms(self.backends(), dict, pairs=pairs, cross=cross, **known)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
@@ -72,19 +66,10 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int, 
     """Measure one limit in a process of its own and keep its samples as `op`."""
     import ipclab_native as native
 
-    pair, deadline = tuple(cpus), 2 * budget_ns + DEADLINE_NS
-    calls: dict[str, Any] = {
-        "clock": lambda: native.clock_cost(MOST_SAMPLES),
-        "syscall": lambda: native.syscall_cost(MOST_SAMPLES),
-        "memcpy": lambda: native.memcpy(size, MOST_SAMPLES, budget_ns),
-        "cache-line": lambda: native.cache_line(pair, MOST_SAMPLES, budget_ns, deadline),
-        "cache-line-cas": lambda: native.cache_line_cas(pair, MOST_SAMPLES, budget_ns, deadline),
-        "futex-wake": lambda: native.futex_wake(pair, MOST_SAMPLES, budget_ns, deadline),
-    }
+    given: dict[str, Any] = {"size": size, "most": MOST_SAMPLES, "pair": tuple(cpus), "budget": budget_ns}
+    given |= {"kind": limit.removeprefix("echo-"), "deadline": 2 * budget_ns + DEADLINE_NS}
+    name, *wanted = CALLS[limit]
+    found = getattr(native, name)(*(given[each] for each in wanted))
     if limit == RING:
-        worker.outcome.facts[BATCH], samples = native.hand_over(size, MOST_SAMPLES, pair, budget_ns, deadline)
-        worker.outcome.samples[op] = array("q", samples)
-        return
-    kind = limit.removeprefix("echo-")
-    call = calls.get(limit) or (lambda: native.echo(kind, size, MOST_SAMPLES, pair, budget_ns, deadline))
-    worker.outcome.samples[op] = array("q", call())
+        worker.outcome.facts[BATCH], found = found
+    worker.outcome.samples[op] = array("q", found)

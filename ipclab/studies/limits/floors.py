@@ -23,16 +23,11 @@ class Floor:
     limits: tuple[Key, ...]
 
 
-@dataclass(frozen=True)
 class Floors:
-    """The limits of a run: the medians of each one's launches in ns, the best first."""
+    """The limits of a run, by the medians of each one's launches in ns."""
 
-    medians: Mapping[Key, Sequence[float]]
-
-    @classmethod
-    def of(cls, launches: Mapping[Key, Sequence[float]]) -> "Floors":
-        """Return the floors of limits whose launches had these medians."""
-        return cls({key: sorted(values) for key, values in launches.items()})
+    def __init__(self, launches: Mapping[Key, Sequence[float]]) -> None:
+        self.medians = {key: sorted(values) for key, values in launches.items()}  # the best first
 
     def wide(self) -> list[Key]:
         """Return the limits whose two best launches lie further apart than `WIDE`."""

@@ -60,7 +60,7 @@ class MultiplexerStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         asked = [name for name in self.backends() if sweep.wants(name)]
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
-        return self.of_arms(asked, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
+        return self.of_arms(asked, dict, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the test binary; where it starts a peer on other CPUs, the peer's CPUs are an argument."""

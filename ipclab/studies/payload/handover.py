@@ -43,7 +43,7 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
             each.close()
 
 
-def write(worker: Worker, backend: str, size: int, seed: int, **sampling: int) -> None:
+def write(worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object) -> None:
     """Be the writer: create the segment, warm up, agree on a count, hand over `count` payloads, then the proof."""
     with _opened(worker, backend, size, create=True) as ends:
         content = payload(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale segment cannot pass for one
@@ -72,7 +72,7 @@ def _put_all(ends: Ends, content: bytes, count: int) -> Any:
     return starts
 
 
-def read(worker: Worker, backend: str, size: int) -> None:
+def read(worker: Worker, backend: str, size: int, **others: object) -> None:
     """Be the reader: wait for each payload and copy it into memory of our own."""
     with _opened(worker, backend, size, create=False) as ends:
         local = bytearray(size)

@@ -27,7 +27,9 @@ PHASES = {
 Steps = tuple[Step, Step]
 
 
-def run(worker: Worker, size: int, seed: int, mapping: str, **sampling: int) -> None:
+def run(
+    worker: Worker, size: int, seed: int, sampling: dict[str, int], mapping: str = "file", **others: object
+) -> None:
     """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `PHASES`.
 
     `truncated` opens with O_TRUNC, so that every write allocates its pages anew, as the real C++ writer does;
@@ -42,9 +44,10 @@ def run(worker: Worker, size: int, seed: int, mapping: str, **sampling: int) -> 
             write, read = _file(path, data)
         else:
             write, read = _opened(path, data, os.O_TRUNC if mapping == "truncated" else 0)
-        for op, step in (("write", write), ("read", read)):
+        steps = (("write", write), ("read", read))
+        for op, step in steps:
             record(worker, op, PHASES[mapping][op], step, repeats(step, **sampling))
-        for op, step in (("write", write), ("read", read)):
+        for op, step in steps:
             count_faults(worker, op, step)
 
 

@@ -13,23 +13,24 @@ from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.loops import count_faults, record
 from ipclab.spawn.worker import Worker
+from ipclab.studies.payload import MOVED
 
 ITERATIONS = 100
 Steps = tuple[Callable[[], tuple[int, int]], Callable[[], tuple[int, int]]]
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
-def run(worker: Worker, size: int, seed: int, before: list[int]) -> None:
+def run(worker: Worker, size: int, seed: int, **others: object) -> None:
     """Write `size` bytes of float32 100 times into one file in /dev/shm, then read them 100 times.
 
-    The published program goes through its sizes in one process: those in `before` come first and are not kept. It is a
+    The published program goes through its sizes in one process: smaller ones come first and are not kept. It is a
     fresh interpreter that has just imported NumPy, whose BLAS library starts a thread for each further CPU. These spin
     for a while before they sleep, and a process with running threads must interrupt their CPUs at every unmap. Arm
     `published` therefore runs this in a fresh interpreter, arm `one-thread` without such threads.
     """
     data = floats(size, seed)
-    with checked(worker, data, max([size, *before])) as path:
-        for earlier in before:
+    with checked(worker, data, size) as path:
+        for earlier in (moved for moved in MOVED.values() if moved < size):
             for step in steps(path, floats(earlier, seed)):
                 for _ in range(ITERATIONS):
                     step()

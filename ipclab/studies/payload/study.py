@@ -1,18 +1,26 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest
-from ipclab.studies.interface import Bound, Launch, Level, Outcome, Placement, Point, Profile, Role, Study, Sweep
-from ipclab.studies.payload import LISTING, MOVED, SIZES, handover, tcp
+from ipclab.studies.interface import Bound, Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep
+from ipclab.studies.payload import MOVED, SIZES, handover, tcp
 from ipclab.studies.profile import PLACEMENTS
 
 FLOAT = 4
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab.studies.payload"
+ENDS = {  # of an arm: role -> what it runs
+    "published": {"program": "published:run"},
+    "one-thread": {"program": "published:run"},
+    "mapping": {"program": "mapping:run"},
+    "file": {"program": "mapping:run"},
+    "handover": {"writer": "handover:write", "reader": "handover:read"},
+    "tcp": {"sender": "tcp:send", "receiver": "tcp:receive"},
+}
 
 
 class PayloadStudy(Study):
@@ -44,26 +52,12 @@ class PayloadStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        levels, arm, cpus = point.levels, point.levels["arm"], placement.role
-        size: dict[str, Level] = {"size": point.size_bytes}
-        seeded = {**size, "seed": seed}
-        sampled = {**seeded, **profile.samples}
-        if arm in LISTING:
-            before = [moved for moved in MOVED.values() if moved < point.size_bytes]
-            return [Role("program", f"{HERE}.published:run", {**seeded, "before": before}, cpus(0), arm == "published")]
-        if arm in ("mapping", "file"):
-            arguments = {**sampled, "mapping": levels.get("mapping", "file")}
-            return [Role("program", f"{HERE}.mapping:run", arguments, cpus(0))]
-        if arm == "handover":
-            ends = ("writer", "write", sampled), ("reader", "read", size)
-            common: dict[str, Level] = {"backend": point.backend}
-        else:
-            sender, receiver = ({name: levels[name]} for name in ("nodelay", "receive"))
-            ends = ("sender", "send", {**sampled, **sender}), ("receiver", "receive", {**size, **receiver})
-            common = {name: levels[name] for name in ("codec", "connection")}
+        """Return the processes of the point's arm; the published program's is a fresh interpreter."""
+        told: dict[str, Any] = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels}
+        told["sampling"], arm = profile.samples, str(point.levels["arm"])
         return [
-            Role(name, f"{HERE}.{arm}:{run}", {**common, **given}, cpus(index))
-            for index, (name, run, given) in enumerate(ends)
+            Role(name, f"{HERE}.{run}", told, placement.role(index), fresh=arm == "published")
+            for index, (name, run) in enumerate(ENDS[arm].items())
         ]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:

@@ -53,7 +53,7 @@ def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.
     return np.random.Generator(np.random.PCG64([seed, sequence])).random(size // 4, dtype=np.float32)
 
 
-def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connection: str, **sampling: int) -> None:
+def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connection: str, **told: Any) -> None:
     """Be the sender: connect, send header and body; `start` samples are the clock before the connection."""
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
@@ -62,7 +62,7 @@ def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connect
     first = clock()
     for _ in range(WARM_UP):
         link.transfer(data)
-    count = fitting((clock() - first) // WARM_UP, **sampling)
+    count = fitting((clock() - first) // WARM_UP, **told["sampling"])
     worker.meet(count=count)
     starts = zeros(count)
     with worker.counting("send", count):
@@ -101,7 +101,7 @@ class _Sender:
         return start
 
 
-def receive(worker: Worker, size: int, receive: str, codec: str, connection: str) -> None:
+def receive(worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object) -> None:
     """Be the receiver; `end` samples are the clock when the array is there, before the acknowledgement."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
