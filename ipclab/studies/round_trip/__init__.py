@@ -3,27 +3,15 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
-from ipclab.spawn.proof import check, digest, payload
-from ipclab.studies.interface import (
-    Bench,
-    Bound,
-    Launch,
-    Levels,
-    Outcome,
-    Placement,
-    Point,
-    Profile,
-    Role,
-    Site,
-    Study,
-    Sweep,
-)
+from ipclab.spawn.proof import check
+from ipclab.store.launch import Launch
+from ipclab.studies.arms import Levels
+from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
@@ -53,32 +41,41 @@ class RoundTripStudy(Study):
         """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
         found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
-        programs = {name: found.get(name, Backend(name)) for name in published.PROGRAMS if sweep.wants(name)}
+        programs = [name for name in published.PROGRAMS if sweep.wants(name)]
+        every = {name: Backend(name) for name in programs} | found
         pinned = [placement for placement in profile.placements if placement != "free"]
-        waits = [{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]]
-        gaps = sweep.numbers("gap_ns", GAPS_NS)
         brief = [name for name in found if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()]
-        whole = [name for name in found if name not in brief]
-        known: dict[str, Sequence[Any]] = {"found": whole, "brief": brief, "waits": waits, "gaps": gaps}
-        known |= {"sizes": sizes, "smallest": sizes[:1], "largest": sizes[-1:]}
-        known |= {"placements": profile.placements, "pinned": pinned, "last": pinned[-1:]}
-        known |= {"programs": list(programs)}
-        every = programs | found
-        return self.of_arms(every, lambda levels: _own(levels, every[levels["backend"]]), **known)
+
+        def own(levels: Levels) -> Levels:
+            """Return `levels` with the backend's own for its `usual` wait and its `last` way to receive."""
+            backend = every[levels["backend"]]
+            known = {"usual": backend.waits[0], "last": backend.receives[-1]}
+            return {name: known.get(level, level) for name, level in levels.items()}
+
+        return self.of_arms(
+            every,
+            own,
+            found=[name for name in found if name not in brief],
+            brief=brief,
+            programs=programs,
+            waits=[{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]],
+            gaps=sweep.numbers("gap_ns", GAPS_NS),
+            sizes=sizes,
+            smallest=sizes[:1],
+            largest=sizes[-1:],
+            placements=profile.placements,
+            pinned=pinned,
+            last=pinned[-1:],
+        )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        size = {"backend": point.backend, "size": point.size_bytes}
-        sampled = {"seed": seed, **profile.samples}
-        if point.levels["arm"] == "published":
-            if profile.most_samples >= published.ROUND_TRIPS:
-                # The published number, unless the launch would then come near its deadline.
-                sampled |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
-            ends = ("server", "published:serve", size), ("client", "published:ask", {**size, **sampled})
-        else:
-            levels = {name: point.levels[name] for name in ("arm", "wait", "receive", "touch")}
-            asking = {**size, **levels, **sampled, "gap_ns": point.levels["gap_ns"]}
-            ends = ("server", "ends:serve", {**size, **levels, "seed": seed}), ("client", "ends:ask", asking)
-        return [Role(name, f"{HERE}.{run}", given, placement.role(i)) for i, (name, run, given) in enumerate(ends)]
+        told = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **profile.samples}
+        module = "published" if point.levels["arm"] == "published" else "ends"
+        if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
+            # The published number, unless the launch would then come near its deadline.
+            told |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
+        ends = enumerate((("server", "serve"), ("client", "ask")))
+        return [Role(name, f"{HERE}.{module}:{run}", told, placement.role(index)) for index, (name, run) in ends]
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
@@ -94,23 +91,10 @@ class RoundTripStudy(Study):
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways, and the counters of both ends together."""
         server, client = outcomes["server"], outcomes["client"]
-        for seen in (server.proof, client.proof):
-            if seen != _expected(seed, point.size_bytes):
-                check(seed, point.size_bytes, seen, PROOF_MESSAGES)
+        for seen in dict.fromkeys(tuple(end.proof) for end in (server, client)):
+            check(seed, point.size_bytes, seen, PROOF_MESSAGES)
         both = {name: value + client.counters[OP][name] for name, value in server.counters[OP].items()}
         return replace(super().collect(point, {"client": client}, seed), counters={OP: both})
-
-
-@lru_cache(maxsize=len(SIZES))
-def _expected(seed: int, size: int) -> list[str]:
-    """Return the digests of the proof's messages, which are the same for every launch of a run."""
-    return [digest(payload(seed, sequence, size)) for sequence in range(PROOF_MESSAGES)]
-
-
-def _own(levels: Levels, backend: Backend) -> Levels:
-    """Return `levels` with the backend's own for its `usual` wait and its `last` way to receive."""
-    own = {"usual": backend.waits[0], "last": backend.receives[-1]}
-    return {name: own.get(level, level) for name, level in levels.items()}
 
 
 def _found() -> dict[str, Backend]:

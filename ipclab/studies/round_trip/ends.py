@@ -71,18 +71,16 @@ READERS: dict[str, Reader] = {
 }
 
 
-def serve(worker: Worker, backend: str, size: int, seed: int, arm: str, wait: str, receive: str, touch: str) -> None:
+def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
     """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and send one's own."""
-    with opened(worker, backend, size, wait) as channel:
-        take = taker(channel, receive, size)
-        if arm == "touch":
-            echo = partial(_answer, channel, take, READERS[touch], payload(seed, 0, size))
-        else:
-            echo = partial(_echo, channel, take)
-        echo(warm_up(size))
+    with opened(worker, backend, size, how["wait"]) as channel:
+        take, echo = taker(channel, how["receive"], size), partial(_echo, channel)
+        if how["arm"] == "touch":
+            echo = partial(_answer, channel, READERS[how["touch"]], payload(seed, 0, size))
+        echo(take, warm_up(size))
         count = worker.meet()["client"]["count"]
         with worker.counting(OP, count):
-            echo(count)
+            echo(take, count)
         worker.outcome.proof = reflect(channel, PROOF_MESSAGES)
         worker.meet()  # the other end is done: nothing is closed under it
 
@@ -93,7 +91,7 @@ def _echo(channel: Channel, take: Take, count: int) -> None:
         send(take(WAIT_NS), WAIT_NS)
 
 
-def _answer(channel: Channel, take: Take, read: Reader, own: bytes, count: int) -> None:
+def _answer(channel: Channel, read: Reader, own: bytes, take: Take, count: int) -> None:
     for _ in range(count):
         read(take(WAIT_NS))
         channel.send(own, WAIT_NS)

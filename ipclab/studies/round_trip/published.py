@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter_ns as clock
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def _opened(worker: Worker, backend: str, size: int) -> Iterator[tuple[Send, Tak
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def serve(worker: Worker, backend: str, size: int) -> None:
+def serve(worker: Worker, backend: str, size: int, **others: object) -> None:
     """Echo the warm-up, as many round trips as the other end says, and the proof."""
     with _opened(worker, backend, size) as (send, take):
         _echo(send, take, WARM_UP)
@@ -94,12 +95,12 @@ def _echo(send: Send, take: Take, count: int) -> None:
         send(data)
 
 
-def ask(worker: Worker, backend: str, size: int, seed: int, budget_ns: int, least: int, most: int) -> None:
+def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
     """Warm up, agree on a count, and keep the mean of that many round trips as the one sample; then the proof."""
     content = b"A" * size
     with _opened(worker, backend, size) as (send, take):
         each = _total(send, take, content, WARM_UP) // WARM_UP
-        count = fitting(each, budget_ns, least, most)
+        count = fitting(each, how["budget_ns"], how["least"], how["most"])
         worker.meet(count=count)
         with worker.counting(OP, count):
             total = _total(send, take, content, count)
