@@ -16,8 +16,7 @@ from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
-from ipclab.studies import arms
-from ipclab.studies.arms import Levels
+from ipclab.studies.arms import FILE, Levels, expanded, table
 from ipclab.studies.profile import Profile
 
 __all__ = ["Bench", "Bound", "Launch", "Level", "Levels", "NotTestableError", "Outcome", "Placement", "Point"]
@@ -106,15 +105,36 @@ class Study(ABC):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean anything."""
 
+    def table(self) -> dict[str, Any]:
+        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), empty where there is none."""
+        return table(Path(inspect.getfile(type(self))).with_name(FILE))
+
     def of_arms(
         self, backends: Container[str], whole: Callable[[Levels], Levels] = dict, **known: Sequence[Any]
     ) -> list[Point]:
-        """Return the points of `backends` in the `arms.toml` beside the study's module: see `ipclab.studies.arms`."""
-        return arms.points(self.name, Path(inspect.getfile(type(self))).with_name(arms.FILE), backends, whole, known)
+        """Return the points of `backends` in the arms of the study's table, each once, those of one block together.
+
+        `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with what follows.
+        """
+        usual, found = self.table().get("usual", {}), dict[str, Point]()
+        every = (usual | each for row in self.table()["arm"] for each in expanded(row, known))
+        for levels in (whole(each) for each in every if each["backend"] in backends):
+            block, primary = (str(levels.pop(name)).format(**levels) for name in ("block", "primary"))
+            backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
+            point = Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
+            found[point.id] = point
+        blocks = list(dict.fromkeys(point.block for point in found.values()))
+        return sorted(found.values(), key=lambda point: blocks.index(point.block))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
-        """Return `points` without those that `arms.toml` leaves out of a quick run, so that it decides the others."""
-        return arms.without(points, Path(inspect.getfile(type(self))).with_name(arms.FILE))
+        """Return `points` without those that the table leaves out of a quick run, so that it decides the others."""
+        rows = self.table().get("brief", {}).get("leave", [])
+
+        def has(point: Point, row: Levels) -> bool:
+            levels = {**point.key(), "size": point.size_bytes}
+            return all(levels.get(key) in (value if isinstance(value, list) else [value]) for key, value in row.items())
+
+        return [point for point in points if not any(has(point, row) for row in rows)]
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

@@ -15,6 +15,7 @@ from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role
 from ipclab.studies.arms import table
+from ipclab.studies.interface import NotTestableError
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
@@ -25,7 +26,7 @@ SETTINGS = table(Path(__file__).with_name("arms.toml"))["go"]
 Version = tuple[int, int]
 
 
-class CompileError(LabError):
+class CompileError(NotTestableError):
     """The compiler refused the benchmarks."""
 
 
