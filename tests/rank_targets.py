@@ -145,12 +145,12 @@ def killed(worker: RankWorker, victim: int, **levels: Any) -> None:
 
         loops.Writing.write = dying  # type: ignore[method-assign]  # this process ends with it
     if worker.index == victim and victim:
-        see = loops.Reading.see
+        read = loops.Reading.read
 
-        def last(self: loops.Reading, data: bytes) -> None:
-            see(self, data)
+        def last(self: loops.Reading, after: int, acknowledge: Any = None) -> int:
             if len(self.stamps) > 3:
                 os.kill(os.getpid(), signal.SIGKILL)
+            return read(self, after, acknowledge)
 
-        loops.Reading.see = last  # type: ignore[method-assign]
+        loops.Reading.read = last  # type: ignore[method-assign]
     ends.run(worker, **levels)

@@ -23,7 +23,6 @@ REASON_LENGTH = 300
 # The cache is the person's; anything else of theirs would make the build, or what is measured, another one.
 KEPT = ("GOCACHE",)
 SETTINGS = table(Path(__file__).with_name("arms.toml"))["go"]
-Version = tuple[int, int]
 
 
 class CompileError(NotTestableError):
@@ -49,31 +48,28 @@ def candidates() -> tuple[Path, ...]:
     return tuple(dict.fromkeys([pinned, Path(shutil.which("go") or pinned)]))
 
 
+@lru_cache(maxsize=8)
 def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
     """Return the first of `commands` that is new enough for the module in `folder`, or why there is none."""
     asked = folder / "go.mod"
-    least = _number(r"^go ", asked.read_text()) if asked.is_file() else None
+    least = _number(asked.read_text()) if asked.is_file() else None
     if least is None:
         return f"the Go module is not there: {folder.name}/go.mod is absent; restore it from the repository"
-    return _first(least, commands)
-
-
-def _number(before: str, text: str) -> Version | None:
-    found = re.search(before + r"(\d+)\.(\d+)", text, re.MULTILINE)
-    return (int(found[1]), int(found[2])) if found else None
-
-
-@lru_cache(maxsize=8)
-def _first(least: Version, commands: tuple[Path, ...]) -> Toolchain | str:
     seen = []
     for command in commands:
         said = _version(command)
-        number = _number("^(?:devel )?go", said)
+        number = _number(said)
         if number and number >= least:
             return Toolchain(command, said)
         seen.append(f"{said} is older" if number else f"{command.name}: {said or 'no answer'}")
     why = "; ".join(dict.fromkeys(seen)) or "none is installed"
     return f"no Go toolchain: {why}; run make setup, or install Go {least[0]}.{least[1]} or newer"
+
+
+def _number(text: str) -> tuple[int, int] | None:
+    """Return the version in the first line of `text` that is Go's own or asks for one: `go1.24.2`, `go 1.24`."""
+    found = re.search(r"^(?:devel )?go ?(\d+)\.(\d+)", text, re.MULTILINE)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _version(command: Path) -> str:

@@ -16,8 +16,6 @@ from ipclab.spawn.worker import Worker, zeros
 WAIT_SECONDS = 10.0
 PROOF_MESSAGES = 5
 WARM_UP = 5
-
-
 Ends = tuple[memoryview, posix_ipc.Semaphore, posix_ipc.Semaphore]
 
 

@@ -76,8 +76,7 @@ def _ask(worker: RankWorker, task: Task, reads: int) -> int:
 def _asked(worker: RankWorker) -> int:
     told = worker.meet()[worker.roles[0]]
     await_due(told["at"])
-    reads: int = told["reads"]
-    return reads
+    return int(told["reads"])
 
 
 def _fit(task: Task, step: Callable[[], object], least: int) -> int:

@@ -116,16 +116,11 @@ class Reading:
         if acknowledge:
             acknowledge()
         self.stamps.append((start, got, done))
-        self.see(data)
+        self.torn, self.data = self.torn + (data != self._expected()), data  # outside of any timed region
         return self.version
 
     def _expected(self) -> bytes:
         return self.expected[self.version % len(self.expected)]
-
-    def see(self, data: bytes) -> None:
-        """Check one read, outside of any timed region."""
-        self.torn += data != self._expected()
-        self.data = data
 
     def keep(self) -> None:
         """Keep the samples of all reads, and the proof: what was decoded last compared with the dictionary itself."""

@@ -74,18 +74,17 @@ class SharedDictStudy(Study):
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
         writer, *readers = [Study.collect(self, point, {name: each}, seed) for name, each in outcomes.items()]
-        facts, samples = proved(point, writer.facts, [reader.facts for reader in readers]), dict(writer.samples)
-        for op in (op for op in READ_OPS if op in readers[0].samples):
-            samples[op] = np.concatenate([reader.samples[op] for reader in readers])
-        if STAMP in writer.samples:
+        facts = proved(point, writer.facts, [reader.facts for reader in readers])
+        ops = [op for op in READ_OPS if op in readers[0].samples]
+        samples = writer.samples | {op: np.concatenate([reader.samples[op] for reader in readers]) for op in ops}
+        if STAMP in samples:
             stamps = samples.pop(STAMP)
             seen = [staleness(stamps, reader.samples[VERSION], reader.samples[SEEN]) for reader in readers]
             samples["staleness"], behind = (np.concatenate(each) for each in zip(*seen, strict=True))
             facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
-        counters = dict(writer.counters)
-        if counted := [reader.counters["read"] for reader in readers if "read" in reader.counters]:
-            counters["read"] = {name: sum(each[name] for each in counted) / len(counted) for name in counted[0]}
-        return Launch(samples, counters, facts=facts)
+        counted = [reader.counters["read"] for reader in readers]
+        mean = {name: sum(each[name] for each in counted) / len(counted) for name in counted[0]}
+        return Launch(samples, writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory for the messages."""
