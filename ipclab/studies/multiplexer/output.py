@@ -2,15 +2,17 @@
 
 import re
 from decimal import Decimal
+from pathlib import Path
 
 from ipclab.errors import LabError
+from ipclab.studies.arms import table
 
 PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
 FRAME = ("goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status")  # of what failed, so that it says nothing
-TIME, BYTES, ALLOCATIONS = "ns/op", "B/op", "allocs/op"
-FAR_BYTES, FAR_ALLOCATIONS, FAIRNESS = "recv-B/op", "recv-allocs/op", "fairness"
-UNITS = (TIME, BYTES, ALLOCATIONS, "MB/s", FAR_BYTES, FAR_ALLOCATIONS, FAIRNESS)
+TIME = "ns/op"
+COUNTED = table(Path(__file__).with_name("arms.toml"))["counted"]  # counter -> its unit
+UNITS = (TIME, "MB/s", *COUNTED.values())
 METRIC = rf"([0-9.]+(?:e[+-]?\d+)?) ({'|'.join(UNITS)})"
 LINE = re.compile(rf"(\S+?)(?:-\d+)?\s+(\d+)((?:\s+{METRIC})+)\s*")
 LENGTH = 200
@@ -40,7 +42,7 @@ def _count(line: str, cell: str) -> tuple[int, dict[str, Decimal]]:
         raise _wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
     pairs = re.findall(METRIC, match[3])
     operations, metrics = int(match[2]), {unit: Decimal(value) for value, unit in pairs}
-    if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, BYTES, ALLOCATIONS}:
+    if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, "B/op", "allocs/op"}:
         raise _wrong(f"metrics that are missing or there twice in {line[:LENGTH]!r}")
     if operations <= 0 or metrics[TIME] <= 0:
         raise _wrong(f"nothing was timed in {line[:LENGTH]!r}")

@@ -21,13 +21,6 @@ PER = 1000  # operations that one sample stands for
 SHORTER = 2  # than another study's launches
 MS = 1_000_000
 PROGRAM = "program"
-COUNTED = {
-    "allocations": output.ALLOCATIONS,
-    "bytes_allocated": output.BYTES,
-    "receiver_allocations": output.FAR_ALLOCATIONS,
-    "receiver_bytes_allocated": output.FAR_BYTES,
-    "fairness": output.FAIRNESS,
-}
 PEER_CPUS = "IPCLAB_PEER_CPUS"
 
 
@@ -124,7 +117,7 @@ def launch(launcher: Launcher, binary: Path, role: Role, seconds: float) -> str:
 def outcome(said: str, name: str, op: str) -> Outcome:
     """Return the samples and counters of cell `name` in what the binary `said`; raises `LabError` when it is odd."""
     operations, metrics = output.read(said, name)
-    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items() if unit in metrics}
+    counted = {name: float(metrics[unit]) for name, unit in output.COUNTED.items() if unit in metrics}
     for each in ("allocations", "bytes_allocated"):  # of both ends, where there are two
         counted[each] += counted.get(f"receiver_{each}", 0.0)
     nanoseconds = round(metrics[output.TIME] * PER)

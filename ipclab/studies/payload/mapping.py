@@ -10,20 +10,12 @@ import numpy as np
 
 from ipclab.spawn.loops import Step, count_faults, record, repeats
 from ipclab.spawn.worker import Worker
+from ipclab.studies.arms import table
 from ipclab.studies.payload.published import Floats, checked, floats
 
-WRITE_PHASES = ("open", "ftruncate", "map", "serialise", "copy", "flush", "unmap", "close")
-READ_PHASES = ("open", "map", "copy", "deserialise", "unmap", "close")
-OPENED = {"write": WRITE_PHASES, "read": READ_PHASES}
-PHASES = {
-    "truncated": OPENED,
-    "reopened": OPENED,
-    "kept": {"write": ("serialise", "copy", "flush"), "read": ("copy", "deserialise")},
-    "file": {
-        "write": ("open", "serialise", "copy", "fsync", "close"),
-        "read": ("open", "copy", "deserialise", "close"),
-    },
-}
+# By mapping: the phases of a write and of a read, in the order of the stamps below.
+PHASES = table(Path(__file__).with_name("arms.toml"))["phases"]
+WRITE_PHASES = tuple(PHASES["reopened"]["write"])
 Steps = tuple[Step, Step]
 
 

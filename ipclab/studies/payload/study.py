@@ -13,14 +13,6 @@ from ipclab.studies.profile import PLACEMENTS
 FLOAT = 4
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab.studies.payload"
-ENDS = {  # of an arm: role -> what it runs
-    "published": {"program": "published:run"},
-    "one-thread": {"program": "published:run"},
-    "mapping": {"program": "mapping:run"},
-    "file": {"program": "mapping:run"},
-    "handover": {"writer": "handover:write", "reader": "handover:read"},
-    "tcp": {"sender": "tcp:send", "receiver": "tcp:receive"},
-}
 
 
 class PayloadStudy(Study):
@@ -57,7 +49,7 @@ class PayloadStudy(Study):
         told["sampling"], arm = profile.samples, str(point.levels["arm"])
         return [
             Role(name, f"{HERE}.{run}", told, placement.role(index), fresh=arm == "published")
-            for index, (name, run) in enumerate(ENDS[arm].items())
+            for index, (name, run) in enumerate(self.table()["ends"][arm].items())
         ]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
