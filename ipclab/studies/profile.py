@@ -1,11 +1,12 @@
 """How much is measured: from seconds for a test to the published iteration counts and more."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ipclab.plugins import chosen
+from ipclab.studies.arms import table
 
-MS = 1_000_000
-TAIL_SAMPLES, TAIL_NS = 10_000, 1_000 * MS  # ten of so many lie above the p99.9
+TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9
 PLACEMENTS = ("same", "cross", "free")
 
 
@@ -21,7 +22,7 @@ class Profile:
     budget_ns: int  # for how long about a launch samples
     least_samples: int
     most_samples: int
-    placements: tuple[str, ...]
+    placements: tuple[str, ...] = PLACEMENTS
     launch_seconds: float = 30.0  # the deadline of one launch
 
     @property
@@ -38,15 +39,7 @@ class Profile:
         return replace(self, least_launches=launches, most_launches=launches)
 
 
-PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile("smoke", 2, 2, 0.0, 0.10, 1 * MS, 3, 20, PLACEMENTS),
-        Profile("quick", 5, 40, 300.0, 0.25, 6 * MS, 3, 1_000, PLACEMENTS),
-        Profile("standard", 8, 60, 2_400.0, 0.05, 60 * MS, 20, 5_000, PLACEMENTS, 60.0),
-        Profile("full", 18, 90, 6 * 3_600.0, 0.05, 250 * MS, 100, 50_000, PLACEMENTS, 120.0),
-    )
-}
+PROFILES = {row["name"]: Profile(**row) for row in table(Path(__file__).with_name("profiles.toml"))["profile"]}
 
 
 def profile(name: str) -> Profile:

@@ -32,9 +32,11 @@ KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
 WARM_UP = 2
 PROOF_MESSAGES = 3
-PICKLED_NAMES = {
-    *(("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode")),
-    *(("numpy._core.multiarray", "_reconstruct"), ("numpy._core.numeric", "_frombuffer")),
+PICKLED = {  # module -> what an array's pickle needs of it
+    "numpy": ("ndarray", "dtype"),
+    "numpy._core.multiarray": ("_reconstruct",),
+    "numpy._core.numeric": ("_frombuffer",),
+    "_codecs": ("encode",),
 }
 
 
@@ -43,7 +45,7 @@ class ArrayUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Return the named class when an array's pickle needs it; raise `UnpicklingError` otherwise."""
-        if (module, name) not in PICKLED_NAMES:
+        if name not in PICKLED.get(module, ()):
             raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
         return super().find_class(module, name)
 
