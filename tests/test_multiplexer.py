@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +23,6 @@ from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.multiplexer import output, toolchain
 from ipclab.studies.multiplexer.study import FACTORS, MultiplexerStudy, cell
-from ipclab.studies.multiplexer.study import outcome as outcome_of
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.test_multiplexer_go import command
@@ -116,15 +114,12 @@ def test_only_a_peer_on_another_cpu_is_moved() -> None:
 
 
 def test_output_is_read_exactly() -> None:
-    operations, metrics = output.read(f"{HEAD}{LINE}PASS\n", NAME)
-    assert operations == 22_755
-    assert metrics == {
-        "ns/op": Decimal("67.31"),
-        "MB/s": Decimal("12370.16"),
-        "B/op": Decimal(48),
-        "allocs/op": Decimal(3),
-    }
-    assert output.read(f"{HEAD}{FAR}PASS\n", NAME)[0] == 673  # with one CPU there is no `-2`
+    found = output.outcome(f"{HEAD}{LINE}PASS\n", NAME, "write")
+    assert found.facts == {"operations": 22_755}
+    assert found.samples["write"].tolist() == [67_310]  # of a thousand
+    assert found.counters == {"write": {"allocations": 3, "bytes_allocated": 48}}
+    alone = output.outcome(f"{HEAD}{FAR}PASS\n", NAME, "end-to-end")  # with one CPU there is no `-2`
+    assert alone.facts == {"operations": 673}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +140,7 @@ def test_output_is_read_exactly() -> None:
 )
 def test_any_other_output_is_refused(text: str, why: str) -> None:
     with pytest.raises(LabError, match=why):
-        output.read(text, NAME)
+        output.outcome(text, NAME, "write")
 
 
 def test_why_a_benchmark_failed_is_one_line() -> None:
@@ -157,7 +152,7 @@ def test_why_a_benchmark_failed_is_one_line() -> None:
 
 def test_counters_are_those_of_both_ends() -> None:
     far = FAR.replace("216688", "200000.5")
-    found = outcome_of(f"{HEAD}{far}PASS\n", NAME, "end-to-end")
+    found = output.outcome(f"{HEAD}{far}PASS\n", NAME, "end-to-end")
     assert found.samples["end-to-end"].tolist() == [200_000_500]
     assert found.counters["end-to-end"] == {
         "allocations": pytest.approx(27.009),

@@ -1,10 +1,12 @@
 """The lines of `go test -bench`, read exactly; whatever is not one of them is an error."""
 
 import re
+from array import array
 from decimal import Decimal
 from pathlib import Path
 
 from ipclab.errors import LabError
+from ipclab.spawn.worker import Outcome
 from ipclab.studies.arms import table
 
 PREFIX = "BenchmarkCell/"
@@ -16,14 +18,12 @@ UNITS = (TIME, "MB/s", *COUNTED.values())
 METRIC = rf"([0-9.]+(?:e[+-]?\d+)?) ({'|'.join(UNITS)})"
 LINE = re.compile(rf"(\S+?)(?:-\d+)?\s+(\d+)((?:\s+{METRIC})+)\s*")
 LENGTH = 200
+PER = 1000  # operations that one sample stands for
 
 
-def read(text: str, cell: str) -> tuple[int, dict[str, Decimal]]:
-    """Return what the output `text` of a test binary says of `cell`: operations timed, and metrics by unit, as printed.
-
-    Raises `LabError` for anything else than its one line.
-    """
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(HEADER)]
+def outcome(said: str, cell: str, op: str) -> Outcome:
+    """Return samples and counters of `cell` in what the binary `said`; raises `LabError` for all but its one line."""
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith(HEADER)]
     found = [_count(line, cell) for line in lines if line.startswith(PREFIX)]
     if unknown := [line for line in lines if not line.startswith(PREFIX) and line != "PASS"]:
         raise _wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
@@ -31,10 +31,16 @@ def read(text: str, cell: str) -> tuple[int, dict[str, Decimal]]:
         raise _wrong("it did not pass")
     if len(found) != 1:
         raise _wrong(f"{len(found)} results of {cell} where one was asked for")
-    return found[0]
+    operations, metrics = found[0]
+    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items() if unit in metrics}
+    for each in ("allocations", "bytes_allocated"):  # of both ends, where there are two
+        counted[each] += counted.get(f"receiver_{each}", 0.0)
+    nanoseconds = round(metrics[TIME] * PER)
+    return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})
 
 
 def _count(line: str, cell: str) -> tuple[int, dict[str, Decimal]]:
+    """Return how many operations were timed, and the metrics by unit, as printed."""
     match = LINE.fullmatch(line)
     if match is None:
         raise _wrong(f"a line that is no result {line[:LENGTH]!r}")

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +16,6 @@ from ipclab.studies.multiplexer import CALLS, NODES, output, toolchain
 
 FACTORS = {"streams": (1, 8, 64), "threshold": (1024, 2048, 4096, 8192, 16_384, 65_536), "sinks": (1, 64)}
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk", "sinks")
-PER = 1000  # operations that one sample stands for
 SHORTER = 2  # than another study's launches
 MS = 1_000_000
 PROGRAM = "program"
@@ -64,7 +62,7 @@ class MultiplexerStudy(Study):
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         made = super().collect(point, outcomes, seed)
-        return replace(made, per=dict.fromkeys(made.samples, PER))
+        return replace(made, per=dict.fromkeys(made.samples, output.PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         found = toolchain.find(toolchain.module(), toolchain.candidates())
@@ -82,7 +80,7 @@ class MultiplexerStudy(Study):
 
         def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
             said = launch(site.launcher, binary, roles[0], seconds)
-            made = outcome(said, roles[0].arguments["cell"], point.primary[0])
+            made = output.outcome(said, roles[0].arguments["cell"], point.primary[0])
             raw.append(said)
             return {PROGRAM: made}
 
@@ -112,13 +110,3 @@ def launch(launcher: Launcher, binary: Path, role: Role, seconds: float) -> str:
         what = error.what.replace(f"worker {PROGRAM!r}", "the Go benchmark")
         raise LaunchError(what, output.reason(error.said), fix) from error
     return str(done[PROGRAM].facts["said"])
-
-
-def outcome(said: str, name: str, op: str) -> Outcome:
-    """Return the samples and counters of cell `name` in what the binary `said`; raises `LabError` when it is odd."""
-    operations, metrics = output.read(said, name)
-    counted = {name: float(metrics[unit]) for name, unit in output.COUNTED.items() if unit in metrics}
-    for each in ("allocations", "bytes_allocated"):  # of both ends, where there are two
-        counted[each] += counted.get(f"receiver_{each}", 0.0)
-    nanoseconds = round(metrics[output.TIME] * PER)
-    return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})
