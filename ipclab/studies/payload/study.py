@@ -46,7 +46,8 @@ class PayloadStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; the published program's is a fresh interpreter."""
         told: dict[str, Any] = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels}
-        told["sampling"], arm = profile.samples, str(point.levels["arm"])
+        told["sampling"] = profile.samples
+        arm = str(point.levels["arm"])
         return [
             Role(name, f"{HERE}.{run}", told, placement.role(index), fresh=arm == "published")
             for index, (name, run) in enumerate(self.table()["ends"][arm].items())

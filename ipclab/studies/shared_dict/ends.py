@@ -198,8 +198,10 @@ def run(worker: RankWorker, **levels: Any) -> None:
     After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
     """
     task, reads = Task(**levels), worker.index > 0
-    where, network = (worker.prefix, worker.folder, task.size), {"host": worker.address, "comm": worker.comm}
-    place = StorePlace(*where, readers=len(worker.peers), sync=task.sync, map=task.map, **network)
+    us = worker.prefix, worker.folder
+    place = StorePlace(
+        *us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm
+    )
     store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
     gc.collect()
     (gc.enable if task.arm == "published" else gc.disable)()  # in the timed loops only where it was as published

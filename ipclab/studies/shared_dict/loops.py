@@ -116,7 +116,8 @@ class Reading:
         if acknowledge:
             acknowledge()
         self.stamps.append((start, got, done))
-        self.torn, self.data = self.torn + (data != self._expected()), data  # outside of any timed region
+        self.torn += data != self._expected()  # outside of any timed region
+        self.data = data
         return self.version
 
     def _expected(self) -> bytes:
