@@ -7,7 +7,6 @@ from typing import Any
 from ipclab.backends.interface import Data
 from ipclab.spawn.worker import Worker
 from ipclab.studies.stream import ends
-from ipclab.studies.stream.plan import NUMBER
 from ipclab.studies.stream.ways import PRODUCER
 
 AT = 5  # of the timed messages
@@ -15,22 +14,23 @@ Wrong = Callable[[Callable[[Data], object], list[bytes], bytes], None]
 
 
 def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> None:
-    timed = ends.Producer.timed
+    phase = ends.Producer.phase
 
-    def faulty(self: ends.Producer, count: int, period_ns: int) -> None:
+    def faulty(self: ends.Producer, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         good, held = self.way.send, list[bytes]()
 
         def send(data: Data) -> None:
-            number = NUMBER.unpack_from(data)[0]
+            number = ends.NUMBER.unpack_from(data)[0]
             wrong(good, held, bytes(data)) if number in (AT, AT + 1) else good(data)
 
         way = self.way
-        self.way = replace(way, send=send)
-        timed(self, count, period_ns)
+        self.way = replace(way, send=send) if kept else way
+        stamps = phase(self, count, period_ns, kept)
         self.way = way
+        return stamps
 
     if worker.role == PRODUCER:
-        vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"timed": faulty})  # in a process of its own
+        vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"phase": faulty})  # in a process of its own
     ends.run(worker, **plan)
 
 

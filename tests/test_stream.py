@@ -20,10 +20,8 @@ from ipclab.store.point import Point
 from ipclab.studies import ranks
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
-from ipclab.studies.stream.account import account, check_order
-from ipclab.studies.stream.ends import FILL_LEAST
-from ipclab.studies.stream.plan import RECEIVED, SENT
+from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy, account
+from ipclab.studies.stream.ends import FILL_LEAST, RECEIVED, SENT
 from tests.test_channels import launch
 from tests.test_workers import CPUS
 
@@ -145,11 +143,13 @@ def numbers(*values: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     ],
 )
 def test_messages_are_accounted_for(seen: list[Any], each: bool, found: tuple[int, int, int]) -> None:
-    known = account(4, seen, each)
-    assert tuple(known.values()) == found
+    told = dict(zip(("lost", "duplicated", "reordered"), found, strict=True))
     if any(found):
-        with pytest.raises(PayloadError, match="of 4 messages"):
-            check_order(known, 4)
+        wrong = ", ".join(f"{number} were {name}" for name, number in told.items() if number)
+        with pytest.raises(PayloadError, match=f"^of 4 messages {wrong}:"):
+            account(4, seen, each)
+    else:
+        assert account(4, seen, each) == told
 
 
 @pytest.mark.parametrize(("consumers", "count"), [(1, 2), (3, 4)])

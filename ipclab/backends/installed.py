@@ -1,5 +1,6 @@
 """The backends that are installed, ours and other packages'."""
 
+from collections.abc import Callable
 from functools import cache
 
 from ipclab.backends.interface import Backend
@@ -15,6 +16,11 @@ def backends() -> dict[str, Backend]:
     Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
     """
     return installed(GROUP, "backend", lambda found: found if isinstance(found, Backend) else None)
+
+
+def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
+    """Return by name the backends that are not missing here and of which `fits` says yes."""
+    return {name: each for name, each in backends().items() if not each.missing() and fits(each)}
 
 
 def backend(name: str) -> Backend:

@@ -12,7 +12,7 @@ from ipclab.store.point import Point
 from ipclab.studies.faults.ends import BESIDE
 from ipclab.studies.faults.locks import has_lock
 from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
-from ipclab.studies.stream.ways import PRODUCER, channel_of, consumer_role, store_of
+from ipclab.studies.stream.ways import PRODUCER, carrier, consumer_role
 
 FAULTS = ("killed-idle", "killed-writing", "killed-reading", "stopped-writing", "stopped-reading", "slow-reading")
 LOCKED = "killed-locked"
@@ -78,7 +78,7 @@ class FaultsStudy(Study):
 
 def carries(backend: Backend) -> bool:
     """Tell whether messages stream over `backend` from one process to another; MPI ends all ranks with one."""
-    return not backend.ranks and bool(channel_of(backend) or store_of(backend))
+    return not backend.ranks and carrier(backend) is not None
 
 
 def _found() -> dict[str, Backend]:

@@ -5,46 +5,44 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ipclab.backends import installed as registry
-from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.spawn.worker import QUEUED
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
+from ipclab.studies import arms
 from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Profile, Role, Site, Study, Sweep
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
-from ipclab.studies.stream.account import account, check_order
-from ipclab.studies.stream.held import MEMORY
-from ipclab.studies.stream.plan import DUE, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
-from ipclab.studies.stream.ways import EACH, PRODUCER, channel_of, consumer_role, store_of
+from ipclab.studies.stream.ends import DUE, MEMORY, NUMBER, PROOF_MESSAGES, RECEIVED, SENT, SEQUENCES, STAMPS, STARTS
+from ipclab.studies.stream.ways import EACH, PRODUCER, carrier, consumer_role
 
-SIZES, QUICK_SIZES = STREAMED, (STREAMED[0], STREAMED[-1])
-RATES, QUICK_RATES, LOADS, QUICK_LOADS = (1_000, 10_000, 100_000), (10_000,), (50, 80, 95), (50, 95)
-WORK_NS, WINDOWS, CONSUMERS = (10_000, 200_000), (1, 16), (2, 8)
+TABLE = arms.table(Path(__file__).with_name(arms.FILE))
+LEVELS = TABLE["levels"]
+(STALL_NS,) = LEVELS["stall_ns"]
+SWEPT = ("rate", "load", "work_ns")
 INTENDED, FROM_SEND = "intended", "from-send"
 PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take
 QUICK_LAUNCHES = 9  # what a contest of all mechanisms takes at least
 LEAST, MOST = 16, 200_000  # messages of a launch
 OPEN_BUDGETS = 12  # an open loop runs that many times as long as a closed one, for the sake of its p99.9
-STALL_NS = 10_000_000
 
 
 class StreamStudy(Study):
     """All mechanisms over size and placement, then window, work, consumers and rate on their own."""
 
     name = "stream"
-    factors: ClassVar = {"placement": PLACEMENTS[:2], "rate": RATES, "load": LOADS, "work_ns": WORK_NS}
+    factors: ClassVar = {"placement": PLACEMENTS[:2]} | {name: tuple(LEVELS[name]) for name in SWEPT}
     limits: ClassVar = {RECEIVED: Bound(ring=True)}
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(_found())
+        return tuple(registry.ready(carrier))
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with room for the many messages of a stream; the quick one with few launches."""
@@ -53,30 +51,17 @@ class StreamStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         brief = profile.name in ("smoke", "quick")
-        sizes = sorted(set(sweep.sizes or (QUICK_SIZES if brief else SIZES)))
+        usual = LEVELS | (TABLE["brief_levels"] if brief else {})
+        sizes = sorted(set(sweep.sizes or ((STREAMED[0], STREAMED[-1]) if brief else STREAMED)))
         if sizes[0] < NUMBER.size:
-            raise UsageError(
-                f"a stream of {sizes[0]} bytes", "a message begins with its number", f"give {NUMBER.size} bytes or more"
-            )
-        found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
+            few, fix = f"a stream of {sizes[0]} bytes", f"give {NUMBER.size} bytes or more"
+            raise UsageError(few, "a message begins with its number", fix)
+        found = [name for name in self.backends() if sweep.wants(name)]
         pinned = [placement for placement in profile.placements if placement != "free"]
-        work = sweep.numbers("work_ns", WORK_NS)
-        known: dict[str, Sequence[Any]] = {"found": list(found), "sizes": sizes, "smallest": sizes[:1]}
-        known |= {
-            "larger": sizes[1:],
-            "pinned": pinned,
-            "cross": pinned[-1:],
-            "near": pinned[:-1],
-            "around": pinned[-1:] if brief else pinned,
-        }
-        known |= {"rates": sweep.numbers("rate", QUICK_RATES if brief else RATES), "work": work}
-        known |= {"loads": sweep.numbers("load", QUICK_LOADS if brief else LOADS)}
-        known |= {
-            "windows": WINDOWS,
-            "many": CONSUMERS[-1:] if brief else CONSUMERS,
-            "stalls": [] if brief else [STALL_NS],
-        }
-        return self.of_arms(found, dict, **known)
+        known = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
+        known |= {"sizes": sizes, "smallest": sizes[:1], "larger": sizes[1:], "found": found, "pinned": pinned}
+        known |= {"cross": pinned[-1:], "near": pinned[:-1], "around": pinned[-1:] if brief else pinned}
+        return self.of_arms(found, **known)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
@@ -101,35 +86,41 @@ class StreamStudy(Study):
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice or out of order."""
-        made, each = outcomes[PRODUCER], point.levels["sharing"] == EACH
-        taken = [outcomes[consumer_role(number)] for number in range(len(outcomes) - 1)]
-        seen = [_numbers(one, SEQUENCES) for one in taken]
-        begun, sent = _numbers(made, SENT)
-        ended = max(int(_numbers(one, RECEIVED)[0]) for one in taken)
-        count = round(made.facts["messages"])
-        found = account(count, seen, each)
-        check_order(found, count)
-        _prove(point, [one.proof for one in taken], seed)
-        samples = {
-            SENT: _per(int(sent - begun), count),
-            RECEIVED: _per(ended - int(begun), count),
-            **_life(made, taken),
-        }
-        if STAMPS in taken[0].samples:
-            for name, since in ((INTENDED, DUE), (FROM_SEND, STARTS)):
-                starts = _numbers(made, since)
-                late = [_numbers(one, STAMPS) - starts[numbers] for one, numbers in zip(taken, seen, strict=True)]
-                samples[name] = np.concatenate(late)
-        counters = {SENT: made.counters[SENT], RECEIVED: _sum([one.counters[RECEIVED] for one in taken])}
-        facts: dict[str, object] = {**made.facts, **found, "messages_per_second": count / ((ended - begun) / 1e9)}
-        facts |= {f"consumers_{name}": sum(one.facts[name] for one in taken) for name in ("descriptors", MEMORY)}
+        ends = [outcomes[PRODUCER], *(outcomes[consumer_role(number)] for number in range(len(outcomes) - 1))]
+        made, *taken = [{op: np.frombuffer(each, np.int64) for op, each in end.samples.items()} for end in ends]
+        (begun, sent), ended = made[SENT], max(int(one[RECEIVED][0]) for one in taken)
+        count, seen = round(ends[0].facts["messages"]), [one[SEQUENCES] for one in taken]
+        found = account(count, seen, point.levels["sharing"] == EACH)
+        _prove(point, [end.proof for end in ends[1:]], seed)
+        spent = {SENT: sent - begun, RECEIVED: ended - begun}
+        samples: dict[str, Samples] = {op: np.array([round(ns * PER / count)], np.int64) for op, ns in spent.items()}
+        samples |= {"set-up": made["opening"], "connect": np.concatenate([one["opening"] for one in taken])}
+        samples |= {"connect-last": taken[-1]["opening"]} if len(taken) > 1 else {}
+        samples["first-message"] = np.array([max(one["first"][1] for one in taken) - made["first"][0]], np.int64)
+        samples["tear-down"] = np.concatenate([one["closing"] for one in (made, *taken)])
+        for name, since in ((INTENDED, DUE), (FROM_SEND, STARTS)) if DUE in made else ():
+            samples[name] = np.concatenate([one[STAMPS] - made[since][one[SEQUENCES]] for one in taken])
+        counters = {SENT: ends[0].counters[SENT], RECEIVED: _sum([end.counters[RECEIVED] for end in ends[1:]])}
+        facts = {**ends[0].facts, **found, "messages_per_second": count / ((ended - begun) / 1e9)}
+        facts |= {f"consumers_{name}": sum(end.facts[name] for end in ends[1:]) for name in ("descriptors", MEMORY)}
         return Launch(samples, counters, facts=facts, per={SENT: PER, RECEIVED: PER})
 
 
-def _found() -> dict[str, Backend]:
-    """Return the backends that are there and stream, whether by a channel or by a store of messages."""
-    there = {name: backend for name, backend in registry.backends().items() if not backend.missing()}
-    return {name: each for name, each in there.items() if channel_of(each) or store_of(each)}
+def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
+    """Return how many of messages 0 to `count` - 1 were `lost`, `duplicated` and `reordered`: none.
+
+    `seen` are the numbers that each consumer got; `each` was to get every message, or else a message is for one of
+    them. Raises `PayloadError` that says what became of them when there is one.
+    """
+    parts = list(seen) if each else [np.concatenate(seen)]
+    different = [np.unique(part[(part >= 0) & (part < count)]) for part in parts]
+    lost = sum(count - len(part) for part in different)
+    duplicated = sum(len(part) for part in parts) - sum(len(part) for part in different)
+    reordered = sum(int((np.diff(np.maximum.accumulate(part)) == 0).sum()) for part in seen if len(part))
+    found = {"lost": lost, "duplicated": duplicated, "reordered": max(0, reordered - duplicated)}
+    if wrong := ", ".join(f"{number} were {name}" for name, number in found.items() if number):
+        raise PayloadError(f"of {count} messages {wrong}", "the mechanism promises each once, in order")
+    return found
 
 
 def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
@@ -141,27 +132,6 @@ def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
     known = [digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
     if sorted(chain.from_iterable(proofs)) != sorted(known * len(proofs)):
         raise PayloadError("messages arrived wrong", "their bytes are torn or altered, or some came twice")
-
-
-def _numbers(outcome: Outcome, name: str) -> Samples:
-    return np.frombuffer(outcome.samples[name], np.int64)
-
-
-def _per(total_ns: int, count: int) -> Samples:
-    return np.array([round(total_ns * PER / count)], np.int64)
-
-
-def _life(made: Outcome, taken: Sequence[Outcome]) -> dict[str, Samples]:
-    """Return what opening, the first message and closing took: ns of the producer, and of each consumer in turn."""
-    sent, ends = int(_numbers(made, "first")[0]), [int(_numbers(one, "first")[1]) for one in taken]
-    connect = [_numbers(one, "opening") for one in taken]
-    return {
-        "set-up": _numbers(made, "opening"),
-        "connect": np.concatenate(connect),
-        **({"connect-last": connect[-1]} if len(taken) > 1 else {}),
-        "first-message": np.array([max(ends) - sent], np.int64),
-        "tear-down": np.concatenate([_numbers(one, "closing") for one in (made, *taken)]),
-    }
 
 
 def _sum(counters: Sequence[dict[str, float]]) -> dict[str, float]:

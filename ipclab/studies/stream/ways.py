@@ -7,7 +7,7 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from ipclab.backends.installed import backend as find
-from ipclab.backends.interface import Backend, Channel, Data, End, Place, Store, StorePlace
+from ipclab.backends.interface import Backend, Channel, Data, End, Store, StorePlace
 from ipclab.backends.waiting import Peer
 from ipclab.spawn.worker import Worker
 
@@ -15,7 +15,6 @@ WAIT_NS = 10_000_000_000
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them
 Send = Callable[[Data], object]
-Accept = Callable[[Any, Peer], object]
 
 
 @dataclass
@@ -40,15 +39,11 @@ class Way:
             end.close()
 
 
-def channel_of(backend: Backend) -> type[Channel] | None:
-    """Return the channel by which `backend` streams; None when it has none."""
-    return backend.stream or backend.channel
-
-
-def store_of(backend: Backend) -> type[Store] | None:
-    """Return the store by which `backend`, which has no channel, sends messages; None when it has none."""
-    kind = backend.store
-    return None if backend.channel or not kind or kind.keeps or kind.collective else kind
+def carrier(backend: Backend) -> type[Channel] | type[Store] | None:
+    """Return the channel by which `backend` streams, or else the store by which it sends messages; None without."""
+    store = backend.store
+    sends = store and not (backend.channel or store.keeps or store.collective)
+    return store if sends else backend.stream or backend.channel
 
 
 def consumer_role(number: int) -> str:
@@ -62,93 +57,79 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
     `part` tells several streams of one launch apart.
     """
     known = find(backend)
-    store, channel = store_of(known), channel_of(known)
-    if store:
-        place = StorePlace(worker.prefix, worker.folder, capacity, readers=consumers, part=part)
-        way = _by_store(worker, store, place)
-    elif channel is None:
+    kind = carrier(known)
+    if kind is None:
         raise TypeError(f"{backend} has no stream")
-    else:
-        alone = consumers == 1 or (sharing == ONE and channel.shares)
-        parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
-        where = worker.prefix, worker.folder, capacity, known.waits[0]
-        places = [Place(*where, part=each, comm=worker.comm) for each in parts]
-        way = _by_channels(worker, channel, places, consumers, sharing)
+    alone = issubclass(kind, Store) or consumers == 1 or (sharing == ONE and kind.shares)
+    parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
+    where = worker.prefix, worker.folder, capacity, known.waits[0], consumers
+    places = [StorePlace(*where, part=each, comm=worker.comm) for each in parts]
+    ends, spent = _opened(worker, kind, places, consumers)
+    way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
 
 
-def _made(
-    worker: Worker, kind: Callable[[Any, bool], Any], places: Sequence[Place], consumers: int, each: Accept
-) -> tuple[list[Any], int]:
-    """Return this process's ends, and what making and joining them by `each` took (ns), without waiting for a turn.
+def _opened(worker: Worker, kind: Any, places: Sequence[StorePlace], consumers: int) -> tuple[list[Any], int]:
+    """Return this process's ends, and what making and joining them took (ns), without waiting for a turn.
 
     The producer has one at each of `places`, a consumer the one that is its own; consumers come one after the other.
     """
-    me, begun = asdict(Peer.me()), clock()
-    if worker.role == PRODUCER:
-        ends = [kind(place, True) for place in places]
-        spent = clock() - begun
-        met = worker.meet(peer=me, addresses=[end.address for end in ends])
-        for number in range(consumers):
-            worker.meet()
-            if number < len(ends):
-                begun = clock()
-                each(ends[number], Peer(**met[consumer_role(number)]["peer"]))
-                spent += clock() - begun
-        return ends, spent
-    producer, mine = worker.meet(peer=me)[PRODUCER], int(worker.role.split()[-1]) - 1
+    producer, begun = worker.role == PRODUCER, clock()
+    ends = [kind(place, True) for place in places if producer]
+    spent = clock() - begun if producer else 0
+    met = worker.meet(peer=asdict(Peer.me()), addresses=[end.address for end in ends])
     for number in range(consumers):
         worker.meet()
-        if number == mine:
-            begun = clock()
-            end = kind(places[mine % len(places)], False)
-            end.address = producer["addresses"][mine % len(places)]
-            each(end, Peer(**producer["peer"]))
-            spent = clock() - begun
-    return [end], spent
+        begun = clock()
+        if producer and number < len(ends):
+            _accept(ends[number], met[consumer_role(number)])
+        elif worker.role == consumer_role(number):
+            place = number % len(places)
+            ends = [kind(places[place], False)]
+            ends[0].address = met[PRODUCER]["addresses"][place]
+            _accept(ends[0], met[PRODUCER])
+        else:
+            continue
+        spent += clock() - begun
+    if issubclass(kind, Store):
+        begun = clock()
+        ends[0].accept(WAIT_NS)
+        spent += clock() - begun
+    return ends, spent
 
 
-def _by_store(worker: Worker, kind: type[Store], place: StorePlace) -> Way:
-    (store,), spent = _made(worker, kind, [place], place.readers, lambda store, peer: None)
-    begun, taken = clock(), 0
-    store.accept(WAIT_NS)
-    spent += clock() - begun
-
-    def recv(timeout_ns: int) -> bytes:
-        nonlocal taken
-        taken, data = store.read(taken, timeout_ns)
-        return bytes(data)
-
-    def send(data: Data) -> None:
-        store.write(data, WAIT_NS)
-
-    def tell(data: Data) -> None:
-        for _ in range(1 if kind.fans_out else place.readers):
-            store.write(data, WAIT_NS)
-
-    return Way([store], spent, send, tell, store.write, recv)
+def _accept(end: End, other: dict[str, Any]) -> None:
+    if isinstance(end, Channel):
+        end.accept(Peer(**other["peer"]), WAIT_NS)
 
 
-def _by_channels(worker: Worker, kind: type[Channel], places: Sequence[Place], consumers: int, sharing: str) -> Way:
-    ends, spent = _made(worker, kind, places, consumers, lambda end, peer: end.accept(peer, WAIT_NS))
-    sends, turn = [end.send for end in ends], cycle(range(len(ends)))
-    first = sends[0]
+def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
+    end, stored = ends[0], isinstance(ends[0], Store)
+    hands = [end.write] if stored else [each.send for each in ends]
+    first, turn, taken = hands[0], cycle(range(len(hands))), 0
+    copies = 1 if stored and end.fans_out else consumers
 
     def send(data: Data) -> None:
         first(data, WAIT_NS)
 
     def to_each(data: Data) -> None:
-        for each in sends:
+        for each in hands:
             each(data, WAIT_NS)
 
     def to_next(data: Data) -> None:
-        sends[next(turn)](data, WAIT_NS)
+        hands[next(turn)](data, WAIT_NS)
 
     def tell(data: Data) -> None:
-        for number in range(consumers):
-            sends[number % len(sends)](data, WAIT_NS)
+        for number in range(copies):
+            hands[number % len(hands)](data, WAIT_NS)
 
-    several = to_each if sharing == EACH else to_next
+    def recv(timeout_ns: int) -> bytes:
+        nonlocal taken
+        taken, data = end.read(taken, timeout_ns)
+        return bytes(data)
+
     alone = len(ends) == 1
-    return Way(ends, spent, send if alone else several, tell, first, ends[0].recv, ends[0] if alone else None)
+    several = to_each if sharing == EACH else to_next
+    channel = end if alone and not stored else None
+    return Way(ends, spent, send if alone else several, tell, first, recv if stored else end.recv, channel)
