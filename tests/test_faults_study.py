@@ -26,8 +26,7 @@ from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.faults import FAULTS, LAUNCHES, LOCKED, FaultsStudy
 from ipclab.studies.faults.ends import LOSSES, NOTICED, WATCHED, Plan, Survivor, _beside_idle, _beside_writing
-from ipclab.studies.faults.left import left
-from ipclab.studies.faults.seen import END, ERROR, HALF, SILENCE, WELL, became, message, number_of, outcome
+from ipclab.studies.faults.seen import END, ERROR, HALF, SILENCE, WELL, became, left, message, number_of, outcome
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
 from ipclab.studies.stream.ways import PRODUCER, Way

@@ -1,6 +1,7 @@
 """The processes of a planted fault: who keeps the victim, and who must live with what happens to it."""
 
 import random
+import signal
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -15,8 +16,7 @@ import numpy as np
 from ipclab.backends.interface import Channel
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
-from ipclab.studies.faults.left import left
-from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, message, number_of, outcome, shares
+from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, left, message, number_of, outcome, shares
 from ipclab.studies.faults.victim import DONE, LATEST, OVER, READY, WRONG, Victim
 from ipclab.studies.stream.ways import EACH, PRODUCER, WAIT_NS, Way, consumer_role, join
 
@@ -47,6 +47,11 @@ class Plan:
         return self.fault in ("killed-idle", "killed-writing", "stopped-writing")
 
     @property
+    def kills(self) -> bool:
+        """Tell whether the fault is the end of what it happens to."""
+        return self.fault.startswith("killed")
+
+    @property
     def consumers(self) -> int:
         """Return how many consumers there are."""
         return 2 if self.fault in BESIDE else 1
@@ -69,36 +74,65 @@ def run(worker: Worker, **plan: Any) -> None:
     """Be one process of a launch in which the fault of the plan is planted."""
     how = Plan(**plan)
     worker.outcome.facts["deadline_ns"] = how.deadline_ns
-    kills, hit = how.fault.startswith("killed"), PRODUCER if how.writes else FIRST
+    hit = PRODUCER if how.writes else FIRST
     if worker.role == hit:
-        work, keeps = (DYING[how.fault], killed) if kills else (_send if how.writes else _receive, held_up)
-        keeps(worker, how, Victim(partial(work, worker, how), how.chance(worker)))
+        _plant(worker, how)
     else:
         with closing(how.joined(worker)) as way:
             LIVING[how.fault, worker.role](Survivor(worker, how, way))
     worker.meet()
     if worker.role == hit:
         worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
-    if kills:
+    if how.kills:
         again(worker, how)
 
 
-def killed(worker: Worker, how: Plan, victim: Victim) -> None:
-    """Kill the victim, and say when that was and how many messages it was done with."""
-    at = victim.killed()
-    worker.meet(at=at, done=victim.tally[DONE])
-
-
-def held_up(worker: Worker, how: Plan, victim: Victim) -> None:
-    """Stop the victim for a while, or leave it as slow as it is, until it is done."""
-    at = clock()
-    if how.fault == "slow-reading":
+def _plant(worker: Worker, how: Plan) -> None:
+    """Kill the victim, stop it for a while or leave it slow; say when that was and how many messages it has done."""
+    victim = Victim(partial(_work, worker, how), how.chance(worker))
+    if how.kills:
+        at = victim.hit(signal.SIGKILL)
+    elif how.fault == "slow-reading":
+        at = clock()
         time.sleep(how.lasts_ns / 1e9)
     else:
-        at = victim.stop(how.lasts_ns / 1e9)
+        at = victim.hit(signal.SIGSTOP, how.lasts_ns)
     victim.end()
-    worker.outcome.counters[VICTIM] = {"failed": float(victim.tally[WRONG])}
+    if not how.kills:
+        worker.outcome.counters[VICTIM] = {"failed": float(victim.tally[WRONG])}
     worker.meet(at=at, done=victim.tally[DONE])
+
+
+def _work(worker: Worker, how: Plan, tally: memoryview) -> None:
+    """Be the victim: hand over, or take, one message after the other, up to the last one where that comes."""
+
+    def send() -> None:
+        over = tally[OVER]
+        way.tell(message(LAST if over else tally[DONE], how.size))
+        if over:
+            raise StopIteration
+        tally[DONE] += 1
+        if not how.kills:
+            time.sleep(PACE)
+
+    def receive() -> None:
+        if number_of(way.recv(WAIT_NS), how.size) == LAST:
+            raise StopIteration
+        tally[DONE] += 1
+        if how.fault == "slow-reading" and not tally[OVER]:
+            time.sleep(SLOW)
+
+    with closing(how.joined(worker)) as way:
+        if how.fault == "killed-idle":
+            send()
+            time.sleep(LATEST)  # whatever sends it has the time to
+        tally[READY] = 1
+        while how.fault == "killed-idle":
+            time.sleep(1)
+        if outcome(send if how.writes else receive)[0] != WELL:
+            tally[WRONG] = 1
+            way.close()  # before the others are met, who may wait for it
+        worker.meet()
 
 
 def again(worker: Worker, how: Plan) -> None:
@@ -112,67 +146,6 @@ def again(worker: Worker, how: Plan) -> None:
         told = worker.meet(at=clock())
     if worker.role == FIRST:
         keep(worker, RECOVERED, np.array([told[FIRST]["at"] - begun]))
-
-
-def _idle(worker: Worker, how: Plan, tally: memoryview) -> None:
-    way = how.joined(worker)
-    way.tell(message(0, how.size))
-    time.sleep(LATEST)  # whatever sends it has the time to
-    tally[DONE], tally[READY] = 1, 1
-    while True:
-        time.sleep(1)
-
-
-def _writing(worker: Worker, how: Plan, tally: memoryview) -> None:
-    way = how.joined(worker)
-    tally[READY] = 1
-    while True:
-        way.tell(message(tally[DONE], how.size))
-        tally[DONE] += 1
-
-
-def _reading(worker: Worker, how: Plan, tally: memoryview) -> None:
-    way = how.joined(worker)
-    tally[READY] = 1
-    while True:
-        way.recv(WAIT_NS)
-        tally[DONE] += 1
-
-
-def _send(worker: Worker, how: Plan, tally: memoryview) -> None:
-    way = how.joined(worker)
-
-    def send() -> None:
-        over = tally[OVER]
-        way.tell(message(LAST if over else tally[DONE], how.size))
-        if over:
-            raise StopIteration
-        tally[DONE] += 1
-        time.sleep(PACE)
-
-    _until_over(worker, way, tally, send)
-
-
-def _receive(worker: Worker, how: Plan, tally: memoryview) -> None:
-    way = how.joined(worker)
-
-    def receive() -> None:
-        if number_of(way.recv(WAIT_NS), how.size) == LAST:
-            raise StopIteration
-        tally[DONE] += 1
-        if how.fault == "slow-reading" and not tally[OVER]:
-            time.sleep(SLOW)
-
-    _until_over(worker, way, tally, receive)
-
-
-def _until_over(worker: Worker, way: Way, tally: memoryview, attempt: Callable[[], None]) -> None:
-    with closing(way):
-        tally[READY] = 1
-        if outcome(attempt)[0] != WELL:
-            tally[WRONG] = 1
-            way.close()  # before the others are met, who may wait for it
-        worker.meet()
 
 
 class Survivor:
@@ -298,7 +271,6 @@ def _other(one: Survivor) -> None:
     keep(one.worker, LONGEST, np.array([max(gaps)]))
 
 
-DYING = {"killed-idle": _idle, "killed-writing": _writing, "killed-reading": _reading}
 LIVING: dict[tuple[str, str], Callable[[Survivor], None]] = {
     ("killed-idle", FIRST): _beside_idle,
     ("killed-writing", FIRST): _beside_writing,

@@ -1,5 +1,6 @@
 """A shared store whose writer is killed inside a write: what a reader gets, and when a new writer is of use."""
 
+import signal
 import time
 from contextlib import closing
 from functools import partial
@@ -15,8 +16,7 @@ from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
-from ipclab.studies.faults.left import left
-from ipclab.studies.faults.seen import HALF, OLD, WELL, message, number_of, outcome, shares
+from ipclab.studies.faults.seen import HALF, OLD, WELL, left, message, number_of, outcome, shares
 from ipclab.studies.faults.victim import READY, Victim
 from ipclab.studies.stream.ways import PRODUCER, WAIT_NS
 
@@ -38,7 +38,8 @@ def run(worker: Worker, **plan: Any) -> None:
 
 def _inherit(worker: Worker, how: Plan, kind: type[Store], place: StorePlace) -> None:
     victim = Victim(partial(_hold, worker, how, kind, place), how.chance(worker))
-    at = victim.killed()
+    at = victim.hit(signal.SIGKILL)
+    victim.end()
     worker.meet(at=at)
     worker.meet()
     begun = clock()

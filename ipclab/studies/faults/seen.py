@@ -1,13 +1,16 @@
-"""What a process sees of a peer to which something has happened, and what became of the messages."""
+"""What is seen of a fault: by a peer, in the messages, and in the system, of which nothing is cleaned up yet."""
 
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from struct import Struct
 from time import perf_counter_ns as clock
 
 from ipclab.backends.interface import Data
+from ipclab.spawn.ledger import NAME_KINDS, SHARED_MEMORY
+from ipclab.spawn.owned import FILE, KINDS, owned
 
-END, HALF, ERROR, SILENCE, OLD, WELL = KINDS = ("end", "half", "error", "silence", "old", "well")
+END, HALF, ERROR, SILENCE, OLD, WELL = ENDINGS = ("end", "half", "error", "silence", "old", "well")
 NUMBER = Struct("=q")  # a message begins and ends with its number
 Numbers = list[int | None]
 
@@ -45,7 +48,7 @@ def outcome(attempt: Callable[[], object], inside: Callable[[], object] = lambda
 
 def shares(kind: str) -> dict[str, float]:
     """Return the counters of one fault that was seen as `kind`."""
-    return {each: float(each == kind) for each in KINDS}
+    return {each: float(each == kind) for each in ENDINGS}
 
 
 def became(accepted: int, seen: Numbers) -> dict[str, float]:
@@ -56,4 +59,17 @@ def became(accepted: int, seen: Numbers) -> dict[str, float]:
         "doubled": float(len(whole) - len({*whole})),
         "reordered": float(sum(late < early for early, late in pairwise(whole))),
         "torn": float(len(seen) - len(whole)),
+    }
+
+
+def left(prefix: str, folder: str) -> dict[str, float]:
+    """Return how many objects of the launch with `prefix` there are in /dev/shm, in `folder`, and as kernel queues."""
+    number = prefix.rpartition("-")[2]
+    shared = tuple(f"{kind}{prefix}-" for kind in NAME_KINDS)
+    ledger = Path(folder) / f"{number}-{FILE}"
+    known = owned(ledger.read_bytes()) if ledger.is_file() else []
+    return {
+        "shared_memory": sum(entry.name.startswith(shared) for entry in SHARED_MEMORY.iterdir()),
+        "files": sum(path != ledger for path in Path(folder).glob(f"{number}-*")),
+        "queues": sum(KINDS[kind].exists(name) for kind, name in dict.fromkeys(known)),
     }

@@ -31,8 +31,8 @@ class Victim:
             finally:
                 os._exit(0)
 
-    def hit(self, number: signal.Signals) -> int:
-        """Send a signal at a random moment of its work and return the clock (ns) before that."""
+    def hit(self, number: signal.Signals, stopped_ns: int = 0) -> int:
+        """Send a signal at a random moment of its work and return the clock (ns) before; let it go on after a stop."""
         deadline = time.monotonic() + START_SECONDS
         while not self.tally[READY]:
             if time.monotonic() > deadline:
@@ -41,19 +41,9 @@ class Victim:
         time.sleep(self.chance.uniform(SOONEST, LATEST))
         at = clock()
         os.kill(self.pid, number)
-        return at
-
-    def killed(self) -> int:
-        """Kill it, wait for its end, and return the clock (ns) before that."""
-        at = self.hit(signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        return at
-
-    def stop(self, seconds: float) -> int:
-        """Stop it for `seconds`, and return the clock (ns) before that."""
-        at = self.hit(signal.SIGSTOP)
-        time.sleep(seconds)
-        os.kill(self.pid, signal.SIGCONT)
+        if stopped_ns:
+            time.sleep(stopped_ns / 1e9)
+            os.kill(self.pid, signal.SIGCONT)
         return at
 
     def end(self) -> None:
