@@ -82,5 +82,4 @@ def carries(backend: Backend) -> bool:
 
 
 def _found() -> dict[str, Backend]:
-    there = {name: backend for name, backend in registry.backends().items() if not backend.missing()}
-    return {name: each for name, each in there.items() if carries(each) or has_lock(each)}
+    return registry.ready(lambda each: carries(each) or has_lock(each))

@@ -24,8 +24,7 @@ from ipclab.machine.storage import mount_of
 from ipclab.paths import existing
 from ipclab.spawn.proof import check
 from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
-from ipclab.studies.neighbours.ends import FIFO
-from ipclab.studies.neighbours.hogs import COPIED_BYTES, FILE_BYTES
+from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES
 from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
 
 SIZES = (100,)
@@ -36,8 +35,6 @@ PLAIN = "plain"
 ISOLATIONS = (PLAIN, "nice", "sched-idle", FIFO)
 # What is measured but in the profile full: each way to wait and to carry once.
 FEW = ("mp-pipe", "pipe", "posix-mq", "posix-shm", "shm-futex", "shm-spin", "tcp", "unix", "zmq-ipc")
-ISOLATED = ("posix-shm", "shm-futex", "unix", "zmq-ipc")
-PERIOD_NS = 1_000_000
 BUDGET_NS, LEAST, MOST = 60_000_000, 20, 20_000  # several time slices, so that a neighbour on one's CPU has some
 FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
@@ -72,11 +69,9 @@ class NeighboursStudy(Study):
         found = [name for name in _found() if name in chosen]
         asked: dict[str, Sequence[Any]] = {name: sweep.levels.get(name, usual) for name, usual in self.factors.items()}
         every = [QUIET, *(name for name in asked["neighbour"] if name != QUIET)]
-        near = [name for name in (QUIET, OWN, OTHER) if name in every]
-        isolated: list[dict[str, Any]] = [{"neighbour": name, "isolation": PLAIN} for name in near]
-        isolated += [{"neighbour": OWN, "isolation": name} for name in asked["isolation"] if name != PLAIN]
-        known: dict[str, Sequence[Any]] = {"found": found, "isolated": [name for name in found if name in ISOLATED]}
-        known |= {"sizes": sorted(set(sweep.sizes or SIZES)), "neighbours": every, "isolations": isolated}
+        known: dict[str, Sequence[Any]] = {"found": found, "sizes": sorted(set(sweep.sizes or SIZES))}
+        known |= {"neighbours": every, "near": [name for name in (QUIET, OWN, OTHER) if name in every]}
+        known |= {"isolations": [name for name in asked["isolation"] if name != PLAIN]}
         known |= {"pinned": [name for name in profile.placements if name in ("same", "cross")]}
         return self.of_arms(found, _usual_wait, **known)
 
@@ -97,8 +92,8 @@ class NeighboursStudy(Study):
         shared |= {"isolation": levels["isolation"]}
         asking = {**shared, **profile.samples, "gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
         asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}
-        ends = ("server", "serve", shared), ("client", "ask", asking)
-        return [Role(who, f"{HERE}:{run}", given, placement.role(i)) for i, (who, run, given) in enumerate(ends)]
+        server = Role("server", f"{HERE}:serve", shared, placement.role(0))
+        return [server, Role("client", f"{HERE}:ask", asking, placement.role(1))]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways."""
@@ -170,8 +165,4 @@ def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
 
 def _found() -> dict[str, Backend]:
     """Return the backends that are there with a channel between any two processes: hogs have no place among ranks."""
-    there = {name: backend for name, backend in registry.backends().items() if not backend.missing()}
-    return {name: backend for name, backend in there.items() if backend.channel and not backend.ranks}
-
-
-__all__ = ["HOGS", "ISOLATIONS", "NEIGHBOURS", "OP", "OTHER", "OWN", "QUIET", "NeighboursStudy"]
+    return registry.ready(lambda each: each.channel and not each.ranks)

@@ -1,6 +1,5 @@
 """The two processes of a round trip with a neighbour: the echo, and one that asks beside a hog that it has started."""
 
-import os
 import time
 from time import perf_counter_ns as clock
 from typing import Any
@@ -11,24 +10,16 @@ from ipclab.backends.interface import Channel
 from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.proof import payload
 from ipclab.spawn.worker import Worker, zeros
-from ipclab.studies.neighbours.hogs import beside, check_busy
+from ipclab.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab.studies.round_trip import ends
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES, WAIT_NS, opened, prove, warm_up
+from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES, WAIT_NS, closed_loop, opened, prove, warm_up
 
-FIFO = "sched-fifo"
 LONGER = 5  # times as long as asked a launch may sample
-PRIORITY = 1  # of all real-time ones the lowest: above every other process, below the kernel's own
-
-
-def prefer(isolation: str) -> None:
-    """Take the scheduling class that `isolation` gives the ends, and so all threads that they start."""
-    if isolation == FIFO:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
 
 
 def serve(worker: Worker, isolation: str, **how: Any) -> None:
     """Be the echoing end."""
-    prefer(isolation)
+    take_class(isolation, hog=False)
     ends.serve(worker, arm="main", receive="bytes", touch="full", **how)
 
 
@@ -38,18 +29,20 @@ def ask(
 ) -> None:  # fmt: skip
     """Be the asking end: with the hog at work, warm up, agree on a count, time as many round trips, and prove them."""
     with beside(hog, cpus, isolation, folder) as work:
-        prefer(isolation)
+        take_class(isolation, hog=False)
         with opened(worker, backend, size, wait) as channel:
             content = payload(seed, 0, size)
-            first = _closed_loop(channel, content, warm_up(size))
+            first = np.diff(closed_loop(channel, channel.recv, content, warm_up(size), None))
             # By the fastest, for of the others a neighbour had a part; but not for much longer than asked.
             most = min(most, max(least, LONGER * budget_ns // int(first.mean() + gap_ns)))
             count = fitting(int(first.min()) + gap_ns, budget_ns, least, most)
             worker.meet(count=count)
             with worker.counting(OP, count):
                 before, begun = work(), clock()
-                times = _paced(worker, channel, content, count, gap_ns) if gap_ns else None
-                times = _closed_loop(channel, content, count) if times is None else times
+                if gap_ns:
+                    times = _paced(worker, channel, content, count, gap_ns)
+                else:
+                    times = np.diff(closed_loop(channel, channel.recv, content, count, None))
                 after, ended = work(), clock()
             keep(worker, OP, times)
             worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
@@ -57,18 +50,6 @@ def ask(
         done = check_busy(neighbour, before, after)  # at last, so that it is this end that fails, and says why
         if cpus:
             worker.outcome.facts |= {"hog_steps": done, "hog_steps_per_second": done / ((ended - begun) / 1e9)}
-
-
-def _closed_loop(channel: Channel, content: bytes, count: int) -> Any:
-    """Return how long each of `count` round trips took, int64 ns, one after the other."""
-    stamps = zeros(count + 1)
-    send, take = channel.send, channel.recv
-    stamps[0] = clock()
-    for i in range(1, count + 1):
-        send(content, WAIT_NS)
-        take(WAIT_NS)
-        stamps[i] = clock()
-    return np.diff(np.frombuffer(stamps, np.int64))
 
 
 def _paced(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> Any:

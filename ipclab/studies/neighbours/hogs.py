@@ -22,6 +22,8 @@ PAGES_BYTES, FILE_BYTES = 256 << 10, 64 << 20  # written in one step, and where 
 SLEEPERS = 8
 LOOPS = 500
 START_SECONDS = 10.0
+FIFO = "sched-fifo"
+PRIORITY = 1  # of all real-time ones the lowest: above every other process, below the kernel's own
 Counter = memoryview
 Work = Callable[[], Sequence[int]]
 
@@ -75,12 +77,14 @@ def _wakes(done: Counter, folder: str) -> None:
 KINDS = {"cpu": _cpu, "memory": _memory, "writeback": _writeback, "wakes": _wakes}
 
 
-def yield_to_others(isolation: str) -> None:
-    """Take the scheduling class that `isolation` gives a hog."""
-    if isolation == "nice":
+def take_class(isolation: str, hog: bool) -> None:
+    """Take the scheduling class that `isolation` gives a hog, or else an end, and so all threads that it starts."""
+    if isolation == "nice" and hog:
         os.nice(19)
-    elif isolation == "sched-idle":
+    elif isolation == "sched-idle" and hog:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    elif isolation == FIFO and not hog:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
 
 
 @contextmanager
@@ -117,7 +121,7 @@ def _start(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> i
     try:
         die_with_parent(parent)
         os.sched_setaffinity(0, {cpu})
-        yield_to_others(isolation)
+        take_class(isolation, hog=True)
         KINDS[kind](done, folder)
     finally:
         os._exit(1)

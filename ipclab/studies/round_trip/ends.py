@@ -105,7 +105,7 @@ def ask(
     with opened(worker, backend, size, how["wait"]) as channel:
         take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
         read = READERS[how["touch"]] if arm == "touch" else None
-        stamps = _closed_loop(channel, take, content, warm_up(size), read)
+        stamps = closed_loop(channel, take, content, warm_up(size), read)
         each = int(np.median(np.diff(stamps)))
         count = fitting(each + gap_ns, budget_ns, least, most)
         worker.meet(count=count)
@@ -113,14 +113,14 @@ def ask(
             if gap_ns:
                 _paced(worker, channel, take, content, count, each + gap_ns)
             else:
-                stamps = _closed_loop(channel, take, content, count, read)
+                stamps = closed_loop(channel, take, content, count, read)
         if not worker.outcome.samples:
             keep(worker, OP, np.diff(stamps))
         worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
         worker.meet()
 
 
-def _closed_loop(channel: Channel, take: Take, content: bytes, count: int, read: Reader | None) -> Any:
+def closed_loop(channel: Channel, take: Take, content: bytes, count: int, read: Reader | None) -> Any:
     """Return the clock before the first and after each of `count` round trips, int64 ns."""
     stamps = zeros(count + 1)
     send = channel.send
