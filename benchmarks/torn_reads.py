@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
 from ipclab.backends.installed import backends
-from ipclab.backends.interface import StorePlace
+from ipclab.backends.interface import Place
 from ipclab.machine.placement import Placement
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi_launcher import RankBench
@@ -29,7 +29,7 @@ LOOK = 256
 def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
     """Write without a pause as the first rank; as another, make `reads` reads and check each."""
     contents = [CODECS["pickle"].encode(dictionary(entries, rotation)) for rotation in range(rotations(entries))]
-    place = StorePlace(worker.prefix, worker.folder, len(contents[0]), "block", READERS, worker.comm, "off", "writemap")
+    place = Place(worker.prefix, worker.folder, len(contents[0]), "block", READERS, "off", "writemap", comm=worker.comm)
     store = joined(worker, store_of(backend), place)
     if worker.index == 0:
         version, waiting = 1, list(worker.peers)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.backends import seqlock
-from ipclab.backends.interface import Data, Store, StorePlace
+from ipclab.backends.interface import Data, Place, Store
 from ipclab.backends.lmdb_store import LmdbStore
 from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY
@@ -58,7 +58,7 @@ def fail(worker: RankWorker, how: str) -> None:
 def _open(worker: RankWorker, backend: str) -> Store:
     kind = ends.store_of(backend)
     readers = len(worker.peers)
-    place = StorePlace(worker.prefix, worker.folder, CAPACITY, "block", readers, "off", "writemap", comm=worker.comm)
+    place = Place(worker.prefix, worker.folder, CAPACITY, "block", readers, "off", "writemap", comm=worker.comm)
     return ends.joined(worker, kind, place)
 
 

@@ -9,9 +9,8 @@ import pytest
 import zmq
 
 from ipclab.backends.installed import backends
-from ipclab.backends.interface import Address, Backend, Place
+from ipclab.backends.interface import Address, Backend, Channel, Place
 from ipclab.backends.waiting import Peer, start_ticks
-from ipclab.backends.zeromq import ZmqTcpChannel
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.proof import digest, payload
@@ -100,7 +99,9 @@ def test_backends_name_their_ways() -> None:
 def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
     """Strangers without a secret, with a wrong one and with garbage, before and after the one who knows it."""
     place, me = Place("ipclab-1-2-aa-1", str(tmp_path), 100), Peer.me()
-    server = ZmqTcpChannel(place, True)
+    kind = backends()["zmq-tcp"].channel
+    assert kind
+    server = kind(place, True)
     endpoint = f"tcp://127.0.0.1:{server.address['port']}"
     context = zmq.Context()
 
@@ -115,8 +116,8 @@ def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
     wrong = {"plain_username": b"ipclab", "plain_password": b"guess"}
     strangers = [stranger(), stranger(**wrong)]
 
-    def end(address: Address) -> ZmqTcpChannel:
-        channel = ZmqTcpChannel(place, False)
+    def end(address: Address) -> Channel:
+        channel = kind(place, False)
         channel.address = address
         channel.accept(me, 10**9)
         return channel

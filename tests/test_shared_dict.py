@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipclab.backends.interface import StorePlace
+from ipclab.backends.interface import Place
 from ipclab.errors import UsageError
 from ipclab.frames.points import point_rows
 from ipclab.machine.placement import Placement
@@ -179,7 +179,7 @@ def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
 
 def test_the_published_stores_keep_the_published_layout(tmp_path: Path) -> None:
     """A header of size and version before the content, a segment of 100 MiB, one key; and none is left."""
-    place = StorePlace("ipclab-test-published-1", str(tmp_path), 64)
+    place = Place("ipclab-test-published-1", str(tmp_path), 64)
     lmdb, writer, reader = (
         STORES[name](place, end) for name, end in (("lmdb", True), ("shared-memory", True), ("shared-memory", False))
     )

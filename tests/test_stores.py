@@ -8,7 +8,7 @@ import pytest
 
 from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
 from ipclab.backends.installed import backends
-from ipclab.backends.interface import Backend, StorePlace
+from ipclab.backends.interface import Backend, Place
 from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockBuffer
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_launcher import RankBench
@@ -63,7 +63,7 @@ def test_stores_say_what_they_are() -> None:
 def test_a_message_without_a_reader_is_given_up_at_its_deadline(tmp_path: Path) -> None:
     kind = backends()["zmq-push"].store
     assert kind
-    place = StorePlace("ipclab-test", str(tmp_path), 64)
+    place = Place("ipclab-test", str(tmp_path), 64)
     with closing(kind(place, True)) as store, pytest.raises(TimeoutError, match="there was no reader in time"):
         store.write(b"message", 20_000_000)
 

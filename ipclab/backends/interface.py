@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ipclab.backends.waiting import BLOCK, Peer
 from ipclab.spawn.owned import FILE, own
@@ -34,6 +34,7 @@ class Segment:
 BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")  # how a message is handed over: `Backend.receives`
 Data = bytes | bytearray | memoryview
 Address = dict[str, int | str]
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,18 @@ class Place:
     `prefix` starts every name outside `folder`, which is the session's private one (0700); what is left of either
     after kill -9 is removed by name. `capacity` is the longest message in bytes, `wait` one of the backend's `waits`.
     `part` tells the channels of one launch apart. `comm` is the MPI communicator of exactly the launch's processes,
-    the maker first, where they are ranks.
+    the maker first, where they are ranks. A store has one writer and `readers`; `sync` and `map` are levels of stores
+    that have them ("none" otherwise), `host` is the address to listen on, loopback unless there are other nodes.
     """
 
     prefix: str
     folder: str
     capacity: int
     wait: str = BLOCK
+    readers: int = 1
+    sync: str = "none"
+    map: str = "none"
+    host: str = "127.0.0.1"
     part: str = field(default="", kw_only=True)
     comm: Any = field(default=None, kw_only=True)
 
@@ -131,6 +137,11 @@ def needs(package: str, module: object) -> Callable[[], str | None]:
     return lambda: None if module else f"the package {package} is not installed: make setup"
 
 
+def variant(kind: type[Kind], **attributes: Any) -> type[Kind]:
+    """Return `kind` with other class attributes: a mechanism that differs from it in these alone."""
+    return type(kind.__name__, (kind,), attributes)
+
+
 def too_long(size: int, capacity: int) -> ValueError:
     """Return the error of a message of `size` bytes."""
     return ValueError(f"{size} bytes are above the capacity of {capacity}")
@@ -139,20 +150,6 @@ def too_long(size: int, capacity: int) -> ValueError:
 def closed() -> BrokenPipeError:
     """Return the error of a peer that is gone."""
     return BrokenPipeError("the process at the other end has closed it")
-
-
-@dataclass(frozen=True)
-class StorePlace(Place):
-    """Where one writer and `readers` readers meet; `capacity` is the longest content in bytes.
-
-    `sync` and `map` are levels of stores that have them ("none" otherwise). `host` is the address to listen on,
-    loopback unless processes are on other nodes.
-    """
-
-    readers: int = 1
-    sync: str = "none"
-    map: str = "none"
-    host: str = "127.0.0.1"
 
 
 class Store(End):
@@ -167,7 +164,6 @@ class Store(End):
     keeps: ClassVar[bool] = True
     fans_out: ClassVar[bool] = True
     collective: ClassVar[bool] = False
-    place: StorePlace
 
     def accept(self, timeout_ns: int) -> None:
         """Join the others, where the mechanism can lose what is written before."""

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from time import monotonic_ns as clock
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import Backend, Data, Store, StorePlace, needs
+from ipclab.backends.interface import Backend, Data, Place, Store, needs
 from ipclab.errors import LabError
 
 KEY, VERSION = b"dictionary", b"version"
@@ -23,7 +23,7 @@ class LmdbStore(Store):
 
     map_bytes: ClassVar[int] = MAP_BYTES
 
-    def __init__(self, place: StorePlace, create: bool) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
         import lmdb
 
         super().__init__(place, create)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ipclab.backends.interface import Backend, Data, Store, StorePlace
+from ipclab.backends.interface import Backend, Data, Place, Store
 from ipclab.backends.seqlock import START, SeqlockStore
 from ipclab.spawn.mpi import missing
 
@@ -12,7 +12,7 @@ class _MpiBcastStore(Store):
 
     keeps, collective = False, True
 
-    def __init__(self, place: StorePlace, create: bool) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         self.comm = place.comm
         self.length = bytearray(8)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from time import monotonic_ns as clock
 from typing import ClassVar
 
-from ipclab.backends.interface import Data, Segment, Store, StorePlace, too_long
+from ipclab.backends.interface import Data, Place, Segment, Store, too_long
 
 SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
 # Where the content begins. Not the next cache line: a large bytes object starts 48 bytes into its page, and copies
@@ -83,7 +83,7 @@ class SegmentStore(SeqlockStore):
 
     kind: ClassVar[type[Segment]]
 
-    def __init__(self, place: StorePlace, create: bool) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         segment = self.kind(place.name("store"), START + place.capacity, create)
         if create:

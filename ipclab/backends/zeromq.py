@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from ipclab.backends.interface import VIEW, Address, Backend, Channel, Data, End, Place, Store, StorePlace, too_long
+from ipclab.backends.interface import VIEW, Address, Backend, Channel, Data, End, Place, Store, too_long, variant
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
 
@@ -28,16 +28,31 @@ KNOCK_MS = 5  # knocks and subscriptions are awaited in turn
 
 
 class _ZmqEnd(End):
-    """What channels and stores over ZeroMQ share; each has one I/O thread, as the published programs had."""
+    """What channels and stores over ZeroMQ share: one socket at each end, of the two `kinds`.
+
+    Each end has one I/O thread, as the published programs had.
+    """
 
     tcp: ClassVar[bool] = False
+    kinds: ClassVar[tuple[int, int]]
     door: "zmq.Socket[bytes] | None" = None
 
-    def open_socket(self, kind: int) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
         self.context = zmq.Context()
         self.held.callback(self.context.destroy, linger=0)  # what was not delivered is dropped
-        self.socket: zmq.Socket[bytes] = self.context.socket(kind)
+        self.socket: zmq.Socket[bytes] = self.context.socket(self.kinds[not create])
         self.socket.linger = 0
+        try:
+            self.prepare()
+            if create:
+                self.address = self.bind(place.host)
+        except BaseException:
+            self.close()
+            raise
+
+    def prepare(self) -> None:
+        """Set the socket up before it is bound or connected."""
 
     def bind(self, host: str) -> Address:
         """Bind to the launch's path, which only its owner may use, or to a free port of `host`; return where."""
@@ -71,16 +86,10 @@ class _ZmqEnd(End):
             self.socket.connect(f"ipc://{socket_path(self.place)}")
 
 
-class _ZmqIpcChannel(_ZmqEnd, Channel):
-    """A REP socket at the serving end, a REQ socket at the other, over a Unix socket."""
+class _ZmqChannel(_ZmqEnd, Channel):
+    """A REP socket at the serving end, a REQ socket at the other."""
 
-    kinds: ClassVar[tuple[int, int]] = zmq.REP, zmq.REQ
-
-    def __init__(self, place: Place, create: bool) -> None:
-        super().__init__(place, create)
-        self.open_socket(self.kinds[not create])
-        if create:
-            self.address = self.bind("127.0.0.1")
+    kinds = zmq.REP, zmq.REQ
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Begin to connect; the serving end's door waits for the one that knows the secret and lets nobody else in."""
@@ -118,45 +127,14 @@ class _ZmqIpcChannel(_ZmqEnd, Channel):
         return view
 
 
-class ZmqTcpChannel(_ZmqIpcChannel):
-    """The same over TCP on loopback."""
-
-    tcp = True
-
-
-class _ZmqIpcStream(_ZmqIpcChannel):
-    """A PAIR socket at each end: messages in any order, as many on their way as ZeroMQ usually keeps (1000)."""
-
-    kinds = zmq.PAIR, zmq.PAIR
-
-
-class _ZmqTcpStream(_ZmqIpcStream):
-    """The same over TCP on loopback."""
-
-    tcp = True
-
-
 class _ZmqStore(_ZmqEnd, Store):
-    """One socket at the writer, one at each reader, of the two `kinds`."""
+    """Messages from one writer; the kind of its socket says whom each reaches."""
 
     keeps = False
-    kinds: ClassVar[tuple[int, int]]
+    version, kept = 0, b""
 
-    def __init__(self, place: StorePlace, create: bool) -> None:
-        super().__init__(place, create)
-        self.version, self.kept = 0, b""
-        self.open_socket(self.kinds[0] if create else self.kinds[1])
+    def prepare(self) -> None:
         self.socket.sndhwm = self.socket.rcvhwm = 0
-        try:
-            self._prepare()
-            if create:
-                self.address = self.bind(place.host)
-        except BaseException:
-            self.close()
-            raise
-
-    def _prepare(self) -> None:
-        """Begin to note readers, or be one."""
 
     def _seen(self, left_ms: int) -> bool:
         """Tell whether another reader came within `left_ms`."""
@@ -194,12 +172,13 @@ class _ZmqStore(_ZmqEnd, Store):
         return self.version, self.kept
 
 
-class _ZmqPubStore(_ZmqStore):
+class PubStore(_ZmqStore):
     """XPUB and SUB: each message goes to all readers; XPUB is PUB that sees its subscriptions."""
 
     kinds = zmq.XPUB, zmq.SUB
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        super().prepare()
         if self.create:
             self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)  # else only the first of equal subscriptions is told
         else:
@@ -209,12 +188,6 @@ class _ZmqPubStore(_ZmqStore):
         return bool(self.socket.poll(left_ms)) and self.socket.recv(zmq.DONTWAIT)[:1] == b"\x01"
 
 
-class _ZmqTcpStore(_ZmqPubStore):
-    """The same over TCP: on loopback, or on the address that `place` names for readers on other nodes."""
-
-    tcp = True
-
-
 class ZmqPushStore(_ZmqStore):
     """PUSH and PULL: each message goes to one reader, in turn."""
 
@@ -222,7 +195,8 @@ class ZmqPushStore(_ZmqStore):
     kinds = zmq.PUSH, zmq.PULL
     monitor: Any = None
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        super().prepare()
         if self.create:
             self.monitor = self.socket.get_monitor_socket(zmq.Event.HANDSHAKE_SUCCEEDED)
 
@@ -237,9 +211,11 @@ class ZmqPushStore(_ZmqStore):
         return bool(found == zmq.Event.HANDSHAKE_SUCCEEDED)
 
 
-ipc = Backend("zmq-ipc", channel=_ZmqIpcChannel, waits=WAITS, receives=VIEW, limit="echo-unix", look=("#E69F00", "s"))
-tcp = replace(ipc, name="zmq-tcp", channel=ZmqTcpChannel, store=_ZmqTcpStore, limit="echo-tcp", look=("#E69F00", "^"))
-tcp = replace(tcp, demands=())
-ipc, tcp = replace(ipc, stream=_ZmqIpcStream), replace(tcp, stream=_ZmqTcpStream)
+# Messages in any order, as many on their way as ZeroMQ usually keeps (1000).
+_Stream = variant(_ZmqChannel, kinds=(zmq.PAIR, zmq.PAIR))
+ipc = Backend("zmq-ipc", None, _ZmqChannel, None, WAITS, VIEW, _Stream, limit="echo-unix", look=("#E69F00", "s"))
+_TcpChannel, _TcpStream = (variant(kind, tcp=True) for kind in (_ZmqChannel, _Stream))
+tcp = Backend("zmq-tcp", None, _TcpChannel, variant(PubStore, tcp=True), WAITS, VIEW, _TcpStream, limit="echo-tcp")
+tcp = replace(tcp, demands=(), look=("#E69F00", "^"))
 push = Backend("zmq-push", store=ZmqPushStore, look=("#E69F00", "o"))
-pub = Backend("zmq-pub", store=_ZmqPubStore, look=("#D55E00", "v"))
+pub = Backend("zmq-pub", store=PubStore, look=("#D55E00", "v"))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ipclab.backends.installed import backend as find
-from ipclab.backends.interface import Backend, Store, StorePlace
+from ipclab.backends.interface import Backend, Place, Store
 from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.loops import keep
@@ -30,13 +30,13 @@ def run(worker: Worker, **plan: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
     how = Plan(**plan)
     worker.outcome.facts["deadline_ns"] = how.deadline_ns
-    kind, place = find(how.backend).store, StorePlace(worker.prefix, worker.folder, how.size)
+    kind, place = find(how.backend).store, Place(worker.prefix, worker.folder, how.size)
     if kind is None:
         raise TypeError(f"{how.backend} has no store")
     (_inherit if worker.role == PRODUCER else _read)(worker, how, kind, place)
 
 
-def _inherit(worker: Worker, how: Plan, kind: type[Store], place: StorePlace) -> None:
+def _inherit(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
     victim = Victim(partial(_hold, worker, how, kind, place), how.chance(worker))
     at = victim.hit(signal.SIGKILL)
     victim.end()
@@ -49,7 +49,7 @@ def _inherit(worker: Worker, how: Plan, kind: type[Store], place: StorePlace) ->
     worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
 
 
-def _hold(worker: Worker, how: Plan, kind: type[Store], place: StorePlace, tally: memoryview) -> None:
+def _hold(worker: Worker, how: Plan, kind: type[Store], place: Place, tally: memoryview) -> None:
     """Write once; begin to write again, and stay halfway."""
     store = kind(place, True)
     worker.meet(address=store.address)
@@ -69,7 +69,7 @@ def _hold(worker: Worker, how: Plan, kind: type[Store], place: StorePlace, tally
         time.sleep(1)
 
 
-def _write_after(kind: type[Store], place: StorePlace, data: bytes) -> None:
+def _write_after(kind: type[Store], place: Place, data: bytes) -> None:
     """Write version 2 as a process that found the store."""
     if issubclass(kind, LmdbStore):
         import lmdb
@@ -83,7 +83,7 @@ def _write_after(kind: type[Store], place: StorePlace, data: bytes) -> None:
         store.write(data, WAIT_NS)
 
 
-def _read(worker: Worker, how: Plan, kind: type[Store], place: StorePlace) -> None:
+def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
     address = worker.meet()[PRODUCER]["address"]
     with closing(kind(place, False)) as store:
         store.address = address

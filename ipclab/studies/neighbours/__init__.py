@@ -25,7 +25,7 @@ from ipclab.paths import existing
 from ipclab.spawn.proof import check
 from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES
-from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
+from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 
 SIZES = (100,)
 QUIET, OWN, OTHER, MEMORY = "quiet", "own-cpu", "other-cpu", "memory-copy"

@@ -12,7 +12,7 @@ import numpy as np
 
 from ipclab.backends.codecs import dictionary
 from ipclab.backends.installed import GROUP
-from ipclab.backends.interface import Store, StorePlace
+from ipclab.backends.interface import Place, Store
 from ipclab.spawn.loops import await_due, fitting, keep
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.worker import zeros
@@ -178,7 +178,7 @@ def store_of(backend: str) -> type[Store]:
     return kind
 
 
-def joined(worker: RankWorker, kind: type[Store], place: StorePlace) -> Store:
+def joined(worker: RankWorker, kind: type[Store], place: Place) -> Store:
     """Return this rank's end of a store of `kind`, once all others have theirs."""
     if worker.index == 0:
         store = kind(place, True)
@@ -199,7 +199,7 @@ def run(worker: RankWorker, **levels: Any) -> None:
     """
     task, reads = Task(**levels), worker.index > 0
     us = worker.prefix, worker.folder
-    place = StorePlace(
+    place = Place(
         *us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm
     )
     store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)

@@ -13,7 +13,7 @@ from typing import Any
 
 import zmq
 
-from ipclab.backends.interface import Data, Store, StorePlace
+from ipclab.backends.interface import Data, Place, Store
 from ipclab.backends.mp import untracked
 from ipclab.backends.zeromq import ZmqPushStore
 
@@ -25,7 +25,7 @@ HEADER = struct.Struct("II")  # size and version
 class _Lmdb(Store):
     """A database with a writable map and without sync, one key, one transaction for a write and for a read."""
 
-    def __init__(self, place: StorePlace, create: bool) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
         import lmdb
 
         super().__init__(place, create)
@@ -49,7 +49,7 @@ class _Lmdb(Store):
 class _SharedMemory(Store):
     """A segment with a header of two numbers, without a lock; a read copies the content."""
 
-    def __init__(self, place: StorePlace, create: bool) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         with untracked():
             self.memory = SharedMemory(place.name("store"), create, SEGMENT_BYTES if create else 0)
@@ -85,8 +85,8 @@ class _SharedMemory(Store):
 class _Push(ZmqPushStore):
     """PUSH and PULL with the usual limits of their queues; each waits in its own call."""
 
-    def _prepare(self) -> None:
-        super()._prepare()
+    def prepare(self) -> None:
+        super().prepare()
         self.socket.sndhwm = self.socket.rcvhwm = 1000
         self.socket.rcvtimeo = 2000
 

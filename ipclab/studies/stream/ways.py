@@ -7,7 +7,7 @@ from time import perf_counter_ns as clock
 from typing import Any
 
 from ipclab.backends.installed import backend as find
-from ipclab.backends.interface import Backend, Channel, Data, End, Store, StorePlace
+from ipclab.backends.interface import Backend, Channel, Data, End, Place, Store
 from ipclab.backends.waiting import Peer
 from ipclab.spawn.worker import Worker
 
@@ -63,14 +63,14 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
     alone = issubclass(kind, Store) or consumers == 1 or (sharing == ONE and kind.shares)
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
     where = worker.prefix, worker.folder, capacity, known.waits[0], consumers
-    places = [StorePlace(*where, part=each, comm=worker.comm) for each in parts]
+    places = [Place(*where, part=each, comm=worker.comm) for each in parts]
     ends, spent = _opened(worker, kind, places, consumers)
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
 
 
-def _opened(worker: Worker, kind: Any, places: Sequence[StorePlace], consumers: int) -> tuple[list[Any], int]:
+def _opened(worker: Worker, kind: Any, places: Sequence[Place], consumers: int) -> tuple[list[Any], int]:
     """Return this process's ends, and what making and joining them took (ns), without waiting for a turn.
 
     The producer has one at each of `places`, a consumer the one that is its own; consumers come one after the other.
