@@ -137,7 +137,7 @@ def needs(package: str, module: object) -> Callable[[], str | None]:
     return lambda: None if module else f"the package {package} is not installed: make setup"
 
 
-def variant(kind: type[Kind], **attributes: Any) -> type[Kind]:
+def variant(kind: type[Kind], /, **attributes: Any) -> type[Kind]:
     """Return `kind` with other class attributes: a mechanism that differs from it in these alone."""
     return type(kind.__name__, (kind,), attributes)
 

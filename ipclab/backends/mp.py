@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 from multiprocessing.queues import Queue
 from typing import Any, cast
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, Segment, closed, too_long
+from ipclab.backends.interface import Backend, Channel, Data, Place, Segment, closed, too_long, variant
 from ipclab.backends.seqlock import SegmentStore
 from ipclab.backends.sockets import Deadline, UnixSocket
 from ipclab.backends.stream import Pipes
@@ -158,14 +158,8 @@ class _SharedMemorySegment(Segment):
             self.memory.unlink()
 
 
-class _SharedMemoryStore(SegmentStore):
-    """A `SharedMemory` object that the resource tracker does not know."""
-
-    kind = _SharedMemorySegment
-
-
 ONLY_PYTHON = ("one host", "python")  # what both ends must be
 pipe = Backend("mp-pipe", channel=_PipeChannel, limit="echo-unix", demands=ONLY_PYTHON, look=("#8A6B00", "D"))
 queue = Backend("mp-queue", channel=_QueueChannel, limit="echo-pipe", demands=ONLY_PYTHON, look=("#8A6B00", "s"))
 shm = Backend("mp-shm", segment=_SharedMemorySegment, look=("#009E73", "D"))
-store = Backend("shared-memory", store=_SharedMemoryStore, look=("#0072B2", "D"))
+store = Backend("shared-memory", store=variant(SegmentStore, kind=_SharedMemorySegment), look=("#0072B2", "D"))

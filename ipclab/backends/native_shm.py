@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, variant
 from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
 
@@ -17,18 +17,21 @@ def missing() -> str | None:
 
 
 class _NativeChannel(Channel):
-    """A segment in /dev/shm and the native code's two slots in it; its methods are the native ones."""
+    """A segment in /dev/shm and the native code's two slots in it; its methods are the native ones.
 
-    native: ClassVar = "Channel"
+    `kind` is the native class: with `RingChannel` it is two rings, many messages are on their way, and many of one size
+    are sent or received by one call.
+    """
+
+    kind: ClassVar = "Channel"
     send: Callable[[Data, int], None]
     recv: Callable[[int], bytes]
-    recv_into: Callable[[bytearray | memoryview, int], int]
 
     def __init__(self, place: Place, create: bool) -> None:
         import ipclab_native
 
         super().__init__(place, create)
-        kind: Any = getattr(ipclab_native, self.native)
+        kind: Any = getattr(ipclab_native, self.kind)
         segment = MmapSegment(place.name("channel"), kind.segment_size(place.capacity), create)
         if create:
             self.held.callback(segment.unlink)
@@ -42,32 +45,13 @@ class _NativeChannel(Channel):
         finally:
             os.close(descriptor)
         self.held.callback(native.close)
-        self.send, self.recv, self.recv_into = native.send, native.recv, native.recv_into
-        self.adopt(native)
-
-    def adopt(self, native: Any) -> None:
-        """Take over what else the native end can do."""
+        for name in ("send", "recv", "recv_into", "send_many", "recv_many"):
+            setattr(self, name, getattr(native, name, None))
 
 
-class _RingChannel(_NativeChannel):
-    """Two rings: many messages on their way, and many of one size sent or received by one call."""
-
-    native = "RingChannel"
-    send_many: Callable[[Data, int, int], None]
-    recv_many: Callable[[bytearray | memoryview, int, int], int]
-
-    def adopt(self, native: Any) -> None:
-        self.send_many, self.recv_many = native.send_many, native.recv_many
-
-
-futex = Backend(
-    "shm-futex",
-    channel=_NativeChannel,
-    waits=(BLOCK, SPIN_THEN_BLOCK),
-    receives=INTO,
-    missing=missing,
-    limit="echo-shm-futex",
-    look=("#0072B2", "v"),
-)
+waits = BLOCK, SPIN_THEN_BLOCK
+futex = Backend("shm-futex", None, _NativeChannel, None, waits, INTO, missing=missing, limit="echo-shm-futex")
+futex = replace(futex, look=("#0072B2", "v"))
 spin = replace(futex, name="shm-spin", waits=(SPIN,), limit="echo-shm-spin", look=("#000000", "o"))
-ring = replace(futex, name="shm-ring", channel=_RingChannel, waits=(SPIN_THEN_BLOCK, BLOCK), look=("#882255", "s"))
+ring = replace(futex, name="shm-ring", channel=variant(_NativeChannel, kind="RingChannel"), waits=waits[::-1])
+ring = replace(ring, look=("#882255", "s"))

@@ -5,7 +5,7 @@ from contextlib import ExitStack, suppress
 
 import posix_ipc
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long, variant
 from ipclab.backends.seqlock import START, SegmentStore
 from ipclab.backends.shm_mmap import MappedSegment
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
@@ -115,12 +115,7 @@ class _PosixChannel(Channel):
             self._take(slot.full, timeout_ns - SLICE_NS)
 
 
-class _PosixStore(SegmentStore):
-    """A POSIX shared-memory object with a versioned header."""
-
-    kind = PosixSegment
-
-
+_Store = variant(SegmentStore, kind=PosixSegment)
 backend = Backend(
-    "posix-shm", PosixSegment, _PosixChannel, _PosixStore, WAITS, INTO, limit="echo-shm-futex", look=("#56B4E9", "s")
+    "posix-shm", PosixSegment, _PosixChannel, _Store, WAITS, INTO, limit="echo-shm-futex", look=("#56B4E9", "s")
 )
