@@ -4,11 +4,11 @@ import os
 import select
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from time import monotonic_ns as clock
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
+from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long, variant
 from ipclab.backends.waiting import Peer
 from ipclab.errors import LabError
 from ipclab.spawn.proof import payload
@@ -23,45 +23,77 @@ class PeerError(LabError):
     """A peer does not do what the protocol asks."""
 
 
-class _Process:
-    """A peer and what it says, with a deadline for each answer."""
+class PeerChannel(Channel):
+    """The end of a channel that a peer holds; `command` starts it, and each of its answers has a deadline."""
 
-    def __init__(self, command: Sequence[str], held: ExitStack) -> None:
-        pipe = subprocess.PIPE
+    command: Sequence[str] = ()
+    longest = 0
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        folder, pipe = place.path("peer"), subprocess.PIPE
+        folder.mkdir(mode=0o700, exist_ok=True)
+        command = [*self.command, "serve" if create else "connect", str(folder)]
         try:
             self.child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0)
         except OSError as error:
             raise LabError(f"{command[0]} cannot be started", error.strerror or "", "name an executable") from error
-        held.callback(self._end)
-        os.set_blocking(self.child.stdin.fileno(), False)  # type: ignore[union-attr]
+        self.held.callback(self._end)
+        self.streams = [stream for stream in (self.child.stdin, self.child.stdout) if stream]
+        self.stdin, self.stdout = (stream.fileno() for stream in self.streams)
+        os.set_blocking(self.stdin, False)
         self.heard = b""
 
     def _end(self) -> None:
-        for stream in (self.child.stdin, self.child.stdout):
-            if stream:
-                with suppress(OSError):
-                    stream.close()
+        for stream in self.streams:
+            with suppress(OSError):
+                stream.close()
         try:
             self.child.wait(SLACK_NS / 1e9)  # its standard input has ended: so does it
         except subprocess.TimeoutExpired:
             self.child.kill()
             self.child.wait()
 
-    def ask(self, line: str, body: Data = b"", wait_ns: int = 0) -> tuple[bytes, int]:
-        """Say `line` and `body`; return the word and the number of the answer, due after `wait_ns` and slack."""
-        deadline = time.monotonic_ns() + wait_ns + SLACK_NS
-        stdin, view = self.child.stdin.fileno() if self.child.stdin else -1, memoryview(line.encode() + b"\n" + body)
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Wait until it is joined with the other one, and note the longest message that it says it takes."""
+        self.peer = peer
+        word, self.longest = self._answer("start", timeout_ns)
+        if word != READY:
+            raise PeerError("it does not say 'ready' first", repr(word))
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        if len(data) > min(self.capacity, self.longest):
+            raise too_long(len(data), min(self.capacity, self.longest))
+        self._ask(SENT, f"send {len(data)}", data, timeout_ns)
+
+    def recv(self, timeout_ns: int) -> bytes:
+        size, deadline = self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns), clock() + SLACK_NS
+        while len(self.heard) < size:
+            self._hear(deadline, f"it lies about its size: {size} bytes announced, {len(self.heard)} came")
+        data, self.heard = self.heard[:size], self.heard[size:]
+        return data
+
+    def _ask(self, wanted: bytes, line: str, body: Data, wait_ns: int) -> int:
+        """Say `line` and `body`; return the number of the answer, due after `wait_ns` and slack, which is `wanted`."""
+        deadline, view = clock() + wait_ns + SLACK_NS, memoryview(line.encode() + b"\n" + body)
         while view:
-            self._await(stdin, select.POLLOUT, deadline, f"it hangs: it does not read '{line}'")
+            self._await(self.stdin, select.POLLOUT, deadline, f"it hangs: it does not read '{line}'")
             try:
-                view = view[os.write(stdin, view) :]
+                view = view[os.write(self.stdin, view) :]
             except BrokenPipeError as error:
                 raise PeerError(f"it died at '{line}'", self._ending()) from error
-        return self.answer(line, wait_ns)
+        word, number = self._answer(line, wait_ns)
+        if word == LATE:
+            raise TimeoutError("the peer says that nothing came in time")
+        if word == GONE:
+            raise closed()
+        if word != wanted:
+            raise PeerError(f"it answers {word!r}", f"'{wanted.decode()}' was expected")
+        return number
 
-    def answer(self, asked: str, wait_ns: int = 0) -> tuple[bytes, int]:
+    def _answer(self, asked: str, wait_ns: int) -> tuple[bytes, int]:
         """Return the word and the number of the next line that it says in answer to `asked`."""
-        deadline = time.monotonic_ns() + wait_ns + SLACK_NS
+        deadline = clock() + wait_ns + SLACK_NS
         while b"\n" not in self.heard:
             if len(self.heard) > LINE:
                 raise PeerError(f"its answer to '{asked}' is no line", repr(self.heard[:LINE]))
@@ -72,18 +104,9 @@ class _Process:
             raise PeerError(f"its answer to '{asked}' has no number", repr(said))
         return word, int(number or 0)
 
-    def take(self, size: int) -> bytes:
-        """Return the `size` bytes that follow an answer's line."""
-        deadline = time.monotonic_ns() + SLACK_NS
-        while len(self.heard) < size:
-            self._hear(deadline, f"it lies about its size: {size} bytes announced, {len(self.heard)} came")
-        data, self.heard = self.heard[:size], self.heard[size:]
-        return data
-
     def _hear(self, deadline: int, late: str) -> None:
-        stdout = self.child.stdout.fileno() if self.child.stdout else -1
-        self._await(stdout, select.POLLIN, deadline, late)
-        said = os.read(stdout, 1 << 20)
+        self._await(self.stdout, select.POLLIN, deadline, late)
+        said = os.read(self.stdout, 1 << 20)
         if not said:
             raise PeerError("it died before it answered", self._ending())
         self.heard += said
@@ -92,7 +115,7 @@ class _Process:
     def _await(descriptor: int, event: int, deadline: int, late: str) -> None:
         poller = select.poll()
         poller.register(descriptor, event)
-        if not poller.poll(max(0, deadline - time.monotonic_ns()) / MS):
+        if not poller.poll(max(0, deadline - clock()) / MS):
             raise PeerError(late, f"{SLACK_NS / 1e9:g} s beyond what was asked have passed")
 
     def _ending(self) -> str:
@@ -101,51 +124,9 @@ class _Process:
         return "it closed its standard streams"
 
 
-class PeerChannel(Channel):
-    """The end of a channel that a peer holds; `command` starts it."""
-
-    command: Sequence[str] = ()
-    longest = 0
-
-    def __init__(self, place: Place, create: bool) -> None:
-        super().__init__(place, create)
-        folder = place.path("peer")
-        folder.mkdir(mode=0o700, exist_ok=True)
-        self.process = _Process([*self.command, "serve" if create else "connect", str(folder)], self.held)
-
-    def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until it is joined with the other one, and note the longest message that it says it takes."""
-        self.peer = peer
-        word, self.longest = self.process.answer("start", timeout_ns)
-        if word != READY:
-            raise PeerError("it does not say 'ready' first", repr(word))
-
-    def send(self, data: Data, timeout_ns: int) -> None:
-        if len(data) > min(self.capacity, self.longest):
-            raise too_long(len(data), min(self.capacity, self.longest))
-        self._expect(self.process.ask(f"send {len(data)}", data, timeout_ns)[0], SENT)
-
-    def recv(self, timeout_ns: int) -> bytes:
-        word, size = self.process.ask(f"recv {-(-timeout_ns // MS)}", wait_ns=timeout_ns)
-        self._expect(word, MESSAGE)
-        return self.process.take(size)
-
-    def _expect(self, word: bytes, wanted: bytes) -> None:
-        if word == LATE:
-            raise TimeoutError("the peer says that nothing came in time")
-        if word == GONE:
-            raise closed()
-        if word != wanted:
-            raise PeerError(f"it answers {word!r}", f"'{wanted.decode()}' was expected")
-
-
 def peer(name: str, *command: str) -> Backend:
     """Return a backend whose channel is held by two processes of `command`, for an entry point of one's own."""
-    return Backend(name, channel=_kind(command))
-
-
-def _kind(command: Sequence[str]) -> type[PeerChannel]:
-    return type("_Peer", (PeerChannel,), {"command": command})
+    return Backend(name, channel=variant(PeerChannel, command=command))
 
 
 SHORT_NS, LONG_NS, BURST, SMALL = 50 * MS, 1000 * MS, 8, 100
@@ -156,7 +137,7 @@ def faults(command: Sequence[str]) -> Iterator[str]:
     """Yield a line for each thing that the peer `command` does wrong: two of it are started for each check."""
     for check in (_lengths, _order, _deadline, _dead):
         with tempfile.TemporaryDirectory(prefix="ipclab-peer-") as folder, ExitStack() as held:
-            place, kind = Place("peer-0", folder, 1 << 30), _kind(command)
+            place, kind = Place("peer-0", folder, 1 << 30), variant(PeerChannel, command=command)
             try:
                 ends = [held.enter_context(closing(kind(place, create))) for create in (True, False)]
                 for end in ends:
@@ -208,16 +189,16 @@ def _order(one: PeerChannel, other: PeerChannel) -> None:
 
 
 def _deadline(one: PeerChannel, other: PeerChannel) -> None:
-    begun = time.monotonic_ns()
+    begun = clock()
     with suppress(TimeoutError):
         other.recv(SHORT_NS)
         raise PeerError("it receives what nobody sent", "answer 'late' when nothing came in time")
-    if time.monotonic_ns() - begun < SHORT_NS // 2:
+    if clock() - begun < SHORT_NS // 2:
         raise PeerError("it answers 'late' before the time has passed", "wait as long as is asked")
 
 
 def _dead(one: PeerChannel, other: PeerChannel) -> None:
-    one.process.child.kill()
+    one.child.kill()
     with suppress(BrokenPipeError):
         other.recv(LONG_NS)
         raise PeerError("it receives from a dead peer", "answer 'gone' when the other process has ended")
