@@ -7,6 +7,7 @@ its root is the session's folder, given through a descriptor, as the paths of it
 import ctypes
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,7 +30,7 @@ class _IceoryxChannel(Channel):
         iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
         super().__init__(place, create)
         if create:
-            self.held.callback(self._remove_counters)
+            self.held.callback(lambda: [path.unlink(missing_ok=True) for path in self._counters()])
         self.root = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.held.callback(os.close, self.root)
         self.node = self._node()
@@ -60,10 +61,6 @@ class _IceoryxChannel(Channel):
     def _counters(self) -> list[Path]:
         """Return the files that iceoryx2 keeps beyond the last node's end."""
         return list(SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"))
-
-    def _remove_counters(self) -> None:
-        for path in self._counters():
-            path.unlink(missing_ok=True)
 
     def _data(self, tag: str) -> Any:
         found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
@@ -167,13 +164,5 @@ class _IceoryxStream(_IceoryxChannel):
         return self._copied()
 
 
-backend = Backend(
-    "iceoryx2",
-    channel=_IceoryxChannel,
-    stream=_IceoryxStream,
-    waits=WAITS,
-    receives=VIEW,
-    missing=needs("iceoryx2", iceoryx2),
-    limit="echo-shm-futex",
-    look=("#009E73", "P"),
-)
+backend = Backend("iceoryx2", None, _IceoryxChannel, None, WAITS, VIEW, _IceoryxStream, needs("iceoryx2", iceoryx2))
+backend = replace(backend, limit="echo-shm-futex", look=("#009E73", "P"))

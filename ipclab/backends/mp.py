@@ -17,26 +17,25 @@ from multiprocessing.connection import Connection, answer_challenge, deliver_cha
 from multiprocessing.queues import Queue
 from typing import Any, cast
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, Segment, closed, too_long, variant
+from ipclab.backends.interface import Backend, Data, Place, Segment, closed, too_long, variant
 from ipclab.backends.seqlock import SegmentStore
-from ipclab.backends.sockets import Deadline, UnixSocket
-from ipclab.backends.stream import Pipes
+from ipclab.backends.sockets import Deadline, UnixEnd
+from ipclab.backends.stream import PipesEnd
 from ipclab.backends.waiting import BLOCK, Peer, wait
 
 KEY_BYTES = 16
 
 
-class _PipeChannel(Channel):
+class _PipeChannel(UnixEnd):
     """A `Connection`, authenticated with a key of the launch as `Listener` and `Client` do it."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.meeting = UnixSocket(place, create, self.held)
         self.address = {"key": secrets.token_hex(KEY_BYTES)} if create else {}
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Take the connection and prove the key both ways."""
-        self.link: Connection = self.held.enter_context(Connection(self.meeting.join(timeout_ns)))
+        self.link: Connection = self.held.enter_context(Connection(self.join(timeout_ns)))
         self.limit = Deadline(self.link.fileno())  # it blocks in the kernel, as it does without one
         proofs = [deliver_challenge, answer_challenge]
         for prove in proofs if self.create else proofs[::-1]:
@@ -82,23 +81,19 @@ def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[byt
     return cast("Queue[bytes]", made)
 
 
-class _QueueChannel(Channel):
+class _QueueChannel(PipesEnd):
     """A queue each way."""
 
     fed = False
 
-    def __init__(self, place: Place, create: bool) -> None:
-        super().__init__(place, create)
-        self.pipes = Pipes(place, create, self.held)
-
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Make both queues once the other end has opened its pipes."""
-        writing = self.pipes.open_writing(timeout_ns, peer)
+        writing = self.open_writing(timeout_ns, peer)
         self.outgoing = _queue(self.place, None, writing)
-        self.incoming = _queue(self.place, os.dup(self.pipes.reading), None)
+        self.incoming = _queue(self.place, os.dup(self.inward), None)
         self.held.callback(self._end)
         self.poller = select.poll()
-        self.poller.register(self.pipes.reading, select.POLLIN)
+        self.poller.register(self.inward, select.POLLIN)
 
     def send(self, data: Data, timeout_ns: int) -> None:
         """Put `data`: the feeder thread pickles and writes it."""

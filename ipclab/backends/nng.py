@@ -55,9 +55,5 @@ class _PairChannel(Channel):
 
 
 backend = Backend(
-    "nng-ipc",
-    channel=_PairChannel,
-    missing=needs("pynng", pynng),
-    limit="echo-unix",
-    look=("#E69F00", "X"),
+    "nng-ipc", channel=_PairChannel, missing=needs("pynng", pynng), limit="echo-unix", look=("#E69F00", "X")
 )

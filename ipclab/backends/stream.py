@@ -4,11 +4,12 @@ import fcntl
 import os
 import select
 import struct
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long, variant
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, there, wait
 from ipclab.errors import LabError
 
@@ -110,17 +111,18 @@ class StreamChannel(Channel):
         self.filled = left
 
 
-class Pipes:
-    """The two named pipes of a launch: `request` is read by the end that made them, `answer` by the other."""
+class PipesEnd(Channel):
+    """An end with a launch's two named pipes: `request` is read by the end that made them, `answer` by the other."""
 
-    def __init__(self, place: Place, create: bool, held: ExitStack) -> None:
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
         paths = [place.path("request"), place.path("answer")]
         for path in paths if create else []:
             os.mkfifo(path, 0o600)
-            held.callback(path.unlink, missing_ok=True)
+            self.held.callback(path.unlink, missing_ok=True)
         inward, self.outward = paths if create else paths[::-1]
-        self.reading = os.open(inward, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        held.callback(os.close, self.reading)
+        self.inward = os.open(inward, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        self.held.callback(os.close, self.inward)
 
     def open_writing(self, timeout_ns: int, peer: Peer) -> int:
         """Open the other one, which the kernel allows once its reader is there (fifo(7))."""
@@ -135,30 +137,22 @@ class Pipes:
         return opened[0]
 
 
-class _PipeChannel(StreamChannel):
-    """A pipe each way."""
+class _PipeChannel(PipesEnd, StreamChannel):
+    """A pipe each way; a `wide` one holds as much as the kernel lets anybody ask for (pipe(7), pipe-max-size)."""
 
-    def __init__(self, place: Place, create: bool) -> None:
-        super().__init__(place, create)
-        self.pipes = Pipes(place, create, self.held)
+    wide: ClassVar = False
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        writing = self.pipes.open_writing(timeout_ns, peer)
+        writing = self.open_writing(timeout_ns, peer)
         self.held.callback(os.close, writing)
-        self.adopt(self.pipes.reading, writing)
-
-
-class _WidePipeChannel(_PipeChannel):
-    """A pipe each way that holds as much as the kernel lets anybody ask for (pipe(7), pipe-max-size)."""
-
-    def accept(self, peer: Peer, timeout_ns: int) -> None:
-        super().accept(peer, timeout_ns)
+        self.adopt(self.inward, writing)
         try:
-            fcntl.fcntl(self.writing, fcntl.F_SETPIPE_SZ, int(WIDEST.read_text()))
+            if self.wide:
+                fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, int(WIDEST.read_text()))
         except PermissionError as error:
             full = "this user's pipes would take more than fs.pipe-user-pages-soft"
             raise LabError("no room for a wide pipe", full, "raise it (sysctl)") from error
 
 
 pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="echo-pipe", look=("#CC79A7", "o"))
-fifo = replace(pipe, name="fifo", channel=_WidePipeChannel, look=("#CC79A7", "v"))
+fifo = replace(pipe, name="fifo", channel=variant(_PipeChannel, wide=True), look=("#CC79A7", "v"))

@@ -34,14 +34,12 @@ class _ZenohChannel(Channel):
 
     def _config(self, create: bool) -> Any:
         config, here = zenoh.Config(), f"unixsock-stream/{self.path}"
-        settings = {
-            "mode": "peer",
-            **{"scouting/multicast/enabled": False, "scouting/gossip/enabled": False},
-            "transport/shared_memory/enabled": False,  # what a killed end leaves of it has no name of ours
-            **{"listen/endpoints": [here] if create else [], "connect/endpoints": [] if create else [here]},
-        }
-        for name, value in settings.items():
-            config.insert_json5(name, json.dumps(value))
+        config.insert_json5("mode", '"peer"')
+        # Shared memory is off since what a killed end leaves of it has no name of ours.
+        for off in ("scouting/multicast", "scouting/gossip", "transport/shared_memory"):
+            config.insert_json5(f"{off}/enabled", "false")
+        for way, ours in (("listen", create), ("connect", not create)):
+            config.insert_json5(f"{way}/endpoints", json.dumps([here] if ours else []))
         return config
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
@@ -62,9 +60,5 @@ class _ZenohChannel(Channel):
 
 
 backend = Backend(
-    "zenoh",
-    channel=_ZenohChannel,
-    missing=needs("eclipse-zenoh", zenoh),
-    limit="echo-unix",
-    look=("#56B4E9", "P"),
+    "zenoh", channel=_ZenohChannel, missing=needs("eclipse-zenoh", zenoh), limit="echo-unix", look=("#56B4E9", "P")
 )
