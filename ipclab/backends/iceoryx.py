@@ -8,7 +8,6 @@ import ctypes
 import os
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, needs, optional, too_long
@@ -29,8 +28,6 @@ class _IceoryxChannel(Channel):
     def __init__(self, place: Place, create: bool) -> None:
         iceoryx2.set_log_level(iceoryx2.LogLevel.Fatal)  # what goes wrong is raised
         super().__init__(place, create)
-        if create:
-            self.held.callback(lambda: [path.unlink(missing_ok=True) for path in self._counters()])
         self.root = os.open(place.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.held.callback(os.close, self.root)
         self.node = self._node()
@@ -54,13 +51,11 @@ class _IceoryxChannel(Channel):
         config.global_cfg.node.cleanup_dead_nodes_on_destruction = False
         builder = iceoryx2.NodeBuilder.new().config(config)
         node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(iceoryx2.ServiceType.Ipc)
-        for path in self._counters():
+        for path in SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"):  # which it keeps beyond the last node
             path.chmod(0o600)  # iceoryx2 makes it writable by all itself, whatever the umask is
+            if self.create:
+                self.held.callback(path.unlink, missing_ok=True)
         return node
-
-    def _counters(self) -> list[Path]:
-        """Return the files that iceoryx2 keeps beyond the last node's end."""
-        return list(SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"))
 
     def _data(self, tag: str) -> Any:
         found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
