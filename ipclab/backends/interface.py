@@ -2,6 +2,8 @@
 
 import hashlib
 import importlib
+import mmap
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -13,19 +15,37 @@ from ipclab.spawn.owned import FILE, own
 
 
 class Segment:
-    """A named region of memory that two processes share; `__init__` makes it (`create`) or finds it, and maps it."""
+    """A named region of memory that two processes share: an object of the kernel's, which is its owner's only."""
 
     buffer: memoryview
 
     def __init__(self, name: str, size: int, create: bool) -> None:
-        """Map `size` bytes of a region that is its owner's only.
+        """Make the region (`create`) or find it, and map `size` bytes of it.
 
         Raises `FileExistsError` or `FileNotFoundError`; a full /dev/shm is an `OSError` here, no SIGBUS later.
         """
+        self.name = name
+        descriptor = self.open(create)
+        try:
+            if create:
+                os.posix_fallocate(descriptor, 0, size)
+            self.map = mmap.mmap(descriptor, size)
+        except OSError:
+            if create:
+                self.unlink()
+            raise
+        finally:
+            os.close(descriptor)
+        self.buffer = memoryview(self.map)
+
+    def open(self, create: bool) -> int:
+        """Return the descriptor of the object, which is made with mode 0600."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Unmap; closing twice does nothing."""
+        self.buffer.release()
+        self.map.close()
 
     def unlink(self) -> None:
         """Remove the name; removing twice does nothing."""

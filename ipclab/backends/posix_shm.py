@@ -5,16 +5,15 @@ from contextlib import ExitStack, suppress
 
 import posix_ipc
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long, variant
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, Segment, too_long, variant
 from ipclab.backends.seqlock import START, SegmentStore
-from ipclab.backends.shm_mmap import MappedSegment
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
 
 LENGTH = 4  # bytes of a message's length
 SLICE_SECONDS = SLICE_NS / 1e9
 
 
-class PosixSegment(MappedSegment):
+class PosixSegment(Segment):
     """A POSIX shared-memory object and its mapping."""
 
     def open(self, create: bool) -> int:

@@ -154,11 +154,21 @@ class Survivor:
     def __init__(self, worker: Worker, how: Plan, way: Way) -> None:
         self.worker, self.how, self.way = worker, how, way
         self.seen: Numbers = []
+        self.sent, self.until = 0, 0
         self.end = way.ends[0]
 
     def receive(self, timeout_ns: int) -> None:
         """Receive the next message."""
         self.seen.append(number_of(self.way.recv(timeout_ns), self.how.size))
+
+    def send(self) -> None:
+        """Hand the next message over; at `until` the time is over in which a kill shows, or the others are done."""
+        left_ns, data = self.until - clock(), message(self.sent, self.how.size)
+        if left_ns <= 0:
+            raise TimeoutError if self.how.kills else StopIteration
+        self.way.offer(data, left_ns) if self.how.kills else self.way.tell(data)
+        self.sent += 1
+        time.sleep(PACE)
 
     def face(self, attempt: Callable[[], None]) -> tuple[str, int]:
         """Go on by `attempt` until the fault shows by the mechanism alone; return how, and the clock (ns) then."""
@@ -199,21 +209,12 @@ def _beside_writing(one: Survivor) -> None:
 
 
 def _beside_reading(one: Survivor) -> None:
-    sent, until = 0, clock() + one.how.deadline_ns + SLACK_NS
-
-    def send() -> None:
-        nonlocal sent
-        if (left_ns := until - clock()) <= 0:
-            raise TimeoutError
-        one.way.offer(message(sent, one.how.size), left_ns)
-        sent += 1
-        time.sleep(PACE)
-
-    kind, at = one.face(send)
+    one.until = clock() + one.how.deadline_ns + SLACK_NS
+    kind, at = one.face(one.send)
     told = one.worker.meet()[FIRST]
-    one.account(sent, [*range(told["done"])])
-    until = clock() + WATCH_NS
-    one.watch(send, kind, at - told["at"])
+    one.account(one.sent, [*range(told["done"])])
+    one.until = clock() + WATCH_NS
+    one.watch(one.send, kind, at - told["at"])
 
 
 def _beside_stopped(one: Survivor) -> None:
@@ -230,31 +231,23 @@ def _beside_stopped(one: Survivor) -> None:
             one.receive(WAIT_NS)
     if one.seen[-1:] != [LAST]:
         one.way.close()  # no more of it can be understood: let the sender know
-    _settle(one, kind, at, PRODUCER, lambda done: (done, [number for number in one.seen if number != LAST]))
-
-
-def _settle(one: Survivor, kind: str, at: int, hit: str, told: Callable[[int], tuple[int, Numbers]]) -> None:
-    one.worker.meet()  # with the victim: nothing is closed under it
-    about = one.worker.meet()[hit]
-    keep(one.worker, NOTICED, np.array([at - about["at"]]))
-    one.account(*told(about["done"]))
+    one.account(_settled(one, at, PRODUCER), [number for number in one.seen if number != LAST])
 
 
 def _beside_held_up(one: Survivor) -> None:
     """Send to both consumers at a steady pace for as long as one is stopped or slow, and then the last message."""
-    sent, until = 0, clock() + one.how.lasts_ns + 2 * SLACK_NS
-
-    def send() -> None:
-        nonlocal sent
-        if clock() > until:
-            raise StopIteration
-        one.way.tell(message(sent, one.how.size))
-        sent += 1
-        time.sleep(PACE)
-
-    kind, at = one.face(send)
+    one.until = clock() + one.how.lasts_ns + 2 * SLACK_NS
+    _, at = one.face(one.send)
     one.way.tell(message(LAST, one.how.size))
-    _settle(one, kind, at, FIRST, lambda done: (sent, [*range(done)]))
+    one.account(one.sent, [*range(_settled(one, at, FIRST))])
+
+
+def _settled(one: Survivor, noticed_at: int, hit: str) -> int:
+    """Keep when the fault was noticed, with all others done; return how many messages `hit` was done with."""
+    one.worker.meet()  # with the victim: nothing is closed under it
+    told = one.worker.meet()[hit]
+    keep(one.worker, NOTICED, np.array([noticed_at - told["at"]]))
+    return int(told["done"])
 
 
 def _other(one: Survivor) -> None:

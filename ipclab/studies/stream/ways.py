@@ -83,25 +83,21 @@ def _opened(worker: Worker, kind: Any, places: Sequence[Place], consumers: int) 
         worker.meet()
         begun = clock()
         if producer and number < len(ends):
-            _accept(ends[number], met[consumer_role(number)])
+            end, other = ends[number], met[consumer_role(number)]
         elif worker.role == consumer_role(number):
-            place = number % len(places)
-            ends = [kind(places[place], False)]
-            ends[0].address = met[PRODUCER]["addresses"][place]
-            _accept(ends[0], met[PRODUCER])
+            place, other = number % len(places), met[PRODUCER]
+            ends = [end := kind(places[place], False)]
+            end.address = other["addresses"][place]
         else:
             continue
+        if isinstance(end, Channel):
+            end.accept(Peer(**other["peer"]), WAIT_NS)
         spent += clock() - begun
     if issubclass(kind, Store):
         begun = clock()
         ends[0].accept(WAIT_NS)
         spent += clock() - begun
     return ends, spent
-
-
-def _accept(end: End, other: dict[str, Any]) -> None:
-    if isinstance(end, Channel):
-        end.accept(Peer(**other["peer"]), WAIT_NS)
 
 
 def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
