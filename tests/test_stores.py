@@ -1,5 +1,7 @@
 """What every registered backend with a store must do, on real ranks: add a backend, and it is tested here."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +16,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
-from tests.commands import ROOT
+from tests.commands import ROOT, environment
 from tests.rank_targets import SIZES
 from tests.test_documents import blocks
 from tests.test_ranks import MISSING, another, roles
@@ -51,6 +53,17 @@ def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
         assert reader.get("late") == ("TimeoutError" if late else None)
     assert [each["left"] for each in (writer, *readers)] == [[], [], []]
     assert set(writer["modes"]) <= {"0o0"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_the_benchmark_of_torn_reads_reads_each_kind_of_store(tmp_path: Path) -> None:
+    command = [sys.executable, "benchmarks/torn_reads.py", "300", "10", "lmdb", "mpi-window"]
+    done = subprocess.run(command, cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [line.partition(" reads")[0] for line in done.stdout.splitlines()] == [
+        "lmdb: 0 torn of 300", "mpi-window: 0 torn of 300"
+    ]  # fmt: skip
 
 
 def test_stores_say_what_they_are() -> None:

@@ -5,7 +5,6 @@ import signal
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import posix_ipc
@@ -74,10 +73,6 @@ class _PosixChannel(_QueueChannel):
         return bytes(data)
 
 
-def _look(number: int, frame: FrameType | None) -> None:
-    """Do nothing: the system call that the signal came into has ended."""
-
-
 class _SystemVChannel(_QueueChannel):
     """Queues by key.
 
@@ -90,7 +85,7 @@ class _SystemVChannel(_QueueChannel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         _SystemVChannel.users += 1
-        signal.signal(signal.SIGALRM, _look)
+        signal.signal(signal.SIGALRM, lambda number, frame: None)  # the system call that it came into has ended
         signal.setitimer(signal.ITIMER_REAL, SLICE_NS / 1e9, SLICE_NS / 1e9)
         self.held.callback(self._stop)
 

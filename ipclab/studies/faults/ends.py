@@ -52,11 +52,6 @@ class Plan:
         return self.fault.startswith("killed")
 
     @property
-    def consumers(self) -> int:
-        """Return how many consumers there are."""
-        return 2 if self.fault in BESIDE else 1
-
-    @property
     def lasts_ns(self) -> int:
         """Return for how long a peer is stopped or slow."""
         return round((SLOWNESS if self.fault == "slow-reading" else STOP) * self.deadline_ns)
@@ -67,7 +62,8 @@ class Plan:
 
     def joined(self, worker: Worker, part: str = "") -> Way:
         """Return the worker's end of a stream; a part beside the first has one consumer."""
-        return join(worker, self.backend, self.size, 1 if part else self.consumers, EACH, part)
+        consumers = 2 if self.fault in BESIDE and not part else 1
+        return join(worker, self.backend, self.size, consumers, EACH, part)
 
 
 def run(worker: Worker, **plan: Any) -> None:

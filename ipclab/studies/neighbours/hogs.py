@@ -93,9 +93,7 @@ def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Itera
 
     Each is at work before the block begins. Files are made in `folder`. Raises `IdleHogError` when one does not start.
     """
-    done = memoryview(mmap.mmap(-1, mmap.PAGESIZE * max(1, len(cpus)))).cast("q")
-    step = mmap.PAGESIZE // 8
-    parts = [done[step * place : step * place + 1] for place in range(len(cpus))]
+    parts = [memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q") for _ in cpus]
     hogs: list[int] = []
     try:
         for cpu, part in zip(cpus, parts, strict=True):
