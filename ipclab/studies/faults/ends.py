@@ -17,7 +17,7 @@ from ipclab.backends.interface import Channel
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, left, message, number_of, outcome, shares
-from ipclab.studies.faults.victim import DONE, LATEST, OVER, READY, WRONG, Victim
+from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
 from ipclab.studies.stream.ways import EACH, PRODUCER, WAIT_NS, Way, consumer_role, join
 
 FIRST, SECOND = consumer_role(0), consumer_role(1)
@@ -85,14 +85,14 @@ def run(worker: Worker, **plan: Any) -> None:
 
 def _plant(worker: Worker, how: Plan) -> None:
     """Kill the victim, stop it for a while or leave it slow; say when that was and how many messages it has done."""
-    victim = Victim(partial(_work, worker, how), how.chance(worker))
+    victim, chance = Forked(partial(_work, worker, how)), how.chance(worker)
     if how.kills:
-        at = victim.hit(signal.SIGKILL)
+        at = victim.hit(signal.SIGKILL, chance)
     elif how.fault == "slow-reading":
         at = clock()
         time.sleep(how.lasts_ns / 1e9)
     else:
-        at = victim.hit(signal.SIGSTOP, how.lasts_ns)
+        at = victim.hit(signal.SIGSTOP, chance, how.lasts_ns)
     victim.end()
     if not how.kills:
         worker.outcome.counters[VICTIM] = {"failed": float(victim.tally[WRONG])}

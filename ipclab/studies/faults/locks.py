@@ -17,7 +17,7 @@ from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
 from ipclab.studies.faults.seen import HALF, OLD, WELL, left, message, number_of, outcome, shares
-from ipclab.studies.faults.victim import READY, Victim
+from ipclab.studies.forked import READY, Forked
 from ipclab.studies.stream.ways import PRODUCER, WAIT_NS
 
 
@@ -37,8 +37,8 @@ def run(worker: Worker, **plan: Any) -> None:
 
 
 def _inherit(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
-    victim = Victim(partial(_hold, worker, how, kind, place), how.chance(worker))
-    at = victim.hit(signal.SIGKILL)
+    victim = Forked(partial(_hold, worker, how, kind, place))
+    at = victim.hit(signal.SIGKILL, how.chance(worker))
     victim.end()
     worker.meet(at=at)
     worker.meet()

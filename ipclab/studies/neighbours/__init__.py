@@ -23,8 +23,9 @@ from ipclab.machine.placement import placements
 from ipclab.machine.storage import mount_of
 from ipclab.paths import existing
 from ipclab.spawn.proof import check
+from ipclab.studies.forked import Forked
 from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
-from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES
+from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES, PRIORITY
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 
 SIZES = (100,)
@@ -132,14 +133,14 @@ def _topology() -> Topology:
 @cache
 def _fifo_permitted() -> bool:
     """Tell whether a process of ours may have a real-time class, asked of a child, which does nothing else."""
-    child = os.fork()
-    if child == 0:
-        try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-            os._exit(0)
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def ask(tally: memoryview) -> None:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        tally[0] = 1
+
+    child = Forked(ask)
+    child.end()
+    return bool(child.tally[0])
 
 
 def _no_room(neighbour: str, scratch: Path) -> str | None:

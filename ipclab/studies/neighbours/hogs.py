@@ -4,24 +4,22 @@ A hog is a child of the measuring process, dies with it, and counts in memory th
 first and the last sample is read there, not assumed.
 """
 
-import mmap
 import os
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.spawn.zygote import die_with_parent
+from ipclab.studies.forked import START_SECONDS, Forked
 
 BLOCK_BYTES, COPIED_BYTES = 4 << 20, 64 << 20  # copied in one step; from one buffer to another of this size
 PAGES_BYTES, FILE_BYTES = 256 << 10, 64 << 20  # written in one step, and where it begins again
 SLEEPERS = 8
 LOOPS = 500
-START_SECONDS = 10.0
 FIFO = "sched-fifo"
 PRIORITY = 1  # of all real-time ones the lowest: above every other process, below the kernel's own
 Counter = memoryview
@@ -60,13 +58,14 @@ def _writeback(done: Counter, folder: str) -> None:
 def _wakes(done: Counter, folder: str) -> None:
     """Wake several sleepers at once, again and again; each wakes its waker."""
     call, back = (os.eventfd(0, os.EFD_SEMAPHORE) for _ in range(2))
-    parent = os.getpid()
+
+    def sleep(tally: Counter) -> None:
+        while True:
+            os.eventfd_read(call)
+            os.eventfd_write(back, 1)
+
     for _ in range(SLEEPERS):
-        if os.fork() == 0:
-            die_with_parent(parent)
-            while True:
-                os.eventfd_read(call)
-                os.eventfd_write(back, 1)
+        Forked(sleep)
     while True:
         os.eventfd_write(call, SLEEPERS)
         for _ in range(SLEEPERS):
@@ -93,36 +92,26 @@ def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Itera
 
     Each is at work before the block begins. Files are made in `folder`. Raises `IdleHogError` when one does not start.
     """
-    parts = [memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q") for _ in cpus]
-    hogs: list[int] = []
+    hogs: list[Forked] = []
     try:
-        for cpu, part in zip(cpus, parts, strict=True):
-            hogs.append(_start(kind, cpu, isolation, folder, part))
+        for cpu in cpus:
+            hogs.append(Forked(partial(_work, kind, cpu, isolation, folder)))
         deadline = time.monotonic() + START_SECONDS
-        while not all(part[0] for part in parts):
-            ended = any(os.waitid(os.P_PID, hog, os.WEXITED | os.WNOHANG | os.WNOWAIT) for hog in hogs)
+        while not all(hog.tally[0] for hog in hogs):
+            ended = any(os.waitid(os.P_PID, hog.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) for hog in hogs)
             if ended or time.monotonic() > deadline:
                 raise IdleHogError(f"neighbour {kind} did not start", "it ended" if ended else "it did nothing")
             time.sleep(0.001)
-        yield lambda: [part[0] for part in parts]
+        yield lambda: [hog.tally[0] for hog in hogs]
     finally:
         for hog in hogs:
-            with suppress(ProcessLookupError):
-                os.kill(hog, signal.SIGKILL)
-            os.waitpid(hog, 0)
+            hog.end(kill=True)
 
 
-def _start(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> int:
-    parent = os.getpid()
-    if hog := os.fork():
-        return hog
-    try:
-        die_with_parent(parent)
-        os.sched_setaffinity(0, {cpu})
-        take_class(isolation, hog=True)
-        KINDS[kind](done, folder)
-    finally:
-        os._exit(1)
+def _work(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> None:
+    os.sched_setaffinity(0, {cpu})
+    take_class(isolation, hog=True)
+    KINDS[kind](done, folder)
 
 
 def check_busy(kind: str, before: Sequence[int], after: Sequence[int]) -> int:
