@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from ipclab.backends import seqlock
 from ipclab.backends.interface import Data, Place, Store
@@ -98,7 +99,7 @@ def conform(worker: RankWorker, backend: str, late: bool) -> None:
     worker.outcome.facts["left"] = left_of(worker.prefix, worker.folder, before)
 
 
-class Unlocked(seqlock.SeqlockBuffer):
+class Unlocked(seqlock.SeqlockStore):
     """The published layout: length and version, no lock; a reader takes what is there."""
 
     def write(self, data: Data, timeout_ns: int = 0) -> None:
@@ -116,12 +117,8 @@ class Unlocked(seqlock.SeqlockBuffer):
 
 def unlocked(worker: RankWorker, **levels: Any) -> None:
     """Be an end of the study whose shared memory has no lock."""
-    before = seqlock.SeqlockBuffer
-    vars(seqlock)["SeqlockBuffer"] = Unlocked
-    try:
+    with mock.patch.multiple(seqlock.SeqlockStore, write=Unlocked.write, read=Unlocked.read):
         ends.run(worker, **levels)
-    finally:
-        vars(seqlock)["SeqlockBuffer"] = before
 
 
 def small_map(worker: RankWorker, **levels: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend, Place
-from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockBuffer
+from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockStore
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_launcher import RankBench
 from ipclab.spawn.proof import digest, payload
@@ -81,9 +81,15 @@ def test_a_message_without_a_reader_is_given_up_at_its_deadline(tmp_path: Path) 
         store.write(b"message", 20_000_000)
 
 
+def behind(memory: memoryview, checked: bool | None = None) -> SeqlockStore:
+    store = SeqlockStore(Place("ipclab-test", "", 64), True)
+    store.use(memory, checked)
+    return store
+
+
 def test_nothing_half_written_is_read() -> None:
     memory = memoryview(bytearray(START + 64))
-    writer, reader = SeqlockBuffer(memory), SeqlockBuffer(memory)
+    writer, reader = behind(memory), behind(memory)
     with pytest.raises(TimeoutError):
         reader.read(0, 1)  # nothing yet
     writer.write(b"first")
@@ -100,7 +106,7 @@ def test_nothing_half_written_is_read() -> None:
 
 def test_where_the_processor_reorders_a_checksum_decides() -> None:
     memory = memoryview(bytearray(START + 64))
-    writer, reader = SeqlockBuffer(memory, True), SeqlockBuffer(memory, True)
+    writer, reader = behind(memory, True), behind(memory, True)
     writer.write(b"content")
     assert reader.read(0, 1) == (1, b"content")
     memory[START] ^= 1  # as if the sequence had overtaken the content

@@ -97,7 +97,7 @@ class _MpiWindowStore(SeqlockStore):
         memory, _ = window.Shared_query(0)
         self.use(memoryview(memory))
         if self.create:
-            self.content.buffer[:START] = bytes(START)
+            self.buffer[:START] = bytes(START)
         self.place.comm.Barrier()
 
 

@@ -8,7 +8,6 @@ stores or loads (x86 does not), the header has a checksum of the content too, an
 import os
 import platform
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic_ns as clock
 from typing import ClassVar
@@ -22,15 +21,20 @@ START = 128
 ORDERED = ("x86_64", "amd64", "i686", "i386")  # processors that keep the order of stores and of loads
 
 
-class SeqlockBuffer:
-    """The header and the content in `buffer`; `checked` puts the checksum in, for processors that reorder."""
+class SeqlockStore(Store):
+    """A store in memory behind that header."""
 
-    def __init__(self, buffer: memoryview, checked: bool | None = None) -> None:
-        """Use `buffer`, which is zero before the first write."""
-        self.buffer = buffer.cast("B") if buffer.format != "B" else buffer
+    def use(self, memory: memoryview, checked: bool | None = None) -> None:
+        """Read and write `memory` from now on, zero before the first write; `checked` puts the checksum in.
+
+        That is for processors that reorder, and decided by the one that this is where it is not given.
+        """
+        self.buffer = memory.cast("B") if memory.format != "B" else memory
         self.words = self.buffer[: 8 * 3].cast("Q")
         self.capacity = len(self.buffer) - START
         self.checked = platform.machine().lower() not in ORDERED if checked is None else checked
+        self.held.callback(self.buffer.release)
+        self.held.callback(self.words.release)
 
     def write(self, data: Data, timeout_ns: int = 0) -> None:
         """Replace the content, without waiting; raises `ValueError` when it is longer than there is room."""
@@ -59,23 +63,6 @@ class SeqlockBuffer:
             if now >= end:
                 raise TimeoutError(f"no whole content above version {after} came in time")
             os.sched_yield()
-
-    def close(self) -> None:
-        self.words.release()
-        self.buffer.release()
-
-
-class SeqlockStore(Store):
-    """A store in memory behind that header; its methods are the buffer's."""
-
-    read: Callable[[int, int], tuple[int, bytes]]
-    write: Callable[[Data, int], None]
-
-    def use(self, memory: memoryview) -> None:
-        """Read and write `memory` from now on."""
-        self.content = SeqlockBuffer(memory)
-        self.held.callback(self.content.close)
-        self.read, self.write = self.content.read, self.content.write
 
 
 class SegmentStore(SeqlockStore):

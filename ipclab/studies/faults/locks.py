@@ -62,8 +62,8 @@ def _hold(worker: Worker, how: Plan, kind: type[Store], place: Place, tally: mem
         begun.put(KEY, message(1, how.size))
         begun.put(VERSION, (2).to_bytes(8, "little"))
     elif isinstance(store, SegmentStore):
-        store.content.words[SEQUENCE] += 1
-        store.content.buffer[START : START + how.size // 2] = message(1, how.size)[: how.size // 2]
+        store.words[SEQUENCE] += 1
+        store.buffer[START : START + how.size // 2] = message(1, how.size)[: how.size // 2]
     tally[READY] = 1
     while True:
         time.sleep(1)
