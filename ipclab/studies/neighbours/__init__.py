@@ -41,10 +41,8 @@ FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
 FOLDER = "neighbours"
 HERE = "ipclab.studies.neighbours.ends"
-NO_CPU = "it needs a CPU that neither end is on; this process may use {count}"
 NO_DISK = "the folder for files is in memory, which is never written back; name one on a disk: --scratch DIR"
 NO_ROOM = "{what} has {free:,} bytes free and {need:,} are needed"
-NO_FIFO = "SCHED_FIFO is not permitted; run as root, or raise the limit of real-time priorities: ulimit -r 1"
 
 
 class NeighboursStudy(Study):
@@ -79,9 +77,9 @@ class NeighboursStudy(Study):
     def missing(self, point: Point, scratch: Path) -> str | None:
         name = str(point.levels["neighbour"])
         if name != QUIET and not hog_cpus(name, point.placement):
-            return NO_CPU.format(count=len(os.sched_getaffinity(0)))
+            return f"it needs a CPU that neither end is on; this process may use {len(os.sched_getaffinity(0))}"
         if point.levels["isolation"] == FIFO and not _fifo_permitted():
-            return NO_FIFO
+            return "SCHED_FIFO is not permitted; run as root, or raise the limit of real-time priorities: ulimit -r 1"
         return _no_room(name, scratch) or registry.backend(point.backend).refuses(point.size_bytes)
 
     def expected(self, point: Point) -> tuple[str, ...]:
