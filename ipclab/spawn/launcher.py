@@ -1,22 +1,22 @@
 """The launching side: starts the workers of one launch, brings them together, and ends them at the deadline."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.spawn.exits import SILENCE, ending, last_line
-from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
+from ipclab.spawn.ledger import SHARED_MEMORY, Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
@@ -24,6 +24,9 @@ from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 START_SECONDS = 60.0
 END_SECONDS = 10.0
 SERVERS_LOST = 3  # one after the other, without a launch between them
+REPLY_BYTES = 64
+STDERR_TAIL = 400
+SILENCE = "nothing on its stderr"
 
 
 class LaunchError(LabError):
@@ -60,42 +63,54 @@ class Role:
     alone: bool = False
 
 
-class Start(msgspec.Struct, tag=True):
-    """Asks the fork server for a worker; its control socket and its stderr come with it."""
+class Start(msgspec.Struct):
+    """Asks the fork server for a worker.
+
+    Its control socket, its stderr and a socket on which the server tells of it come with it: first a descriptor of the
+    process (pidfd_open(2)), and when it and all that it started have ended, its exit code.
+    """
 
     role: Role
     prefix: str
     folder: str
 
 
-class Kill(msgspec.Struct, tag=True):
-    """Asks the fork server to kill a worker that still runs."""
-
-    pid: int
-
-
-class Child(msgspec.Struct):
-    """The fork server's answer: a worker was started, or has ended with exit code `code`."""
-
-    pid: int
-    code: int | None = None
-
-
 @dataclass
 class Started:
-    """A worker and what is known of it; `server` is the fork server whose child it is."""
+    """A worker and what is known of it; its `server` tells its `process` and in the end its `code`."""
 
     role: Role
     wire: Wire
+    server: socket.socket
     stderr: IO[bytes]
-    server: "subprocess.Popen[bytes]"
-    pid: int = 0
+    process: int | None = None
+    code: int | None = None
     outcome: Outcome | None = None
 
     def said(self) -> str:
         """Return all that it has written."""
         self.stderr.seek(0)
         return self.stderr.read().decode(errors="replace")
+
+    def kill(self) -> None:
+        """Kill it, if it still runs."""
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.process, signal.SIGKILL)
+
+    def await_end(self) -> int | None:
+        """Return its exit code when it has ended, None when its server is gone; `TimeoutError` when neither happens."""
+        if self.code is None and (told := self.server.recv(REPLY_BYTES)):
+            self.code = int(told)
+        return self.code
+
+    def close(self) -> None:
+        """Close all that was opened for it."""
+        self.wire.close()
+        self.server.close()
+        self.stderr.close()
+        if self.process is not None:
+            os.close(self.process)
 
 
 @dataclass
@@ -108,7 +123,6 @@ class Launcher:
     ledger: Path
     preload: str = "ipclab.studies.installed:preload"  # what the fork server calls first: `module:function`
     started: int = 0
-    _codes: dict[int, int] = field(default_factory=dict)
     _lost: int = 0
 
     def __enter__(self) -> "Launcher":
@@ -133,8 +147,7 @@ class Launcher:
         try:
             self.zygote.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
-            self.zygote.kill()
-            self.zygote.wait(END_SECONDS)
+            self._kill()
         close_session(self.ledger, self.session)
 
     def changes(self, wanted: Mapping[str, str]) -> dict[str, str | None]:
@@ -147,10 +160,8 @@ class Launcher:
 
         It is called between launches, when no worker is left.
         """
-        self.zygote.kill()  # first: it takes away what the session owns when it finds us gone
-        self.zygote.wait(END_SECONDS)
+        self._kill()  # first: it takes away what the session owns when it finds us gone
         self.sock.close()
-        self._codes.clear()
         self._serve()
 
     def own(self, kind: str, name: str) -> None:
@@ -197,38 +208,30 @@ class Launcher:
 
     def _start(self, start: Start, workers: dict[str, Started]) -> None:
         ours, theirs = socket.socketpair()
-        worker = Started(start.role, Wire(ours), tempfile.TemporaryFile(), self.zygote)  # noqa: SIM115  closed by _end
-        workers[start.role.name] = worker
-        with theirs, suppress(OSError):  # a dead fork server is noticed when its answer does not come
-            socket.send_fds(self.sock, [msgspec.json.encode(start)], [theirs.fileno(), worker.stderr.fileno()])
-        while (child := self._hear()).code is not None:
-            self._codes[child.pid] = child.code
-        worker.pid = child.pid
+        server, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        server.settimeout(START_SECONDS)
+        stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by _end
+        worker = workers[start.role.name] = Started(start.role, Wire(ours), server, stderr)
+        fds: list[int] = []
+        with theirs, its, suppress(OSError):  # a dead fork server is noticed when its answer does not come
+            sent = [theirs.fileno(), stderr.fileno(), its.fileno()]
+            socket.send_fds(self.sock, [msgspec.json.encode(start)], sent)
+        with suppress(OSError):
+            _, fds, _, _ = socket.recv_fds(server, REPLY_BYTES, 1)
+        worker.process = fds[0] if fds else self._lose()
 
-    def _hear(self) -> Child:
-        self.sock.settimeout(START_SECONDS)
-        data = b""
-        with suppress(TimeoutError, ConnectionError):
-            data = self.sock.recv(4096)
-        if not data:
-            self._lose()
-        return msgspec.json.decode(data, type=Child)
-
-    def _lose(self) -> None:
+    def _lose(self) -> NoReturn:
         """Give the fork server up; its workers die with it."""
-        self.zygote.kill()
-        self.zygote.wait(END_SECONDS)
+        self._kill()
         self._lost += 1
         told = "the fork server does not answer", "it was killed or could not start"
         if self._lost > SERVERS_LOST:
             raise SessionError(*told, "the same command continues the run")
         raise LostError(*told, "the launch is made again")
 
-    def _code(self, pid: int) -> int:
-        while pid not in self._codes:
-            child = self._hear()
-            self._codes[child.pid] = child.code or 0
-        return self._codes[pid]
+    def _kill(self) -> None:
+        self.zygote.kill()
+        self.zygote.wait(END_SECONDS)
 
     def _attend(self, workers: Mapping[str, Started], deadline: float) -> None:
         """Take what the workers say until each has an outcome; let all go on when all have come to a meeting."""
@@ -252,28 +255,26 @@ class Launcher:
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well; raises `LaunchError` for all else that has ended."""
-        code = self._code(workers[name].pid)
-        if code or not workers[name].role.command:
-            raise _failure(workers, name, ending(code))
-        return Outcome(facts={"said": workers[name].said()})
+        worker = workers[name]
+        with suppress(TimeoutError):
+            worker.await_end()
+        if worker.code is None:
+            self._lose()
+        if worker.code or not worker.role.command:
+            raise _failure(workers, name, ending(worker.code))
+        return Outcome(facts={"said": worker.said()})
 
-    def _serves(self, worker: Started) -> bool:
-        return bool(worker.pid) and worker.server is self.zygote and self.zygote.poll() is None
-
-    def _end(self, workers: Iterable[Started]) -> None:
+    def _end(self, workers: Collection[Started]) -> None:
         for worker in workers:
-            if worker.outcome is None and self._serves(worker):
-                with suppress(OSError):
-                    self.sock.send(msgspec.json.encode(Kill(worker.pid)))
+            if worker.outcome is None:
+                worker.kill()
         for worker in workers:
-            if self._serves(worker):
-                with suppress(LabError):
-                    self._code(worker.pid)
-                    del self._codes[worker.pid]
-            else:
-                worker.wire.await_end(END_SECONDS)
-            worker.wire.close()
-            worker.stderr.close()
+            try:
+                worker.await_end()
+            except TimeoutError:
+                self._kill()  # its workers die with it
+            worker.wire.await_end(END_SECONDS)
+            worker.close()
 
 
 def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:
@@ -281,3 +282,24 @@ def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError
     error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
     error.said = said[0]
     return error
+
+
+def last_line(text: str) -> str:
+    """Return the end of the last line of `text` that says anything."""
+    lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
+    return lines[-1][-STDERR_TAIL:] if lines else ""
+
+
+def ending(code: int) -> str:
+    """Return how a process with exit code `code` ended; a full /dev/shm is named, which ends one without a word."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    why = full(sys.maxsize) if code == -signal.SIGBUS else ""
+    return f"was killed by {signal.Signals(-code).name}{why}"
+
+
+def full(need: int) -> str:
+    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free there, else nothing."""
+    where = os.statvfs(SHARED_MEMORY)
+    free = where.f_bavail * where.f_frsize
+    return f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)" if free < need else ""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from ipclab.spawn.launcher import Child, Kill, Start
+from ipclab.spawn.launcher import Start
 from ipclab.spawn.ledger import close_session, file_of, read_session
 from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.spawn.worker import Worker, confessing, perform
@@ -107,7 +107,7 @@ class Zygote:
         self.sock = sock
         self.selector = selectors.DefaultSelector()
         self.selector.register(sock, selectors.EVENT_READ)
-        self.children: dict[int, int] = {}  # pidfd -> pid
+        self.children: dict[int, tuple[int, socket.socket]] = {}  # pidfd -> pid, and where to tell of it
 
     def serve(self) -> None:
         """Answer requests until the other end is gone, then kill all children."""
@@ -118,50 +118,45 @@ class Zygote:
                     serving = self._request()
                 else:
                     self._reap(key.fd)
-        end(self.children.values())
+        end([pid for pid, _ in self.children.values()])
         while strays := children():
             end(strays)
 
     def _request(self) -> bool:
         try:
-            data, fds, _, _ = socket.recv_fds(self.sock, REQUEST_BYTES, 2)
+            data, fds, _, _ = socket.recv_fds(self.sock, REQUEST_BYTES, 3)
         except ConnectionError:  # the owner was killed before it read all that we told it
             return False
-        if not data:
-            return False
-        request: Start | Kill = msgspec.json.decode(data, type=Start | Kill)
-        if isinstance(request, Start):
-            self._fork(request, fds)
-        elif request.pid in self.children.values():
-            os.kill(request.pid, signal.SIGKILL)
-        return True
+        if data:
+            self._fork(msgspec.json.decode(data, type=Start), *fds)
+        return bool(data)
 
-    def _fork(self, start: Start, fds: list[int]) -> None:
+    def _fork(self, start: Start, control: int, stderr: int, owner: int) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             self.sock.close()
             self.selector.close()
-            run_worker(start, fds[0], fds[1], parent)
-        for fd in fds:
-            os.close(fd)
-        pidfd = os.pidfd_open(pid)
-        self.children[pidfd] = pid
+            for fd in (owner, *(told.fileno() for _, told in self.children.values())):
+                os.close(fd)
+            run_worker(start, control, stderr, parent)
+        os.close(control)
+        os.close(stderr)
+        told, pidfd = socket.socket(fileno=owner), os.pidfd_open(pid)
+        self.children[pidfd] = pid, told
         self.selector.register(pidfd, selectors.EVENT_READ)
-        self._tell(Child(pid))
+        with suppress(OSError):  # the other end is gone: the loop sees the end of its requests next
+            socket.send_fds(told, [b"started"], [pidfd])
 
     def _reap(self, pidfd: int) -> None:
-        pid = self.children.pop(pidfd)
+        pid, told = self.children.pop(pidfd)
         _, status = os.waitpid(pid, 0)
-        while strays := children().difference(self.children.values()):  # what it has started is ours now
+        while strays := children().difference(pid for pid, _ in self.children.values()):  # what it has started is ours
             end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)
-        self._tell(Child(pid, os.waitstatus_to_exitcode(status)))
-
-    def _tell(self, child: Child) -> None:
-        with suppress(OSError):  # the other end is gone: the loop sees its end of file next
-            self.sock.send(msgspec.json.encode(child))
+        with told, suppress(OSError):
+            told.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def main() -> None:
