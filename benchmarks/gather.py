@@ -19,8 +19,7 @@ import msgspec
 
 from ipclab.machine.facts import digest_of
 from ipclab.paths import checkout
-from ipclab.store.bundle.archive import read, write
-from ipclab.store.bundle.contents import INDEX_OF_BUNDLE, Contents
+from ipclab.store.archive import INDEX_OF_BUNDLE, Contents, read, write
 from ipclab.store.files import dump_json, sealed
 from ipclab.store.run import INDEX
 

@@ -26,12 +26,10 @@ import pyarrow.parquet as pq
 from ipclab.errors import LabError
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
 from ipclab.paths import Paths, checkout
+from ipclab.store import archive
 from ipclab.store import run as folder
-from ipclab.store.bundle import archive
-from ipclab.store.bundle.contents import INDEX_OF_BUNDLE
-from ipclab.store.bundle.opened import opened
-from ipclab.store.bundle.pack import pack
-from ipclab.store.bundle.unpack import unpack
+from ipclab.store.archive import INDEX_OF_BUNDLE
+from ipclab.store.bundle import opened, pack, unpack
 from ipclab.store.files import sealed, sha256, unsealed
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import METADATA, decode

@@ -167,7 +167,7 @@ def _say_wrong(run: "RunFolder") -> None:
 def bundle(run: Path, file: Path, replace: bool, strict: bool) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.store.bundle.pack import pack
+    from ipclab.store.bundle import pack
 
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
@@ -194,7 +194,7 @@ def _refuse(run: "RunFolder") -> None:
 @click.argument("file", type=PATH)
 def import_(file: Path) -> None:
     """Place the run of a bundle FILE below data/imported; verified before a byte is placed."""
-    from ipclab.store.bundle.unpack import unpack
+    from ipclab.store.bundle import unpack
 
     click.echo(shown(unpack(checkout(), file).path))
 
@@ -269,7 +269,7 @@ def conform(peer: tuple[str, ...]) -> None:
 def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
     from ipclab.spawn.ledger import clean as clean_ledger
-    from ipclab.store.bundle.unpack import clean as clean_placed
+    from ipclab.store.bundle import clean as clean_placed
 
     removed = [*clean_ledger(checkout().ledger), *clean_placed(checkout())]
     for name in removed:

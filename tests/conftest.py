@@ -13,7 +13,7 @@ import pytest
 from ipclab.__main__ import main
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
-from ipclab.store.bundle.pack import pack
+from ipclab.store.bundle import pack
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from tests.bundled import make_run

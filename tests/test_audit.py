@@ -19,7 +19,7 @@ from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.render.words import digits
 from ipclab.stats.quantity import Quantity
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.studies.file_io.sets import file_sets
 from tests.commands import ROOT
 

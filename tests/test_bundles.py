@@ -19,10 +19,8 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.bundle.contents import CRATE, INDEX_OF_BUNDLE
-from ipclab.store.bundle.opened import opened
-from ipclab.store.bundle.pack import crate, pack
-from ipclab.store.bundle.unpack import clean, held, unpack, verify
+from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
+from ipclab.store.bundle import clean, crate, held, opened, pack, unpack, verify
 from ipclab.store.files import sha256
 from ipclab.store.samples import decode
 from tests.bundled import CALIBRATION, make_run, tree
@@ -109,7 +107,7 @@ OPEN = """
 import sys
 from pathlib import Path
 from ipclab.paths import checkout
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 sys.stdin.readline()
 print(len(list(opened(checkout(), Path(sys.argv[1])).point_files())))
 """
@@ -155,11 +153,11 @@ def test_a_killed_import_is_done_by_the_next(bundle: Path, paths: Paths, tmp_pat
 import os, sys
 from pathlib import Path
 from ipclab.paths import checkout
-from ipclab.store.bundle import unpack
+from ipclab.store import bundle
 def killed(path):
     os.kill(os.getpid(), 9)
-unpack.decode = killed
-unpack.unpack(checkout(), Path(sys.argv[1]))
+bundle.decode = killed
+bundle.unpack(checkout(), Path(sys.argv[1]))
 """
     done = subprocess.run([sys.executable, "-c", code, str(bundle)], env=environment(tmp_path), timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
@@ -244,7 +242,7 @@ for name in ("ipclab_native", "mpi4py", "iceoryx2"):
 from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
-from ipclab.store.bundle.unpack import unpack
+from ipclab.store.bundle import unpack
 from ipclab.compare.reporting import report
 from ipclab.compare.shared import summary
 from ipclab.lab import Lab

@@ -30,7 +30,7 @@ from ipclab.measure.calibration.run import launching, measure
 from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.studies.calibration import echo
 
 BASE = 1_200

@@ -16,7 +16,7 @@ from ipclab.explore import course
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.studies.profile import profile
 from tests.needs import Plant, asked
 

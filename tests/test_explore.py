@@ -13,7 +13,7 @@ from ipclab.explore.desk import Desk, runs
 from ipclab.explore.selection import Selection, factors, settle
 from ipclab.frames.points import VALUES, frame, point_rows
 from ipclab.paths import Paths, checkout
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from tests.made import make_launch

@@ -14,7 +14,7 @@ from ipclab.gather.bundles import Damaged, Gathered, frame, gather, newest
 from ipclab.gather.strict import reasons
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from tests.commands import ROOT
 
 PATHS = Paths(ROOT)

@@ -13,7 +13,7 @@ from ipclab.lab.drawing import bars, leading, limit, lines
 from ipclab.lab.lab import FIGURES, Lab
 from ipclab.paths import checkout
 from ipclab.render.words import MAGIC
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from tests.commands import ROOT
 from tests.grey import alike
 

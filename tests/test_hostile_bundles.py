@@ -13,8 +13,8 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.store.bundle import archive
-from ipclab.store.bundle.unpack import unpack, verify
+from ipclab.store import archive
+from ipclab.store.bundle import unpack, verify
 from ipclab.store.files import sealed, unsealed
 from tests.bundled import tree
 

@@ -11,7 +11,7 @@ from ipclab.errors import LabError
 from ipclab.machine import FACTS, collect, digest_of
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.samples import decode, encode
 from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA, migrated
 from tests.commands import ROOT

@@ -21,7 +21,7 @@ from ipclab.lab.lab import Lab
 from ipclab.lab.quotes import executed
 from ipclab.paths import checkout
 from ipclab.render import words
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from tests.commands import ROOT
 

@@ -15,7 +15,7 @@ from ipclab.lab import prose
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from tests.commands import ROOT
 

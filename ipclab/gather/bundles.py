@@ -18,8 +18,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError
 from ipclab.stats.intervals import quantile_estimate
-from ipclab.store.bundle.archive import HostileError, Member, read
-from ipclab.store.bundle.contents import Contents, parse
+from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, decode
 from ipclab.store.schema import About, checked

@@ -5,7 +5,7 @@ from ipclab.frames.calibration import STUDY
 from ipclab.frames.limits import floors, lines
 from ipclab.lab.lab import Lab
 from ipclab.lab.runs import full
-from ipclab.store.bundle.contents import CALIBRATION
+from ipclab.store.archive import CALIBRATION
 from ipclab.studies.limits.floors import WIDE
 
 DISTURBED_MOST = 0.10  # of the launches, as statements of high trust have (trust.toml)

@@ -14,7 +14,7 @@ from ipclab.lab.data import DASH
 from ipclab.machine import shown
 from ipclab.measure.calibration import result
 from ipclab.stats.quantity import Quantity
-from ipclab.store.bundle.contents import CALIBRATION
+from ipclab.store.archive import CALIBRATION
 from ipclab.studies.installed import study
 from ipclab.studies.limits import MEMCPY_SIZES
 from ipclab.studies.profile import profile

@@ -5,7 +5,7 @@ from pathlib import Path
 from ipclab.errors import UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import ORDER

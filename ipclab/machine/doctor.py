@@ -20,7 +20,7 @@ from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
 from ipclab.stats.intervals import rank
 from ipclab.store import run as folder
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode

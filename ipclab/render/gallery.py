@@ -22,7 +22,7 @@ from ipclab.render import document, typst
 from ipclab.render.exporters import ReportHTMLExporter
 from ipclab.render.report import report
 from ipclab.render.staleness import MANIFEST, inputs
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
 
 APPENDIX, PAGE = "00_appendix", "README.md"

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from ipclab.paths import Paths
-from ipclab.store.bundle.contents import CALIBRATION
+from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 

@@ -14,7 +14,7 @@ import pytest
 from ipclab.frames.points import VALUES
 from ipclab.paths import Paths, checkout
 from ipclab.render.report import held_by, notebooks_of
-from ipclab.store.bundle.opened import opened
+from ipclab.store.bundle import opened
 from tests import reading
 from tests.commands import ROOT
 

@@ -17,7 +17,7 @@ from ipclab.errors import LabError
 from ipclab.paths import Paths
 from ipclab.stats.compare import FASTER, SLOWER, Side, by_round, compare
 from ipclab.stats.intervals import rate_upper
-from ipclab.store.bundle.contents import CALIBRATION
+from ipclab.store.archive import CALIBRATION
 
 SCHEMA = 1
 FIRST, SECOND = "first", "second"

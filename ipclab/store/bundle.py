@@ -1,24 +1,94 @@
-"""Reading a bundle: all of it is verified before a byte is placed, and it appears whole or not at all."""
+"""A run as one file that carries it to another machine or into an archive, and back.
 
+A bundle holds every file of a finished run that was measured, and nothing derived. It is verified as a whole before a
+byte is placed, and appears whole or not at all.
+"""
+
+import datetime as dt
 import hashlib
+import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+import msgspec
+from jinja2 import Environment
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.bundle.archive import HostileError, read
-from ipclab.store.bundle.contents import BESIDE, CALIBRATION, INDEX_OF_BUNDLE, RUN_NAME, Contents, check_run, parse
-from ipclab.store.bundle.pack import run_index
-from ipclab.store.files import PART, locked, write_whole
+from ipclab.store.archive import (
+    BESIDE,
+    CALIBRATION,
+    CRATE,
+    INDEX_OF_BUNDLE,
+    RUN_NAME,
+    Contents,
+    Entry,
+    HostileError,
+    check_run,
+    parse,
+    read,
+    write,
+)
+from ipclab.store.files import PART, dump_json, locked, sealed, sha256, whole, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import decode
 
+MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
+SHOWN_IN_CRATE = (
+    "cpu_model", "cores", "threads", "memory_installed", "kernel_release", "architecture", "virtualisation"
+)  # fmt: skip
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
 OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
+
+
+def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
+    """Write `run` as one compressed file, whole or not at all; equal runs give equal bytes. Return what it holds.
+
+    Raises `UsageError` for a run that is not finished or, unless `replace`, a file that is there, and `LabError` when a
+    file of the run is not what was measured or the bundle cannot be written.
+    """
+    if not run.finished:
+        raise UsageError(f"{run.id} is not finished", "", f"finish it: make measure RUN={run.path}")
+    if file.exists() and not replace:
+        raise UsageError(f"{file} is there already", "", "name another file, or remove it")
+    sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
+    if (calibration := run.path.parent / CALIBRATION).is_file():
+        sources[CALIBRATION] = calibration
+    entries = [_entry(name, content) for name, content in sources.items()]
+    sources[CRATE] = crate(run.id, run.about, entries)
+    entries.append(_entry(CRATE, sources[CRATE]))
+    contents = Contents(run=run.id, machine=run.about["machine"]["digest"], files=entries)
+    members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
+    with whole(file) as part, part.open("xb") as out:
+        write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
+    return contents
+
+
+def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
+    """Return `ro-crate-metadata.json` of `run`, the same bytes each time (`rocrate` stamps times and random names)."""
+    text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
+    facts, begun = about["machine"]["facts"], dt.datetime.fromisoformat(about["begun"])
+    shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]
+    template = Environment(autoescape=False).from_string(text)
+    entries = sorted(files, key=lambda entry: entry.name)
+    return dump_json(json.loads(template.render(run=run, about=about, begun=begun, files=entries, shown=shown)))
+
+
+def run_index(about: dict[str, Any]) -> bytes:
+    """Return the `run.json` of a bundled run: what `about` says of what was measured."""
+    files = {name: digest for name, digest in about["files"].items() if name.startswith(MEASURED)}
+    return sealed({**about, "files": files})
+
+
+def _entry(name: str, content: bytes | Path) -> Entry:
+    if isinstance(content, Path):
+        return Entry(name, content.stat().st_size, sha256(content))
+    return Entry(name, len(content), hashlib.sha256(content).hexdigest())
 
 
 def unpack(paths: Paths, file: Path) -> RunFolder:
@@ -152,3 +222,22 @@ def clean(paths: Paths) -> list[str]:
 
 def _unwritable(top: Path, error: OSError) -> LabError:
     return LabError(f"cannot write {top}", error.strerror or str(error), "choose another IPCLAB_DATA")
+
+
+def opened(paths: Paths, bundle: Path) -> RunFolder:
+    """Return the run of `bundle`, placed in `data/opened`/<its name and digest> when it is not there yet.
+
+    Several processes may ask at once. Raises as `unpack` does.
+    """
+    if not bundle.is_file():
+        raise UsageError(f"{bundle} is no file", "", "get it from the repository again: git checkout data")
+    home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
+    if not (there := [*home.glob(f"*/{INDEX}")]):
+        with held(paths.opened):
+            if not [*home.glob(f"*/{INDEX}")]:  # another process may have been first
+                contents, _ = verify(bundle)
+                for old in [each for each in paths.opened.iterdir() if each.name.startswith(f"{bundle.name}-")]:
+                    shutil.rmtree(old)
+                place(bundle, contents, home)
+        there = [*home.glob(f"*/{INDEX}")]
+    return folder.read(there[0].parent)

@@ -1,0 +1,169 @@
+"""What a bundle is: `bundle.json`, which names every other file with its size and digest, then those files.
+
+They lie in a tar file (ustar) in a zstd stream: plain files only, equal bytes for equal content, read without trust.
+Python's `tarfile` follows what a header asks for (links, devices, names and sizes without bound). Here a header either
+describes a plain file or ends the reading.
+"""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Any, NamedTuple, Self
+
+import msgspec
+import pyarrow as pa
+from msgspec import Meta, Struct
+
+from ipclab.errors import LabError
+from ipclab.store.run import INDEX
+from ipclab.store.schema import About, Count, Digest, FileName, MachineName, checked
+
+CHUNK = 1 << 20
+FORMAT = 1
+INDEX_OF_BUNDLE = "bundle.json"
+CRATE = "ro-crate-metadata.json"
+CALIBRATION = "calibration.json"
+BESIDE = (INDEX, CRATE, CALIBRATION)  # what a bundle holds and the run's own index does not name
+LARGEST_INDEX = 64 << 20
+BOMB_RATIO, BOMB_SLACK = 200, 64 << 20  # samples hardly shrink; a machine's texts shrink some twenty times
+RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
+
+
+class HostileError(LabError):
+    """The archive is not one that `write` makes."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("the bundle is refused", why, "get it again from who made it; nothing was placed")
+
+
+class Member(NamedTuple):
+    """A plain file of an archive: its name and size, and its content, which must be read before the next member."""
+
+    name: str
+    size: int
+    chunks: Iterator[bytes]
+
+
+def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
+    """Write `members` (name and content, or the file that holds it) as a compressed archive into `file`.
+
+    Raises `LabError` for a name that is too long for the format.
+    """
+    with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), "zstd") as out:
+        for name, content in members:
+            about = tarfile.TarInfo(name)
+            about.size = size = len(content) if isinstance(content, bytes) else content.stat().st_size
+            try:
+                out.write(about.tobuf(tarfile.USTAR_FORMAT))
+            except ValueError as error:
+                fix = "its name is too long for the archive"
+                raise LabError(f"{name} cannot be bundled", str(error), fix) from error
+            with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
+                shutil.copyfileobj(source, out, CHUNK)
+            out.write(bytes(-size % tarfile.BLOCKSIZE))
+        out.write(bytes(2 * tarfile.BLOCKSIZE))
+
+
+class _Plain(tarfile.TarInfo):
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return what a header says, before anything acts on it; raises `HostileError` when it is no plain file's."""
+        about = super().frombuf(buf, encoding, errors)
+        if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
+            raise HostileError(f"{about.name!r} is no plain file")
+        return about
+
+
+def read(path: Path) -> Iterator[Member]:
+    """Yield the members of an archive in their order; raises `HostileError` for anything but plain files."""
+    with _refusing(), path.open("rb") as file, ExitStack() as stack:
+        stream = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"))
+        members = stack.enter_context(
+            tarfile.open(fileobj=stream, mode="r|", bufsize=CHUNK, tarinfo=_Plain, errors="strict")
+        )
+        for about in members:
+            yield Member(about.name, about.size, _content(members, about))
+
+
+def _content(members: tarfile.TarFile, about: tarfile.TarInfo) -> Iterator[bytes]:
+    with _refusing():  # here too, since a member's chunks are read outside of `read`
+        content = members.extractfile(about)
+        while content and (chunk := content.read(CHUNK)):
+            yield chunk
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, tarfile.TarError, pa.ArrowException) as error:
+        raise HostileError(f"it is no complete archive ({str(error).partition(chr(10))[0]})") from error
+
+
+class Entry(Struct, frozen=True):
+    """One file of a bundle: its size in bytes and its SHA-256."""
+
+    name: str
+    size: Count
+    sha256: Digest
+
+
+class Contents(Struct, frozen=True, kw_only=True):
+    """A bundle's own index: the run's name and machine, and its files in their order in the archive."""
+
+    format: int = FORMAT
+    run: Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
+    machine: MachineName
+    files: list[Entry]
+
+    def by_name(self) -> Mapping[str, Entry]:
+        """Return the files by their names."""
+        return {entry.name: entry for entry in self.files}
+
+
+def parse(first: Member | None, packed: int) -> Contents:
+    """Return what the archive's first file says, `bundle.json`; `packed` is the size of the whole bundle in bytes.
+
+    Raises `LabError` for a newer format and `HostileError` for names, sizes or digests that no bundle has.
+    """
+    if first is None or first.name.rpartition("/")[2] != INDEX_OF_BUNDLE:
+        raise HostileError(f"it does not begin with {INDEX_OF_BUNDLE}")
+    if first.size > LARGEST_INDEX:
+        raise HostileError(f"its index has {first.size:,} bytes")
+    text = b"".join(first.chunks)
+    try:
+        version = msgspec.json.decode(text, type=dict[str, Any]).get("format")
+        if type(version) is int and version > FORMAT:
+            raise LabError(f"the bundle has format {version}", f"this ipclab knows {FORMAT}", "use a newer ipclab")
+        contents = msgspec.json.decode(text, type=Contents)
+    except (ValueError, RecursionError) as error:
+        raise HostileError(f"{INDEX_OF_BUNDLE} cannot be read ({error})") from error
+    if contents.format != FORMAT:
+        raise HostileError(f"its format is {contents.format}")
+    files, total = contents.by_name(), sum(entry.size for entry in contents.files)
+    for name in files.keys() - set(BESIDE):
+        try:
+            msgspec.convert(name, FileName)
+        except ValueError as error:
+            raise HostileError(f"{name!r} is no file of a run") from error
+    if len({name.lower() for name in files}) < len(contents.files):
+        raise HostileError("two files have one name")
+    if total > BOMB_RATIO * packed + BOMB_SLACK:
+        raise HostileError(f"{total:,} bytes in a file of {packed:,}")
+    if large := [name for name in BESIDE if name in files and files[name].size > LARGEST_INDEX]:
+        raise HostileError(f"its {large[0]} has {files[large[0]].size:,} bytes")
+    return contents
+
+
+def check_run(contents: Contents, text: bytes) -> None:
+    """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and names these files."""
+    about = checked(text, f"the bundle's {INDEX}", About)
+    if about["machine"]["digest"] != contents.machine or not about["finished"]:
+        raise HostileError(f"{INDEX} is of another machine, or of a run that is not finished")
+    listed = {entry.name: entry.sha256 for entry in contents.files if entry.name not in BESIDE}
+    if listed != about["files"]:
+        odd = sorted(listed.items() ^ about["files"].items())[0][0]
+        raise HostileError(f"{INDEX} and {INDEX_OF_BUNDLE} do not agree on {odd!r}")
