@@ -282,16 +282,15 @@ def clean() -> None:
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 def calibrate(seconds: float, seed: int | None) -> None:
     """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
-    from ipclab.measure.calibration.result import file
-    from ipclab.measure.calibration.run import calibrate as calibrate_here
+    from ipclab.measure import calibration
 
-    found = calibrate_here(checkout(), seconds, seed, Bar())
-    alarms = found["false_alarms"]
-    upper = f"at most {alarms['upper']:.1%} with 95 % confidence"
-    click.echo(f"identical code called different: {alarms['flagged']} of {alarms['comparisons']}, {upper}")
-    for name, placed in found["placements"].items():
-        tally = placed["tally"]
-        counts = ", ".join(f"+{float(arm):.0%} {count}" for arm, count in tally["found"].items())
-        smallest = "none" if tally["smallest"] is None else f"+{tally['smallest']:.0%}"
-        click.echo(f"{name}: smallest slow-down found: {smallest} (of {tally['trials']} trials: {counts})")
-    click.echo(shown(file(checkout(), found["machine"])))
+    found = calibration.calibrate(checkout(), seconds, seed, Bar())
+    alarms = found.false_alarms
+    upper = f"at most {alarms.upper:.1%} with 95 % confidence"
+    click.echo(f"identical code called different: {alarms.flagged} of {alarms.comparisons}, {upper}")
+    for name, placed in found.placements.items():
+        tally = placed.tally
+        counts = ", ".join(f"+{float(arm):.0%} {count}" for arm, count in tally.found.items())
+        smallest = "none" if tally.smallest is None else f"+{tally.smallest:.0%}"
+        click.echo(f"{name}: smallest slow-down found: {smallest} (of {tally.trials} trials: {counts})")
+    click.echo(shown(calibration.file(checkout(), found.machine)))

@@ -11,22 +11,23 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
-from ipclab.measure.calibration.result import (
+from ipclab.measure.calibration import (
     ARMS,
-    FIRST,
     ROUNDS,
     SECOND,
+    Calibration,
+    Placed,
     Tally,
     false_alarms,
     file,
+    launching,
+    measure,
     orders,
     read,
     rows,
     smallest,
     tally,
-    trials,
 )
-from ipclab.measure.calibration.run import launching, measure
 from ipclab.measure.progress import Progress
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher
@@ -34,6 +35,7 @@ from ipclab.store.bundle import opened
 from ipclab.studies.calibration import echo
 
 BASE = 1_200
+SAME = Placement("same", (frozenset([0]),), "same")
 
 
 class Machine:
@@ -52,7 +54,7 @@ class Machine:
 
 def made(deviation: float, seconds: float = 30) -> Tally:
     machine = Machine(deviation)
-    return Tally(**measure(machine.launch, seconds, 1, Progress(), machine.clock)["tally"])
+    return measure(machine.launch, SAME, seconds, 1, Progress(), machine.clock).tally
 
 
 def test_a_quiet_machine_finds_the_smallest() -> None:
@@ -82,8 +84,7 @@ def test_every_order_is_run_backwards_next() -> None:
 def test_only_whole_trials_count() -> None:
     medians = {arm: [float(k) for k in range(2 * ROUNDS + 5)] for arm in ARMS}
     medians[SECOND].pop()
-    found = list(trials(medians))
-    assert [trial[FIRST][0] for trial in found] == [0, ROUNDS]
+    assert tally(medians).trials == 2
     assert tally({arm: [1.0, 2.0] for arm in ARMS}) == Tally(0, 0, 0, {"0.10": 0, "0.20": 0, "0.50": 0}, None)
 
 
@@ -101,33 +102,33 @@ def test_a_machine_that_slows_down_ends_in_time() -> None:
         machine.now += 0.04 if machine.now > 1 else 0
         return machine.launch(exchanges)
 
-    found = measure(launch, 20, 1, Progress(), machine.clock)
+    found = measure(launch, SAME, 20, 1, Progress(), machine.clock)
     assert machine.now < 26
-    assert found["tally"]["trials"] == len(found["orders"]) // ROUNDS > 0
+    assert found.tally.trials == len(found.orders) // ROUNDS > 0
 
 
 def test_too_short_a_time_is_wrong_use() -> None:
     machine = Machine(0.02)
     with pytest.raises(UsageError, match="needs at least 1 s"):
-        measure(machine.launch, 0.5, 1, Progress(), machine.clock)
+        measure(machine.launch, SAME, 0.5, 1, Progress(), machine.clock)
 
 
 def test_the_rows_say_what_the_file_holds() -> None:
     same, cross = Tally(40, 240, 2, {"0.10": 40, "0.20": 40}, 0.10), Tally(20, 40, 0, {"0.10": 3, "0.20": 20}, 0.20)
-    placed = {"same": {"tally": msgspec.to_builtins(same)}, "cross": {"tally": msgspec.to_builtins(cross)}}
-    table = {row["placement"]: row for row in rows({"placements": placed})}
+    every = false_alarms([same, cross])
+    placed = {name: Placed(1.0, each, {}, name, [0, 1]) for name, each in (("same", same), ("cross", cross))}
+    table = {row["placement"]: row for row in rows(Calibration(1, "abc", "2026-11-21", every, placed))}
     assert list(table) == ["cross", "same"]
     assert (table["same"]["smallest"], table["cross"]["smallest"]) == (0.10, 0.20)
     assert (table["cross"]["found"]["0.10"], table["cross"]["trials"], table["cross"]["false_alarms"]) == (3, 20, 0)
     assert table["cross"]["upper"] == pytest.approx(0.0881, abs=1e-4)
-    every = false_alarms([same, cross])
-    assert every["share"] == pytest.approx(2 / 280) and every["upper"] == pytest.approx(0.02556, abs=1e-4)
-    assert rows({}) == []
+    assert every.share == pytest.approx(2 / 280) and every.upper == pytest.approx(0.02556, abs=1e-4)
+    assert rows(None) == []
 
 
 def test_a_file_that_is_none_is_said_to_be(paths: Paths) -> None:
     target = file(paths, "abc")
-    assert read(target) == {}
+    assert read(target) is None
     target.parent.mkdir(parents=True)
     kept = {"schema": 1, "machine": "abc", "made": "2026-11-21", "false_alarms": {}, "placements": {}}
     alarms = {"comparisons": 1, "flagged": 0, "share": 0.0, "upper": 0.9}
@@ -145,14 +146,15 @@ def test_a_file_that_is_none_is_said_to_be(paths: Paths) -> None:
             read(target)
         assert "\n" not in str(caught.value)
     target.write_text(json.dumps({**kept, "false_alarms": alarms}))
-    assert read(target)["false_alarms"] == alarms
+    found = read(target)
+    assert found and msgspec.to_builtins(found.false_alarms) == alarms
 
 
 @pytest.mark.slow
 def test_the_committed_calibrations_are_read(paths: Paths) -> None:
     for bundle, flagged in ((paths.reference, 0), (paths.compared, 0)):
         found = read(opened(paths, bundle).path.parent / "calibration.json")
-        assert found["false_alarms"]["flagged"] == flagged
+        assert found and found.false_alarms.flagged == flagged
         assert [row["placement"] for row in rows(found)] == ["cross", "same"]
 
 

@@ -11,7 +11,7 @@ from ipclab.frames.calibration import rows
 from ipclab.frames.contests import contests
 from ipclab.lab.lab import Lab
 from ipclab.machine.placement import Placement
-from ipclab.measure.calibration.run import launching
+from ipclab.measure.calibration import launching
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher

@@ -21,7 +21,7 @@ from ipclab.stats.intervals import quantile_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, decode
-from ipclab.store.schema import About, checked
+from ipclab.store.schema import checked
 from ipclab.studies.limits.floors import Floors
 
 STUDY, OP = "round_trip", "round-trip"
@@ -100,7 +100,7 @@ def one(file: Path, size: int) -> Gathered:
     members = read(file)  # held: a generator that is let go closes its file
     contents = parse(next(members, None), file.stat().st_size)
     content = _wanted(members, contents, size)
-    about = checked(content.pop(INDEX, b""), f"the bundle's {INDEX}", About)
+    about = checked(content.pop(INDEX, b""), f"the bundle's {INDEX}")
     points = [decode(io.BytesIO(each)) for each in content.values()]
     limits = [each for each in points if each.point.study == "limits"]
     floors = Floors({(of.point.backend, of.point.size_bytes, of.point.placement): _medians(of) for of in limits})

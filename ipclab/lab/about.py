@@ -12,7 +12,7 @@ from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH
 from ipclab.machine import shown
-from ipclab.measure.calibration import result
+from ipclab.measure.calibration import read, rows
 from ipclab.stats.quantity import Quantity
 from ipclab.store.archive import CALIBRATION
 from ipclab.studies.installed import study
@@ -112,7 +112,7 @@ def calibration(lab: "Lab") -> pd.DataFrame:
     Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a column for each
     planted slow-down says in how many of the contests (or trials) it was found.
     """
-    beside = result.rows(result.read(lab.run.path.parent / CALIBRATION))
+    beside = rows(read(lab.run.path.parent / CALIBRATION))
     own = own_calibration.rows(lab.contests(own_calibration.STUDY))
     told = [(N_("in this run"), row) for row in own] + [(N_("by ipclab calibrate"), row) for row in beside]
     table = pd.DataFrame([_calibrated(lab, source, row) for source, row in told])

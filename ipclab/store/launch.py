@@ -1,8 +1,12 @@
 """A launch: one fresh start of a point's processes, with its samples, counters and conditions."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
+
+from ipclab.store.schema import LARGEST, Count, Whole
 
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
 Times = np.ndarray[tuple[int], np.dtype[np.float64]]  # of one operation, where a sample stands for several
@@ -20,13 +24,13 @@ class Launch:
 
     samples: dict[str, Samples]
     counters: dict[str, dict[str, float]]
-    order: int = 0
-    started_ns: int = 0
-    elapsed_ns: int = 0
+    order: Whole = 0
+    started_ns: Whole = 0
+    elapsed_ns: Whole = 0
     flags: list[str] = field(default_factory=list)
-    cpus: dict[str, list[int]] = field(default_factory=dict)
+    cpus: dict[str, list[Count]] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
-    per: dict[str, int] = field(default_factory=dict)
+    per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]] = field(default_factory=dict)
 
     def times(self, op: str) -> Samples | Times:
         """Return the ns of one operation for each sample of `op`."""

@@ -5,7 +5,9 @@ import json
 import re
 from dataclasses import dataclass, field
 
-Level = str | int
+from ipclab.store.schema import Count, StudyName, Whole
+
+Level = str | Whole
 
 
 @dataclass(frozen=True)
@@ -16,9 +18,9 @@ class Point:
     `primary` names the ops whose interval decides when enough launches were made.
     """
 
-    study: str
+    study: StudyName
     backend: str
-    size_bytes: int
+    size_bytes: Count
     placement: str
     levels: dict[str, Level] = field(default_factory=dict)
     block: str = ""

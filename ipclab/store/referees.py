@@ -5,15 +5,15 @@
 
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from ipclab.errors import LabError
 from ipclab.store.run import RunFolder
+from ipclab.store.schema import versioned
 
 FILE = "referees.json"
 KEPT = f"raw/{FILE}"
 SCHEMA = 1
+FIX = "ask again: python benchmarks/referees.py"
 
 
 class Found(Struct, frozen=True):
@@ -64,9 +64,8 @@ def keep(run: RunFolder) -> None:
     """Keep in `run` what the referees last said on its machine, where they were asked."""
     beside = run.path.parent / FILE
     if beside.is_file():
-        content = beside.read_bytes()
-        _parsed(content, beside)
-        run.keep(FILE, content)
+        versioned(beside, Referees, SCHEMA, FIX)
+        run.keep(FILE, beside.read_bytes())
 
 
 def kept(run: RunFolder) -> Referees | None:
@@ -75,14 +74,4 @@ def kept(run: RunFolder) -> Referees | None:
     Raises `LabError` for a file that was altered or that is none.
     """
     found = run.checked(KEPT)
-    return _parsed(found[KEPT].read_bytes(), found[KEPT]) if KEPT in found else None
-
-
-def _parsed(content: bytes, path: Path) -> Referees:
-    try:
-        found = msgspec.json.decode(content, type=Referees)
-        if found.schema != SCHEMA:
-            raise ValueError(f"its schema is {found.schema}, this ipclab knows {SCHEMA}")
-    except (ValueError, RecursionError) as error:
-        raise LabError(f"{path} cannot be read", str(error), "ask again: python benchmarks/referees.py") from error
-    return found
+    return versioned(found[KEPT], Referees, SCHEMA, FIX) if KEPT in found else None

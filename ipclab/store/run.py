@@ -12,7 +12,7 @@ from typing import Any
 from ipclab.errors import LabError, UsageError
 from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
-from ipclab.store.schema import SCHEMA, About, checked
+from ipclab.store.schema import SCHEMA, checked
 
 INDEX = "run.json"
 Warn = Callable[[str], None]
@@ -145,7 +145,7 @@ def read(path: Path) -> RunFolder:
         text = file.read_bytes()
     except OSError as error:
         raise LabError(f"{file} cannot be read", error.strerror or "", "make it readable, or measure anew") from error
-    return RunFolder(path.resolve(), checked(text, str(file), About))
+    return RunFolder(path.resolve(), checked(text, str(file)))
 
 
 def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:

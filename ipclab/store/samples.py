@@ -2,18 +2,20 @@
 
 import io
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Meta
 
 from ipclab.errors import LabError
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.schema import SCHEMA, LaunchAbout, PointAbout, checked
+from ipclab.store.schema import POINT_STEPS, SCHEMA, understood
 
 METADATA = b"ipclab"
 
@@ -23,7 +25,7 @@ class Measured:
     """A finished point: its levels, its launches, why it was ended."""
 
     point: Point
-    launches: list[Launch]
+    launches: Annotated[list[Launch], Meta(min_length=1)]
     stop: str
     failures: list[str] = field(default_factory=list)
 
@@ -43,10 +45,8 @@ def encode(measured: Measured) -> bytes:
         "op": pa.DictionaryArray.from_arrays(pa.array(op), pa.array(ops)),
         "ns": pa.array(np.concatenate([ns for *_, ns in taken])),
     }
-    told = [{name: getattr(each, name) for name in LaunchAbout.__struct_fields__} for each in launches]
-    about = {"schema": SCHEMA, "point": asdict(measured.point), "stop": measured.stop, "launches": told}
-    about["failures"] = measured.failures
-    table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(about, sort_keys=True)})
+    metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
+    table = pa.table(columns).replace_schema_metadata({METADATA: metadata})
     sink = io.BytesIO()
     encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
     pq.write_table(table, sink, compression="zstd", use_dictionary=["op"], column_encoding=encodings)
@@ -58,24 +58,48 @@ def decode(path: Path | IO[bytes]) -> Measured:
     try:
         with pq.ParquetFile(path) as file:  # a small one sooner than by `read_table`
             table = file.read()
-        about = checked(table.schema.metadata[METADATA], str(path), PointAbout)
-        point = Point(**{**about["point"], "primary": tuple(about["point"]["primary"])})
-        launches = _launches(table, about["launches"])
+        found = understood(table.schema.metadata[METADATA], str(path), POINT_STEPS, _parsed)
+        _fill(found.launches, table)
     except (OSError, LookupError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
         raise LabError(f"{path} is not a point's file", str(error), "measure the point again") from error
-    return Measured(point, launches, about["stop"], about["failures"])
+    return found
 
 
-def _launches(table: pa.Table, about: list[dict[str, Any]]) -> list[Launch]:
+def _told(measured: Measured) -> dict[str, Any]:
+    """Return all of `measured` but the samples."""
+    launches = [{name: value for name, value in vars(each).items() if name != "samples"} for each in measured.launches]
+    return {
+        **vars(measured),
+        "point": {**vars(measured.point), "primary": [*measured.point.primary]},
+        "launches": launches,
+    }
+
+
+def _parsed(about: dict[str, Any]) -> Measured:
+    """Return what `_told` told; raises `ValueError` for a field that lacks or is one too many."""
+    launches = [{**each, "samples": {}} for each in about["launches"]]
+    found = msgspec.convert({**about, "launches": launches}, Measured)
+    if {**about, **_told(found)} != about:
+        raise ValueError("its fields are not those of a point and its launches")
+    first, *others = map(_counted, found.launches)
+    if any(each != first for each in others):
+        raise ValueError("its launches did not count the same")
+    return found
+
+
+def _counted(launch: Launch) -> set[str]:
+    counters = {f"{op} {name}" for op, counted in launch.counters.items() for name in counted}
+    return counters | {name for name, value in launch.facts.items() if isinstance(value, int | float)}
+
+
+def _fill(launches: list[Launch], table: pa.Table) -> None:
+    """Give each launch its samples; raises `ValueError` when one has none of an op."""
     number, ns = (table[name].to_numpy() for name in ("launch", "ns"))
     column = table["op"].combine_chunks()
     codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
-    launches = []
-    for i, facts in enumerate(about):
+    for i, launch in enumerate(launches):
         first, last = np.searchsorted(number, [i, i + 1])
         mine, values = codes[first:last], ns[first:last]
-        found = {name: values if len(names) == 1 else values[mine == code] for code, name in enumerate(names)}
-        if not all(len(values) for values in found.values()):
+        launch.samples = {name: values if len(names) == 1 else values[mine == code] for code, name in enumerate(names)}
+        if not all(map(len, launch.samples.values())):
             raise ValueError(f"launch {i} lacks samples")
-        launches.append(Launch(found, **facts))
-    return launches

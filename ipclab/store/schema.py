@@ -7,7 +7,8 @@ each chain and a stored run of the schema before to `tests/data`; a run on disk 
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -27,6 +28,17 @@ MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
 FileName = Annotated[str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")]
 Time = Annotated[datetime, Meta(tz=True)]
+
+
+Kind = TypeVar("Kind")
+
+
+class _Versioned(Protocol):
+    @property
+    def schema(self) -> int: ...
+
+
+Versioned = TypeVar("Versioned", bound=_Versioned)
 
 
 class _Parameters(Struct):
@@ -71,48 +83,6 @@ class About(Struct):
             datetime.fromisoformat(time or self.begun)
 
 
-class _PointLevels(Struct):
-    study: StudyName
-    backend: str
-    size_bytes: Count
-    placement: str
-    levels: dict[str, str | Whole]
-    block: str
-    primary: list[str]
-
-
-class LaunchAbout(Struct):
-    """All of a launch but its samples."""
-
-    counters: dict[str, dict[str, float]]
-    order: Whole
-    started_ns: Whole
-    elapsed_ns: Whole
-    flags: list[str]
-    cpus: dict[str, list[Count]]
-    facts: dict[str, Any]
-    per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]]
-
-
-class PointAbout(Struct):
-    """The metadata of a point's file."""
-
-    point: _PointLevels
-    stop: str
-    failures: list[str]
-    launches: Annotated[list[LaunchAbout], Meta(min_length=1)]
-
-    def __post_init__(self) -> None:
-        first, *others = map(_counted, self.launches)
-        if any(each != first for each in others):
-            raise ValueError("its launches did not count the same")
-
-
-def _counted(launch: LaunchAbout) -> set[str]:
-    counters = {f"{op} {name}" for op, counted in launch.counters.items() for name in counted}
-    return counters | {name for name, value in launch.facts.items() if isinstance(value, int | float)}
-
-
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 RUN_STEPS: Mapping[int, Step] = {
     # Schema 2 says which points cannot be measured and what studies noted, even when there is nothing to say.
@@ -140,15 +110,37 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
     return about
 
 
-def checked(text: bytes, named: str, kind: type[About] | type[PointAbout]) -> dict[str, Any]:
-    """Return a `run.json` or a point's metadata as today's schema has it; raises `LabError` that calls it `named`."""
+def understood(text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]) -> Kind:
+    """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of it.
+
+    Raises `LabError` that calls it `named`.
+    """
     try:
         about = msgspec.json.decode(text, type=dict[str, Any])
-        if kind is About and about["schema"] >= SEALED:
+        if steps is RUN_STEPS and about["schema"] >= SEALED:
             about = unsealed(about)
-        about = migrated(about, RUN_STEPS if kind is About else POINT_STEPS)
-        msgspec.convert(about, kind)
+        return kind(migrated(about, steps))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise LabError(f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew") from error
-    return about
+
+
+def checked(text: bytes, named: str) -> dict[str, Any]:
+    """Return a `run.json` as today's schema has it, with the fields that are not named; raises as `understood` does."""
+
+    def whole(about: dict[str, Any]) -> dict[str, Any]:
+        msgspec.convert(about, About)
+        return about
+
+    return understood(text, named, RUN_STEPS, whole)
+
+
+def versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
+    """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it is not one."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=kind)
+        if found.schema != schema:
+            raise ValueError(f"its schema is {found.schema}, this ipclab knows {schema}")
+    except (OSError, ValueError, RecursionError) as error:
+        raise LabError(f"{path} cannot be read", str(error), fix) from error
+    return found

@@ -1,1 +1,0 @@
-"""What comparisons are worth on this machine. Nothing is imported here: every calibrating launch loads this anew."""
