@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,9 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.frames.points import ROUND
-from ipclab.measure.limits import REPEATS, settle
 from ipclab.measure.progress import Progress
+from ipclab.measure.questions import doubtful
+from ipclab.measure.rounds import LIMIT_REPEATS, Asking, Kept, Rounds
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -18,11 +21,13 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
 from ipclab.studies.limits import LAUNCHES
+from ipclab.studies.profile import profile
 from tests.bundled import NOW
 from tests.made import make_launch
 
 OP = "round-trip"
 PIPE, UNIX = (Point("limits", name, 100, "cross", {}, "limits", (OP,)) for name in ("echo-pipe", "echo-unix"))
+EFFORT = replace(profile("quick"), least_launches=1)
 LEVELS: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
 ASKED = Point("round_trip", "pipe", 100, "cross", LEVELS, "", (OP,))
 
@@ -49,12 +54,18 @@ def made(path: Path, **times: list[int]) -> RunFolder:
 def again(run: RunFolder, launch: Callable[[Point], Launch]) -> tuple[Counter[str], list[Launch]]:
     """Settle the limits and return how often each was launched, and what the run then holds of the pipe's."""
     asked: Counter[str] = Counter()
+    kept = Kept(run, dict.fromkeys(("limits", "round_trip"), EFFORT))
+    points = [point for point in (PIPE, UNIX, ASKED) if point.id not in run.about["failures"]]
 
-    def noted(point: Point) -> Launch:
+    states = kept.states(points)
+    orders = count(kept.order + 1)
+
+    def noted(point: Point, number: int) -> Launch:
         asked[point.backend] += 1
-        return launch(point)
+        return replace(launch(point), order=next(orders), facts={ROUND: number})
 
-    settle(run, noted, 1, Progress())
+    rounds = Rounds(states, 1, noted, lambda: None, kept.store, lambda: 0.0, Progress())
+    rounds.measure(Asking(lambda states: {}, lambda states: [], doubtful))
     return asked, decode(run.path / run.file(PIPE)).launches
 
 
@@ -68,7 +79,8 @@ def test_a_limit_that_a_mechanism_beat_is_measured_again_once_it_is_lower_all_la
     asked, held = again(run, lambda point: launch_of(53))
     assert asked == {"echo-pipe": LAUNCHES}
     assert [int(each.samples[OP][0]) for each in held] == [715, 720, *[53] * LAUNCHES]
-    assert [each.order for each in held] == [each.facts[ROUND] for each in held] == list(range(2 + LAUNCHES))
+    assert [each.facts[ROUND] for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]  # another point has a third round
+    assert [each.order for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]
     assert list(run.checked("points/limits/"))  # the digests are those of the new files
 
 
@@ -86,8 +98,8 @@ def test_a_best_launch_that_stands_alone_is_measured_again(tmp_path: Path) -> No
 def test_a_limit_that_stays_above_is_measured_again_a_few_times(tmp_path: Path) -> None:
     run = made(tmp_path, pipe=[715, 720], unix=[40, 41], asked=[58])
     asked, held = again(run, lambda point: launch_of(700))
-    assert asked == {"echo-pipe": REPEATS * LAUNCHES}
-    assert len(held) == 2 + REPEATS * LAUNCHES
+    assert asked == {"echo-pipe": LIMIT_REPEATS * LAUNCHES}
+    assert len(held) == 2 + LIMIT_REPEATS * LAUNCHES
 
 
 def test_a_launch_that_fails_costs_itself_alone(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Rounds: their order, the launches that a point gets, questions, failures; made-up launches and clocks."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count, groupby, pairwise
 from pathlib import Path
@@ -14,8 +14,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import Request
-from ipclab.measure.rounds import BUDGET, DECIDED, ENOUGH, Asking, Question, Rounds, State, shuffled
-from ipclab.measure.stored import Kept
+from ipclab.measure.rounds import BUDGET, DECIDED, ENOUGH, Asking, Kept, Question, Rounds, State, shuffled
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -73,7 +72,7 @@ def nothing(states: Iterable[State]) -> Mapping[str, int]:
     return {}
 
 
-def never(states: Iterable[State]) -> Sequence[Question]:
+def never(states: Iterable[State]) -> list[Any]:
     return []
 
 
@@ -114,7 +113,7 @@ def session(found: list[Point], make: Make = same, effort: Profile = THREE, **mo
 
 def measured(found: list[Point], make: Make = same, effort: Profile = THREE, **more: Any) -> Session:
     done = session(found, make, effort, **more)
-    done.measure(Asking(nothing, never))
+    done.measure(Asking(nothing, never, never))
     return done
 
 
@@ -140,7 +139,7 @@ def test_the_order_follows_from_seed_and_round_alone() -> None:
 def test_points_of_a_contest_get_what_its_test_needs() -> None:
     one, two = points("a", each=2)
     done = session([one, two], effort=QUICK)
-    done.measure(Asking(lambda states: {two.id: 9}, never))
+    done.measure(Asking(lambda states: {two.id: 9}, never, never))
     assert done.launches() == {"b0": 3, "b1": 9}
     assert {*done.stops().values()} == {ENOUGH}
 
@@ -159,7 +158,7 @@ def test_open_questions_go_on_together_to_the_next_look() -> None:
     effort = replace(QUICK, least_launches=8)
     asked = [[Question((found[0].id, found[2].id), 8, 20.0)], [], []]
     done = session(found, effort=effort)
-    done.measure(Asking(nothing, lambda states: asked.pop(0)))
+    done.measure(Asking(nothing, lambda states: asked.pop(0), never))
     assert done.launches() == {"b0": 12, "b1": 8, "b2": 12}
     assert done.stops() == {"b0": DECIDED, "b1": ENOUGH, "b2": DECIDED}
     late = [{name for number, name in done.order if number == each} for each in range(9, 13)]
@@ -171,7 +170,7 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     cheap, dear = ((found[0].id, found[1].id), 8, 10.0), ((found[2].id, found[3].id), 8, 39.0)
     done = session(found, effort=replace(QUICK, least_launches=8))
     done.left = lambda: 40.0 - len(done.order)  # a launch takes a second; 32 are the least
-    done.measure(Asking(nothing, lambda states: [Question(*dear), Question(*cheap)]))
+    done.measure(Asking(nothing, lambda states: [Question(*dear), Question(*cheap)], never))
     assert done.launches() == {"b0": 12, "b1": 12, "b2": 8, "b3": 8}
     assert {*done.stops().values()} == {BUDGET}
 
@@ -180,7 +179,7 @@ def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
     found = points("a", each=2)
     done = session(found, effort=replace(QUICK, least_launches=8, most_launches=20))
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(Asking(nothing, lambda states: [Question((found[0].id, found[1].id), at(), 1e9)]))
+    done.measure(Asking(nothing, lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never))
     assert done.launches() == {"b0": 18, "b1": 18}  # the last look below the most
 
 
@@ -224,10 +223,10 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
         return kept, Rounds(kept.states(found), 1, launch, lambda: None, kept.store, lambda: 0.0, Told())
 
     with pytest.raises(SessionError):
-        begin(3)[1].measure(Asking(nothing, never))
+        begin(3)[1].measure(Asking(nothing, never, never))
     assert sum(len(decode(file).launches) for file in run.point_files()) == 3
     kept, again = begin(3)
-    again.measure(Asking(nothing, never))
+    again.measure(Asking(nothing, never, never))
     held = [decode(file) for file in run.point_files()]
     assert sorted([launch.facts["round"] for launch in each.launches] for each in held) == [[1, 2, 3], [1, 3, 4]]
     assert {each.stop for each in held} == {ENOUGH}
@@ -269,7 +268,7 @@ def test_a_mistake_in_the_code_is_not_taken_for_a_failed_launch() -> None:
 
     done = session(points("a"), broken)
     with pytest.raises(ZeroDivisionError):
-        done.measure(Asking(nothing, never))
+        done.measure(Asking(nothing, never, never))
     assert done.told.ended == 1 and done.stored == [True]
 
 

@@ -13,12 +13,10 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames.points import ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
-from ipclab.measure.limits import settle
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import SEED_BITS, Request
-from ipclab.measure.rounds import Rounds
-from ipclab.measure.stored import Kept
+from ipclab.measure.rounds import Kept, Rounds
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.launcher import Launcher
@@ -31,7 +29,6 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
-from ipclab.studies.limits import LAUNCHES, LimitsStudy
 from ipclab.studies.profile import Profile, profile
 
 SHARED_MEMORY_SLACK = 1 << 20
@@ -109,7 +106,6 @@ class _Measuring:
                 if (kept := self.possible(each, points)) and (bench := self._open(each, kept, site, benches)):
                     opened[each.name] = each, bench, kept
             self._rounds(opened, launcher)
-            self._limits(site)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
         run.save()
@@ -148,15 +144,6 @@ class _Measuring:
 
         found = Rounds(states, self.run.about["seed"], launch, launcher.renew, kept.store, left, self.progress)
         found.measure(asking(chosen.same))
-
-    def _limits(self, site: Site) -> None:
-        """Measure the limits again that the run gives reason to doubt."""
-        each, seed = LimitsStudy(), self.run.about["seed"]
-        effort = self.request.effort(each)
-        if effort.most_launches < LAUNCHES:
-            return  # a profile that only shows that all works: it finds no limits
-        with each.open(site, [], effort, seed) as bench:
-            settle(self.run, lambda point: self._launch(each, point, effort, bench), seed, self.progress)
 
     def _launch(self, each: Study, point: Point, effort: Profile, bench: Bench) -> Launch:
         placement, seed, source = self.placed[point.placement], self.run.about["seed"], Source()
