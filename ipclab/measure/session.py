@@ -1,7 +1,6 @@
 """One call that measures: finds or makes the run, and measures what is missing."""
 
 import datetime as dt
-import hashlib
 import os
 import secrets
 import time
@@ -23,7 +22,6 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.worker import QUEUED, Outcome
 from ipclab.store import referees
 from ipclab.store import run as folder
-from ipclab.store.files import write_whole
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -59,9 +57,11 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run.remove_parts()
         _keep_raw(run, machine)
         measuring = _Measuring(run, request, files, progress)
-        if measuring.lacks(wanted) or not run.finished:
+        possible = [(each, measuring.possible(each, points)) for each, points in wanted]
+        there = [run.has(point, progress.say) for _, points in possible for point in points]  # all are asked
+        if not all(there) or not run.finished:
             referees.keep(run)
-            measuring.measure(wanted, paths.ledger)
+            measuring.measure(possible, paths.ledger)
     return run
 
 
@@ -73,12 +73,6 @@ class _Measuring:
         topology = Topology.read(Source())
         self.placed, self.unplaced = placements(topology), missing(topology)
         self.began = time.monotonic_ns()
-
-    def lacks(self, wanted: Wanted) -> bool:
-        """Tell whether the run lacks points that this machine can measure; why it cannot is noted in the run."""
-        kept = [self.possible(each, points) for each, points in wanted]
-        there = [self.run.has(point, self.progress.say) for points in kept for point in points]  # all are asked
-        return not all(there)
 
     def possible(self, each: Study, points: list[Point]) -> list[Point]:
         """Return the points that this machine can place and measure; of the others the reason is noted."""
@@ -93,7 +87,7 @@ class _Measuring:
                 kept.append(point)
         return kept
 
-    def measure(self, wanted: Wanted, ledger: Path) -> None:
+    def measure(self, possible: Wanted, ledger: Path) -> None:
         """Measure what is to do, of which the run then tells, and finish the run."""
         run, about = self.run, self.run.about
         about["finished"] = None
@@ -102,9 +96,9 @@ class _Measuring:
         with Launcher(ledger) as launcher, ExitStack() as benches:
             site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
             opened = {}
-            for each, points in wanted:
-                if (kept := self.possible(each, points)) and (bench := self._open(each, kept, site, benches)):
-                    opened[each.name] = each, bench, kept
+            for each, points in possible:
+                if points and (bench := self._open(each, points, site, benches)):
+                    opened[each.name] = each, bench, points
             self._rounds(opened, launcher)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
@@ -206,11 +200,8 @@ def _keep_raw(run: RunFolder, machine: Machine) -> None:
     """Keep the raw files that the machine's facts were read from, once, with their digests."""
     if any(name.startswith("machine/") for name in run.about["files"]):
         return
-    kept = {f"machine/{name.strip('/').replace('/', '-')}": text.encode() for name, text in machine.raw.items()}
-    for name, content in kept.items():
-        write_whole(run.path / name, content)
-    run.about["files"] |= {name: hashlib.sha256(content).hexdigest() for name, content in kept.items()}
-    run.save()
+    named = {name.strip("/").replace("/", "-"): text.encode() for name, text in machine.raw.items()}
+    run.keep_all({f"machine/{name}": content for name, content in named.items()})
 
 
 def _now() -> str:

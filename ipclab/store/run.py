@@ -1,9 +1,8 @@
 """One run: a folder whose `run.json` says what was measured, on what, and the digest of every file."""
 
 import datetime as dt
-import hashlib
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,11 +60,13 @@ class RunFolder:
         """Store points: their digests are in `run.json` before the files appear, so no file is unknown."""
         with ExitStack() as parts:
             for point, content in found:
-                name = self.file(point)
-                part = parts.enter_context(written(self.path / name, content))
-                self.about["files"][name] = sha256(part)
+                self._place(self.file(point), content, parts)
                 self.about["failures"].pop(point.id, None)
             self.save()
+
+    def _place(self, name: str, content: bytes, parts: ExitStack) -> None:
+        part = parts.enter_context(written(self.path / name, content))
+        self.about["files"][name] = sha256(part)
 
     def fail(self, point: Point, reason: str) -> None:
         """Note that `point` was given up; what an earlier session left of it is no longer part of the run."""
@@ -77,9 +78,14 @@ class RunFolder:
 
     def keep(self, name: str, content: bytes) -> None:
         """Keep a raw file as `raw/` + `name`, with its digest; one of that name is replaced."""
-        self.about["files"][f"raw/{name}"] = hashlib.sha256(content).hexdigest()
-        self.save()
-        write_whole(self.path / "raw" / name, content)
+        self.keep_all({f"raw/{name}": content})
+
+    def keep_all(self, contents: Mapping[str, bytes]) -> None:
+        """Keep files by their names in the run as `add_all` stores points."""
+        with ExitStack() as parts:
+            for name, content in contents.items():
+                self._place(name, content, parts)
+            self.save()
 
     def note(self, name: str, value: Any) -> None:
         """Put an entry of a study into `run.json`, below `notes`."""
