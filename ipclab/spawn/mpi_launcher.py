@@ -40,34 +40,74 @@ NOT_ALONE = "Open MPI listens on all addresses of this host while its ranks run:
 CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
 
-class RankSet:
-    """One `mpiexec`, a child of the fork server, and its ranks."""
+class RankBench:
+    """Launches points on ranks that it starts itself: one `mpiexec` at a time, a child of the fork server.
 
-    def __init__(self, launcher: Launcher, count: int, preload: Sequence[str] = ()) -> None:
-        """Start `count` ranks that import `preload` first; raises `LaunchError` when they do not come up."""
-        path = mpi.mpiexec()
+    A context manager that leaves nothing behind.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        count: int,
+        preload: Sequence[str] = (),
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person should know."""
+        self.launcher, self.count, self.preload, self.say = launcher, count, preload, say
+        self.told = False
+        self.stack = ExitStack()  # ends the present ranks
+        self.wires: dict[int, Wire] = {}
+        self.done: set[str] = set()  # the points that they have run
+
+    def __enter__(self) -> "RankBench":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end(orderly=error[0] is None)
+
+    def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+        """Run one launch of `point`; raises `LabError` when it failed."""
+        if len(roles) > self.count:
+            raise LabError(f"{len(roles)} roles need as many ranks", f"there are {self.count}", "")
+        if point.id in self.done or not self._up():
+            self._end(orderly=True)
+            self._begin()
+        self.done.add(point.id)
+        with self.launcher.naming() as prefix:
+            try:
+                return self._launch(Command(dict(enumerate(roles)), prefix, self.launcher.session.folder, seconds))
+            except BaseException:
+                self._end(orderly=False)
+                raise
+
+    def _up(self) -> bool:
+        """Tell whether `mpiexec` still runs, as far as is known: it ends with its fork server."""
+        return bool(self.wires) and not select.select([self.mpiexec.wire], [], [], 0)[0]
+
+    def _begin(self) -> None:
+        """Start ranks; raises `LaunchError` when they do not come up."""
+        path, launcher = mpi.mpiexec(), self.launcher
         if path is None:
             raise LaunchError("ranks cannot be started", mpi.missing() or "", "")
         launcher.started += 1
-        self.count, self.prefix = count, launcher.session.prefix(launcher.started)
+        prefix = launcher.session.prefix(launcher.started)
         self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
-        self.wires: dict[int, Wire] = {}
-        self.alone = True  # in a network of their own
-        program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *preload]
-        memory = SHARED_MEMORY / f"{self.prefix}-mpi"
+        program = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *self.preload]
+        memory = SHARED_MEMORY / f"{prefix}-mpi"
         env = launcher.changes(mpi.environment(os.environ, self.folder, memory))
-        command, cpus = tuple(mpi.command(path, count, program)), frozenset(os.sched_getaffinity(0))
+        command, cpus = tuple(mpi.command(path, self.count, program)), frozenset(os.sched_getaffinity(0))
         with ExitStack() as stack:
-            stack.callback(self._remove)
+            stack.callback(self._remove, prefix)
             for folder in (self.folder, memory):
                 folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
             listening.bind(f"/proc/self/fd/{at}/socket")  # short, however long the folder's own path is
             os.close(at)
-            listening.listen(count)
+            listening.listen(self.count)
             role = Role("mpiexec", "", {}, cpus, command=command, env=env, alone=True)
-            (self.mpiexec,) = stack.enter_context(launcher.running([role], self.prefix)).values()
+            (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:
                 self._adopt(listening, time.monotonic() + START_SECONDS)
             except (LateError, TimeoutError):
@@ -93,13 +133,12 @@ class RankSet:
                 rank, ranks, theirs = said.published["rank"], said.published["ranks"], said.published["network"]
                 if ranks != self.count:
                     raise LaunchError(f"rank {rank} could not start", f"MPI counts {ranks} ranks, not {self.count}")
-                self.wires[rank], self.alone = wire, self.alone and theirs != network()
+                self.wires[rank] = wire
+                if theirs == network() and not self.told:
+                    self.told = True
+                    self.say(NOT_ALONE)
 
-    def up(self) -> bool:
-        """Tell whether `mpiexec` still runs, as far as is known: it ends with its fork server."""
-        return not select.select([self.mpiexec.wire], [], [], 0)[0]
-
-    def launch(self, command: Command) -> dict[str, Outcome]:
+    def _launch(self, command: Command) -> dict[str, Outcome]:
         """Run `command` and return each role's outcome; raises `LaunchError` that says which rank failed and why."""
         names = {rank: role.name for rank, role in command.roles.items()}
         owing = {rank: self.wires[rank] for rank in names}
@@ -111,25 +150,24 @@ class RankSet:
             for rank, said in hear(owing, Said, time.monotonic() + command.seconds):
                 del owing[rank]
                 if said is None:
-                    raise self._died(rank, names)
+                    raise self._failure(names, *self._death(rank))
                 if isinstance(said, Failed):
                     raise LaunchError(f"rank {rank} ({names[rank]}) failed", said.why)
                 outcomes[names[rank]] = said
         except LateError as late:
-            raise self._failure(late.args[0], names, f"did not finish within {command.seconds:g} s") from None
+            raise self._failure(names, late.args[0], f"did not finish within {command.seconds:g} s") from None
         return outcomes
 
-    def _died(self, rank: int, names: dict[int, str]) -> LaunchError:
-        """Return which rank died of what; `mpiexec`, its parent, knows and then ends the others."""
+    def _death(self, rank: int) -> tuple[int, str]:
+        """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then ends the others."""
         self.mpiexec.wire.await_end(END_SECONDS)
         told = self.mpiexec.said()
         if found := SIGNAL_TOLD.search(told):
-            return self._failure(int(found[1]), names, ending(-int(found[2])))
+            return int(found[1]), ending(-int(found[2]))
         code = CODE_TOLD.search(told)
-        why = (ending(int(code[1])) if code else "ended") + full(self.count * mpi.SEGMENT_BYTES)
-        return self._failure(rank, names, why)
+        return rank, (ending(int(code[1])) if code else "ended") + full(self.count * mpi.SEGMENT_BYTES)
 
-    def _failure(self, rank: int, names: dict[int, str], why: str) -> LaunchError:
+    def _failure(self, names: dict[int, str], rank: int, why: str) -> LaunchError:
         name = f" ({names[rank]})" if rank in names else ""
         return LaunchError(f"rank {rank}{name} {why}", self._words(rank))
 
@@ -139,69 +177,20 @@ class RankSet:
         texts = [*(file.read_text(errors="replace") for file in files), self.mpiexec.said()]
         return next(filter(None, map(last_line, texts)), SILENCE)
 
-    def end(self, orderly: bool = False) -> None:
+    def _end(self, orderly: bool) -> None:
         """End all ranks and remove what they had: let them finish if `orderly`, else kill them."""
         for wire in self.wires.values():
             with suppress(OSError):
                 wire.sock.shutdown(socket.SHUT_WR)  # a rank that is idle finishes by itself then
-        if orderly:
+        if orderly and self.wires:
             self.mpiexec.wire.await_end(END_SECONDS)
         self.stack.close()
 
-    def _remove(self) -> None:
+    def _remove(self, prefix: str) -> None:
         for wire in self.wires.values():  # also of ranks whose fork server was killed, and which die with it
             wire.await_end(END_SECONDS)
             wire.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        remove_names(self.prefix)
-
-
-class RankBench:
-    """Launches points on ranks that it starts itself; a context manager that leaves nothing behind."""
-
-    def __init__(
-        self,
-        launcher: Launcher,
-        count: int,
-        preload: Sequence[str] = (),
-        say: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person should know."""
-        self.launcher, self.count, self.preload, self.say = launcher, count, preload, say
-        self.told = False
-        self.ranks: RankSet | None = None
-        self.done: set[str] = set()
-
-    def __enter__(self) -> "RankBench":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._end(orderly=error[0] is None)
-
-    def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-        """Run one launch of `point`; raises `LabError` when it failed."""
-        if len(roles) > self.count:
-            raise LabError(f"{len(roles)} roles need as many ranks", f"there are {self.count}", "")
-        ranks = self._ranks_for(point)
-        with self.launcher.naming() as prefix:
-            try:
-                return ranks.launch(Command(dict(enumerate(roles)), prefix, self.launcher.session.folder, seconds))
-            except BaseException:
-                self._end(orderly=False)
-                raise
-
-    def _ranks_for(self, point: Point) -> RankSet:
-        if self.ranks is None or point.id in self.done or not self.ranks.up():
-            self._end(orderly=True)
-            self.ranks = RankSet(self.launcher, self.count, self.preload)
-            if not self.ranks.alone and not self.told:
-                self.told = True
-                self.say(NOT_ALONE)
-        self.done.add(point.id)
-        return self.ranks
-
-    def _end(self, orderly: bool) -> None:
+        self.wires.clear()
         self.done.clear()
-        ranks, self.ranks = self.ranks, None
-        if ranks is not None:
-            ranks.end(orderly)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_names(prefix)

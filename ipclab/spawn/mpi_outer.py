@@ -156,9 +156,8 @@ class OuterBench:
     def __init__(self, launcher: Launcher, here: World) -> None:
         self.launcher, self.world, self.mail = launcher, here, here.mail
         self.launches: dict[str, int] = {}
-        self.owing: set[int] = set()
-        self.outcomes: dict[int, Outcome] = {}
-        self.failed: dict[int, str] = {}
+        self.asked: set[int] = set()  # for this launch
+        self.said: dict[int, Said] = {}  # by rank, in the order in which it came
 
     def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
         """Run one launch of `point`; raises `LabError` when it failed."""
@@ -191,44 +190,40 @@ class OuterBench:
 
     def _launch(self, command: Command) -> dict[str, Outcome]:
         names = {rank: role.name for rank, role in command.roles.items()}
-        self.outcomes, self.failed, self.owing = {}, {}, set(names)
+        self.asked, self.said = set(names), {}
         end = time.monotonic() + command.seconds
-        for rank in self.owing - {0}:
+        for rank in self.asked - {0}:
             self.mail.send(rank, command)
         if 0 in names:
             allowed = os.sched_getaffinity(0)
-            run(self.mail.comm, command, partial(self._note, 0), self._take)
+            run(self.mail.comm, command, partial(self.said.__setitem__, 0), self._failed)
             os.sched_setaffinity(0, allowed)
-        while not self._take() and self.owing and time.monotonic() < end:
+        while not (failed := self._failed()) and self._owing() and time.monotonic() < end:
             time.sleep(SLEEP_SECONDS)
-        if self.owing:
-            self.failed = self.failed or {min(self.owing): f"did not finish within {command.seconds:g} s"}
+        if owing := self._owing():
+            failed = failed or {min(owing): f"did not finish within {command.seconds:g} s"}
             self._give_up()
-        for rank, why in self.failed.items():
+        for rank, why in failed.items():
             raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
-        return {name: self.outcomes[rank] for rank, name in names.items()}
+        return {name: said for rank, name in names.items() if isinstance(said := self.said[rank], Outcome)}
 
     def _give_up(self) -> None:
         """Have the ranks end a launch that failed."""
-        for rank in self.owing - {0}:
+        for rank in self._owing() - {0}:
             self.mail.send(rank, End(), CANCEL)
         end = time.monotonic() + GRACE_SECONDS
-        while self.owing and time.monotonic() < end:
+        while self._owing() and time.monotonic() < end:
             time.sleep(SLEEP_SECONDS)
-            self._take()
-        if self.owing:
-            self.world.broken = f"rank {min(self.owing)} did not end a launch that failed"
+            self._failed()
+        if owing := self._owing():
+            self.world.broken = f"rank {min(owing)} did not end a launch that failed"
 
-    def _take(self) -> bool:
-        """Note what the other ranks have said, and tell whether any has failed."""
-        for rank in sorted(self.owing - {0}):
+    def _owing(self) -> set[int]:
+        return self.asked - self.said.keys()
+
+    def _failed(self) -> dict[int, str]:
+        """Note what the other ranks have said, and return why ranks have failed, the first one first."""
+        for rank in sorted(self._owing() - {0}):
             if said := self.mail.take(rank, Said):
-                self._note(rank, said)
-        return bool(self.failed)
-
-    def _note(self, rank: int, said: Said) -> None:
-        self.owing.discard(rank)
-        if isinstance(said, Failed):
-            self.failed[rank] = said.why
-        elif isinstance(said, Outcome):
-            self.outcomes[rank] = said
+                self.said[rank] = said
+        return {rank: said.why for rank, said in self.said.items() if isinstance(said, Failed)}
