@@ -1,6 +1,6 @@
 """Random SIGKILLs while everything is measured: whatever is killed, runs end complete and nothing is left behind.
 
-    python benchmarks/signals.py [SIGNALS] [SEED] [STUDY ...]
+    python -m benchmarks.signals [SIGNALS] [SEED] [STUDY ...]
 
 One study after the other is measured under profile smoke. A SIGKILL hits the measuring process, its fork server or any
 process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the
@@ -26,10 +26,10 @@ from ipclab.errors import UsageError
 from ipclab.measure.request import ALWAYS, Request, levels
 from ipclab.plugins import chosen
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.owned import kernel_objects
 from ipclab.store import run as folder
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
+from tests.commands import kernel_objects
 
 LONGEST = 5.0  # seconds until the signal
 EACH = 20  # signals, before a run is left alone

@@ -6,11 +6,10 @@ import time
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data
-from ipclab.spawn.owned import kernel_objects
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES, WAIT_NS, opened, prove, reflect, taker
-from tests.commands import left_of
+from tests.commands import kernel_objects, left_of
 
 SHORT_NS = 20_000_000
 FAULTS = ("stale", "torn", "short", "duplicate", "swapped")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.owned import FILE, kernel_objects
+from ipclab.spawn.owned import FILE
 from ipclab.store.samples import decode
 
 ROOT = Path(__file__).parent.parent
@@ -96,6 +96,16 @@ def files_of(folder: str) -> list[str]:
     """Return what launches and ranks have left in a session's folder; what a study keeps there is not theirs."""
     names = (path.name for path in Path(folder).iterdir())
     return sorted(name for name in names if name[0].isdigit() or name.startswith(("ranks-", "ipclab-")))
+
+
+def kernel_objects() -> set[str]:
+    """Return this user's System V objects and POSIX queues, which lie in no folder that a session has."""
+    found = {f"posix-queue /{path.name}" for path in Path("/dev/mqueue").glob("*")}
+    for kind, user in (("shm", 7), ("sem", 4), ("msg", 7)):
+        lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+        rows = [line.split() for line in lines]
+        found |= {f"system-v {kind} key {row[0]}" for row in rows if row[user] == str(os.getuid())}
+    return found
 
 
 def left_of(prefix: str, folder: str, before: set[str]) -> list[str]:

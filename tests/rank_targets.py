@@ -15,11 +15,10 @@ from ipclab.backends.lmdb_store import LmdbStore
 from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.mpi_worker import RankWorker
-from ipclab.spawn.owned import kernel_objects
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import zeros
 from ipclab.studies.shared_dict import ends, loops
-from tests.commands import left_of
+from tests.commands import kernel_objects, left_of
 
 LONG = 600.0
 CAPACITY = 70_000

@@ -18,11 +18,11 @@ from ipclab.backends.interface import Backend, Place
 from ipclab.errors import LabError
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, Session, clean
-from ipclab.spawn.owned import KINDS, kernel_objects
+from ipclab.spawn.owned import KINDS
 from ipclab.spawn.proof import PayloadError, check
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 from tests.channel_targets import FAULTS, TRIALS
-from tests.commands import environment, eventually, names_of, processes_of
+from tests.commands import environment, eventually, kernel_objects, names_of, processes_of
 from tests.test_channels import CHANNELS, talk
 from tests.test_workers import CPUS
 

@@ -21,7 +21,6 @@ from ipclab.measure.request import Request
 from ipclab.measure.session import measure
 from ipclab.paths import Paths, checkout
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.owned import kernel_objects
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.faults import FAULTS, LAUNCHES, LOCKED, FaultsStudy
@@ -30,7 +29,7 @@ from ipclab.studies.faults.seen import END, ERROR, HALF, SILENCE, WELL, became, 
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
 from ipclab.studies.stream.ways import PRODUCER, Way
-from tests.commands import ROOT
+from tests.commands import ROOT, kernel_objects
 
 NOTEBOOK = ROOT / "notebooks" / "07_faults.ipynb"
 SIZE = 64

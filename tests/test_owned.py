@@ -15,8 +15,7 @@ from ipclab.spawn.ledger import (
     close_session,
     open_session,
 )
-from ipclab.spawn.owned import kernel_objects
-from tests.commands import environment, left_of
+from tests.commands import environment, kernel_objects, left_of
 from tests.test_ledger import names
 
 OWNERS = (

@@ -88,6 +88,7 @@ def test_a_level_has_one_form(text: str) -> None:
     with pytest.raises(UsageError, match="names no levels; write FACTOR=LEVEL,LEVEL such as entries=10,100"):
         levels((text,))
     assert levels(("entries=10, 100", "placement=same")) == {"entries": (10, 100), "placement": ("same",)}
+    assert levels(("entries=--5",)) == {"entries": ("--5",)}  # no number: refused as a level
 
 
 def test_levels_replace_those_of_the_studies_that_have_them() -> None:

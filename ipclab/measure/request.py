@@ -1,6 +1,7 @@
 """What is to be measured: studies, profile, levels that replace the studies' own; nonsense is refused here."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from ipclab.studies.profile import Profile, profile
 SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
+NUMBER = re.compile(r"-?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -164,17 +166,11 @@ def _no_backend(name: str, each: Study | None, rivals: list[Study]) -> UsageErro
 
 def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
     """Return the levels of texts such as `entries=10,100`; raises `UsageError` for another form."""
-    return dict(map(_level, texts))
-
-
-def _level(text: str) -> tuple[str, tuple[Level, ...]]:
-    name, equals, values = text.partition("=")
-    words = [word.strip() for word in values.split(",") if word.strip()]
-    if not equals or not name.strip() or not words:
-        raise UsageError(f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100")
-    return name.strip(), tuple(_numbers(words))
-
-
-def _numbers(words: list[str]) -> Iterator[Level]:
-    for word in words:
-        yield int(word) if word.lstrip("-").isascii() and word.lstrip("-").isdigit() else word
+    found = dict[str, tuple[Level, ...]]()
+    for text in texts:
+        name, equals, values = text.partition("=")
+        words = [word.strip() for word in values.split(",") if word.strip()]
+        if not equals or not name.strip() or not words:
+            raise UsageError(f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100")
+        found[name.strip()] = tuple(int(word) if NUMBER.fullmatch(word) else word for word in words)
+    return found

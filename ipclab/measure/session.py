@@ -19,7 +19,7 @@ from ipclab.measure.rounds import Kept, Rounds
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.worker import QUEUED, Outcome
+from ipclab.spawn.worker import QUEUED
 from ipclab.store import referees
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -55,7 +55,9 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
-        _keep_raw(run, machine)
+        if not any(name.startswith("machine/") for name in run.about["files"]):  # what its facts were read from
+            raw = {name.strip("/").replace("/", "-"): text.encode() for name, text in machine.raw.items()}
+            run.keep_all({f"machine/{name}": content for name, content in raw.items()})
         measuring = _Measuring(run, request, files, progress)
         possible = [(each, measuring.possible(each, points)) for each, points in wanted]
         there = [run.has(point, progress.say) for _, points in possible for point in points]  # all are asked
@@ -149,7 +151,8 @@ class _Measuring:
         done.started_ns, done.elapsed_ns = start - self.began, elapsed
         # More of ours than CPUs wait for each other, which is no disturbance.
         crowded = len(roles) > len(frozenset[int]().union(*(role.cpus for role in roles)))
-        queued = None if crowded else _queued(outcomes)
+        counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
+        queued = None if crowded else max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
         found = disturbance(before, conditions(source), elapsed, queued_share=queued)
         done.flags += [flag for flag in found if flag not in each.expected(point)]
         done.cpus = {role.name: sorted(role.cpus) for role in roles}
@@ -196,19 +199,5 @@ def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
     return folder.create(paths.runs, machine.digest, about, dt.datetime.now(dt.UTC))
 
 
-def _keep_raw(run: RunFolder, machine: Machine) -> None:
-    """Keep the raw files that the machine's facts were read from, once, with their digests."""
-    if any(name.startswith("machine/") for name in run.about["files"]):
-        return
-    named = {name.strip("/").replace("/", "-"): text.encode() for name, text in machine.raw.items()}
-    run.keep_all({f"machine/{name}": content for name, content in named.items()})
-
-
 def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-
-
-def _queued(outcomes: dict[str, Outcome]) -> float:
-    """Return the largest share of its measured time for which a worker waited for a CPU."""
-    counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
-    return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)

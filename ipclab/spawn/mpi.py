@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
@@ -50,27 +51,10 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     yields the CPU when it waits, and may run as root, as in a container.
     """
     kept = {name: value for name, value in base.items() if not name.startswith(LAUNCHERS)}
-    tuning = {
-        "pml": "ob1",
-        "btl": "self,sm",
-        "osc": "sm,rdma",
-        "btl_sm_backing_directory": str(shared_memory),
-        "btl_sm_segment_size": str(SEGMENT_BYTES),
-        "osc_sm_backing_directory": str(shared_memory),
-        "osc_rdma_backing_directory": str(shared_memory),
-        "mpi_yield_when_idle": "1",
-    }
-    as_root = ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT")
-    return {
-        **kept,
-        **{f"OMPI_MCA_{name}": value for name, value in tuning.items()},
-        "HOME": base.get("HOME") or str(folder),  # Open MPI does not start without one
-        **{name + end: "1" for name in as_root for end in ("", "_CONFIRM")},
-        "PMIX_MCA_ptl_tcp_if_include": "lo",
-        "TMPDIR": str(folder),
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-    }
+    told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    words = {"folder": folder, "shared_memory": shared_memory, "segment_bytes": SEGMENT_BYTES}
+    made = {name: value.format_map(words) for name, value in told.items()}
+    return {**kept, "HOME": base.get("HOME") or str(folder), **made}  # Open MPI does not start without a home
 
 
 def outer(env: Mapping[str, str] | None = None) -> int | None:

@@ -57,16 +57,6 @@ KINDS = {
 }
 
 
-def kernel_objects() -> set[str]:
-    """Return this user's System V objects and POSIX queues, which lie in no folder that a session has."""
-    found = {f"posix-queue /{path.name}" for path in Path("/dev/mqueue").glob("*")}
-    for kind, user in (("shm", 7), ("sem", 4), ("msg", 7)):
-        lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
-        rows = [line.split() for line in lines]
-        found |= {f"system-v {kind} key {row[0]}" for row in rows if row[user] == str(os.getuid())}
-    return found
-
-
 def own(file: Path, kind: str, name: str) -> None:
     """Note in `file` that what `kind` calls `name` is about to be made.
 

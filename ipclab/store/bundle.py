@@ -124,7 +124,9 @@ def place(file: Path, contents: Contents, home: Path) -> None:
     folder that cannot be written.
     """
     total, calibration = sum(entry.size for entry in contents.files), bytearray()
-    with _part_of(home.parent, contents.run) as part:
+    part = home.parent / f"{contents.run}{PART}"  # where no run is looked for
+    try:
+        part.mkdir()
         if shutil.disk_usage(part).free < total:
             raise LabError("no room for the run", f"it takes {total:,} bytes", "free some, or move data by IPCLAB_DATA")
         for name, chunk in _walk(file, contents):
@@ -143,6 +145,10 @@ def place(file: Path, contents: Contents, home: Path) -> None:
         if calibration and not (home / CALIBRATION).exists():
             write_whole(home / CALIBRATION, bytes(calibration))
         part.rename(home / contents.run)
+    except OSError as error:
+        raise _unwritable(home.parent, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
@@ -195,18 +201,6 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
         yield left
-
-
-@contextmanager
-def _part_of(top: Path, run: str) -> Iterator[Path]:
-    part = top / f"{run}{PART}"  # where no run is looked for
-    try:
-        part.mkdir()
-        yield part
-    except OSError as error:
-        raise _unwritable(top, error) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def clean(paths: Paths) -> list[str]:

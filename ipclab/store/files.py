@@ -63,20 +63,16 @@ def locked(path: Path, taken: Exception, flags: int = os.O_RDONLY, patience: flo
     """
     descriptor, deadline = os.open(path, flags | os.O_CLOEXEC, 0o600), time.monotonic() + patience
     try:
-        while not _lock(descriptor):
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
             if time.monotonic() >= deadline:
                 raise taken
             time.sleep(POLL)
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 def dump_json(value: Any) -> bytes:
