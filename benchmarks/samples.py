@@ -72,7 +72,7 @@ def make(data: Path, samples: int, launches: int, each: int) -> Path:
         levels |= {"touch": "full", "receive": "bytes"}
         point = Point("round_trip", backend, size, placement, levels, "made", ("round-trip",))
         made = [_launch(random, order, each, size) for order in range(launches)]
-        run.add(point, encode(Measured(point, made, "budget")))
+        run.place([(point, encode(Measured(point, made, "budget")))])
     run.about["finished"] = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     run.save()
     return run.path

@@ -44,7 +44,7 @@ def make_run(runs: Path, machine: str = "0123456789ab", factor: float = 1.0, fin
         for order in range(6):
             times = (1e4 * factor * np.exp(random.normal(0, 0.02, 30))).astype(np.int64)
             launches.append(Launch({"round-trip": times}, {}, order, facts={"relation": "l3"}))
-        run.add(point, encode(Measured(point, launches, "budget")))
+        run.place([(point, encode(Measured(point, launches, "budget")))])
     run.keep("engine/trace.json", b"{}")
     (run.path / "machine").mkdir()
     (run.path / "machine/sys-devices-pci0000:00-x").write_text("kept\n")

@@ -51,7 +51,7 @@ def _run(tmp_path: Path, asked: str = "95/95") -> RunFolder:
             times = tail.copy()
             times[LEAST_SAMPLES - 1] = LARGEST_TAIL - 58 + step  # its p99.9: one sample lies above
             launches.append(Launch({OP: times}, {}, order))
-        run.add(point, encode(Measured(point, launches[::-1], "enough", failures)))
+        run.place([(point, encode(Measured(point, launches[::-1], "enough", failures)))])
     run.about["finished"] = NOW.isoformat()
     run.save()
     return run

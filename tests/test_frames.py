@@ -46,7 +46,7 @@ def row(points: pd.DataFrame, op: str, metric: str) -> pd.Series:
 @pytest.fixture
 def run(measured: Measured, tmp_path: Path) -> RunFolder:
     made = folder.create(tmp_path, "m", {**ABOUT}, dt.datetime.now(dt.UTC))
-    made.add(measured.point, encode(measured))
+    made.place([(measured.point, encode(measured))])
     made.about["finished"] = made.about["begun"]
     made.save()
     return made

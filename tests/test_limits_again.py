@@ -47,7 +47,7 @@ def made(path: Path, **times: list[int]) -> RunFolder:
         for order, each in enumerate(launches):
             each.order = order
             each.facts[ROUND] = order
-        run.add(point, encode(Measured(point, launches, "budget")))
+        run.place([(point, encode(Measured(point, launches, "budget")))])
     return run
 
 

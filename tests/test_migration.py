@@ -59,7 +59,7 @@ def test_what_is_written_now_has_todays_schema(tmp_path: Path) -> None:
     run = folder.read(tmp_path / "run")
     first = next(run.point_files())
     old = decode(first)
-    run.add(old.point, encode(old))
+    run.place([(old.point, encode(old))])
     run.save()
     again = folder.read(run.path)
     assert json.loads((run.path / "run.json").read_text())["schema"] == SCHEMA

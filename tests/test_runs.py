@@ -54,7 +54,7 @@ def test_a_finished_point_is_one_file_whose_digest_the_run_knows(run: RunFolder,
     assert run.path.parent.name == "abc"
     assert run.id.startswith("20261121T030405Z-")
     assert warnings(run, point) == (False, [])
-    run.add(point, b"samples")
+    run.place([(point, b"samples")])
     name = f"points/payload/{point.id}.parquet"
     assert files(run.path) == {"run.json", name}
     again = folder.read(run.path)
@@ -68,7 +68,7 @@ def test_a_finished_point_is_one_file_whose_digest_the_run_knows(run: RunFolder,
     "content", [b"sampleS", b"sample", b"", b"samples\0"], ids=["altered", "cut", "empty", "longer"]
 )
 def test_an_altered_file_is_found_and_measured_again(run: RunFolder, point: Point, content: bytes) -> None:
-    run.add(point, b"samples")
+    run.place([(point, b"samples")])
     (run.path / run.file(point)).write_bytes(content)
     there, said = warnings(run, point)
     assert not there
@@ -77,14 +77,14 @@ def test_an_altered_file_is_found_and_measured_again(run: RunFolder, point: Poin
         LabError, match=r"is not what was measured.*; restore it, or measure it again: make measure RUN="
     ):
         list(folder.read(run.path).point_files())
-    run.add(point, b"samples")
+    run.place([(point, b"samples")])
     assert warnings(run, point) == (True, [])
 
 
 def test_a_stale_file_of_another_run_does_not_count(run: RunFolder, point: Point, tmp_path: Path) -> None:
     other = made(tmp_path, seed=2)
-    other.add(point, b"older samples")
-    run.add(point, b"samples")
+    other.place([(point, b"older samples")])
+    run.place([(point, b"samples")])
     (other.path / other.file(point)).replace(run.path / run.file(point))
     assert warnings(run, point)[0] is False
     with pytest.raises(LabError):
@@ -101,7 +101,7 @@ def test_killed_between_digest_and_rename(
 ) -> None:
     replace, name = Path.replace, run.file(point)
     if earlier:
-        run.add(point, earlier)
+        run.place([(point, earlier)])
 
     def die(part: Path, target: Path) -> Path:
         if target.suffix == ".parquet":
@@ -112,7 +112,7 @@ def test_killed_between_digest_and_rename(
         patch.setattr(Path, "replace", die)
         patch.setattr(Path, "unlink", lambda *_, **__: None)  # the dead do not tidy up
         with pytest.raises(Killed):
-            run.add(point, b"launches and more")
+            run.place([(point, b"launches and more")])
     part = f"{name}.{os.getpid()}.part"
     assert files(run.path) == {"run.json", part, *([name] if earlier else [])}
     again = folder.read(run.path)
@@ -125,14 +125,14 @@ def test_killed_between_digest_and_rename(
 
 
 def test_a_point_given_up_takes_its_earlier_file_along(run: RunFolder, point: Point) -> None:
-    run.add(point, b"samples")
+    run.place([(point, b"samples")])
     (run.path / run.file(point)).write_bytes(b"altered")
     run.fail(point, "worker died")
     again = folder.read(run.path)
     assert again.about["failures"] == {point.id: "worker died"}
     assert list(again.point_files()) == []
     assert files(run.path) == {"run.json"}
-    again.add(point, b"samples")
+    again.place([(point, b"samples")])
     assert folder.read(run.path).about["failures"] == {}
 
 
@@ -187,7 +187,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None, error: type
 
 
 def test_a_run_knows_its_own_content(run: RunFolder, point: Point) -> None:
-    run.add(point, b"samples")
+    run.place([(point, b"samples")])
     index, text = run.path / "run.json", (run.path / "run.json").read_text()
     assert folder.read(run.path).about == run.about
     index.write_text(json.dumps(json.loads(text)))  # the same content, written otherwise
@@ -206,7 +206,7 @@ def test_a_run_with_failed_points_is_finished_and_not_complete(run: RunFolder, p
     run.about["finished"] = NOW.isoformat()
     run.save()
     assert (run.finished, run.complete) == (True, False)
-    run.add(point, b"samples")
+    run.place([(point, b"samples")])
     assert (run.finished, run.complete) == (True, True)
 
 

@@ -52,8 +52,9 @@ def test_a_method_bounds_what_the_run_can_show() -> None:
 
 
 def test_one_that_was_skipped_is_no_pass() -> None:
-    for found, agree in (((AGREES,), True), ((AGREES, ABSENT), False), ((AGREES, DIFFERS), False), ((), False)):
-        assert Referees("now", list(found)).agree is agree
+    for found, told in (((AGREES,), (0, 0)), ((AGREES, ABSENT), (0, 1)), ((AGREES, DIFFERS), (1, 0))):
+        said = Referees("now", list(found))
+        assert (said.differ, said.skipped) == told
     assert not ABSENT.agrees
 
 

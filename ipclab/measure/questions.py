@@ -1,7 +1,8 @@
 """What is asked of a run while it is measured: its contests, as the frames will have them, and its limits."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,13 +59,10 @@ def _medians(state: State, op: str) -> list[float]:
 
 def _frames(states: Iterable[State]) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the launch frame of each study, as far as contests need it."""
-    for study, members in groupby(sorted(states, key=_study), key=_study):
-        rows = [row for state in members for row in medians(state.point, state.taken)]
-        if rows:
-            yield study, pd.DataFrame(rows)
-
-
-_study: Callable[[State], str] = lambda state: state.point.study  # noqa: E731
+    rows = defaultdict[str, list[dict[str, Any]]](list)
+    for state in states:
+        rows[state.point.study] += medians(state.point, state.taken)
+    yield from ((study, pd.DataFrame(rows[study])) for study in sorted(rows) if rows[study])
 
 
 def _open(study: str, frame: pd.DataFrame, bound: float) -> Iterator[Question]:

@@ -201,15 +201,14 @@ class Rounds:
             more = (LOOKS[place] if place < len(LOOKS) else most) - question.launches
             if any(state.lost or len(state.taken) + more > most for state in pair):
                 continue
-            asked = {state.point.id: len(state.taken) + more for state in pair}
-            cost = sum(
-                (goal - max(goals.get(name, 0), len(self.states[name].taken))) * self.states[name].seconds()
-                for name, goal in asked.items()
-                if goal > goals.get(name, 0)
-            )
+            cost, asked = 0.0, dict[str, int]()
+            for state in pair:
+                sure = max(goals.get(state.point.id, 0), len(state.taken))
+                asked[state.point.id] = max(sure, len(state.taken) + more)
+                cost += (asked[state.point.id] - sure) * state.seconds()
             if cost <= left:
                 left -= cost
-                goals |= {name: max(goal, goals.get(name, 0)) for name, goal in asked.items()}
+                goals |= asked
         return goals
 
     def _price(self, question: Question) -> tuple[bool, bool, float]:
@@ -259,7 +258,7 @@ class Kept:
         began = time.monotonic()
         going = [state for state in self.held.values() if state.taken and not state.lost]
         changed = [state for state in going if state.pending or state.stop != state.stored]
-        self.run.add_all((state.point, encode(self._measured(state))) for state in changed)
+        self.run.place((state.point, encode(self._measured(state))) for state in changed)
         for state in changed:
             state.pending.clear()
             state.stored = state.stop

@@ -57,7 +57,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         run.remove_parts()
         if not any(name.startswith("machine/") for name in run.about["files"]):  # what its facts were read from
             raw = {name.strip("/").replace("/", "-"): text.encode() for name, text in machine.raw.items()}
-            run.keep_all({f"machine/{name}": content for name, content in raw.items()})
+            run.place((f"machine/{name}", content) for name, content in raw.items())
         measuring = _Measuring(run, request, files, progress)
         possible = [(each, measuring.possible(each, points)) for each, points in wanted]
         there = [run.has(point, progress.say) for _, points in possible for point in points]  # all are asked

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -204,13 +204,22 @@ class Launcher:
                 self._start(Start(role, prefix, self.session.folder), workers)
             yield workers
         finally:
-            self._end(workers.values())
+            for worker in workers.values():
+                if worker.outcome is None:
+                    worker.kill()
+            for worker in workers.values():
+                try:
+                    worker.await_end()
+                except TimeoutError:
+                    self._kill()  # its workers die with it
+                worker.wire.await_end(END_SECONDS)
+                worker.close()
 
     def _start(self, start: Start, workers: dict[str, Started]) -> None:
         ours, theirs = socket.socketpair()
         server, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         server.settimeout(START_SECONDS)
-        stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by _end
+        stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `running`
         worker = workers[start.role.name] = Started(start.role, Wire(ours), server, stderr)
         fds: list[int] = []
         with theirs, its, suppress(OSError):  # a dead fork server is noticed when its answer does not come
@@ -263,18 +272,6 @@ class Launcher:
         if worker.code or not worker.role.command:
             raise _failure(workers, name, ending(worker.code))
         return Outcome(facts={"said": worker.said()})
-
-    def _end(self, workers: Collection[Started]) -> None:
-        for worker in workers:
-            if worker.outcome is None:
-                worker.kill()
-        for worker in workers:
-            try:
-                worker.await_end()
-            except TimeoutError:
-                self._kill()  # its workers die with it
-            worker.wire.await_end(END_SECONDS)
-            worker.close()
 
 
 def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:

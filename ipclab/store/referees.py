@@ -40,11 +40,6 @@ class Referees(Struct, frozen=True):
     schema: int = SCHEMA
 
     @property
-    def agree(self) -> bool:
-        """Tell whether every referee was asked and agrees: none skipped, none out of its bound."""
-        return bool(self.found) and all(each.agrees for each in self.found)
-
-    @property
     def differ(self) -> int:
         """Return how many were asked and do not agree."""
         return sum(not each.agrees and not each.skipped for each in self.found)

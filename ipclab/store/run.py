@@ -2,7 +2,7 @@
 
 import datetime as dt
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,21 +52,16 @@ class RunFolder:
         """Return the name of a point's file inside the run."""
         return f"points/{point.study}/{point.id}.parquet"
 
-    def add(self, point: Point, content: bytes) -> None:
-        """Store a point."""
-        self.add_all([(point, content)])
-
-    def add_all(self, found: Iterable[tuple[Point, bytes]]) -> None:
-        """Store points: their digests are in `run.json` before the files appear, so no file is unknown."""
+    def place(self, found: Iterable[tuple[Point | str, bytes]]) -> None:
+        """Store points, and other files by name: `run.json` has their digests before they appear; none is unknown."""
         with ExitStack() as parts:
-            for point, content in found:
-                self._place(self.file(point), content, parts)
-                self.about["failures"].pop(point.id, None)
+            for what, content in found:
+                name = self.file(what) if isinstance(what, Point) else what
+                part = parts.enter_context(written(self.path / name, content))
+                self.about["files"][name] = sha256(part)
+                if isinstance(what, Point):
+                    self.about["failures"].pop(what.id, None)
             self.save()
-
-    def _place(self, name: str, content: bytes, parts: ExitStack) -> None:
-        part = parts.enter_context(written(self.path / name, content))
-        self.about["files"][name] = sha256(part)
 
     def fail(self, point: Point, reason: str) -> None:
         """Note that `point` was given up; what an earlier session left of it is no longer part of the run."""
@@ -78,14 +73,7 @@ class RunFolder:
 
     def keep(self, name: str, content: bytes) -> None:
         """Keep a raw file as `raw/` + `name`, with its digest; one of that name is replaced."""
-        self.keep_all({f"raw/{name}": content})
-
-    def keep_all(self, contents: Mapping[str, bytes]) -> None:
-        """Keep files by their names in the run as `add_all` stores points."""
-        with ExitStack() as parts:
-            for name, content in contents.items():
-                self._place(name, content, parts)
-            self.save()
+        self.place([(f"raw/{name}", content)])
 
     def note(self, name: str, value: Any) -> None:
         """Put an entry of a study into `run.json`, below `notes`."""
