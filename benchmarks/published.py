@@ -31,7 +31,7 @@ from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
 from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.stats.intervals import median_interval
 from ipclab.studies.interface import Sweep
 from ipclab.studies.payload import MOVED

@@ -29,7 +29,7 @@ from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement, placements
 from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.worker import Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point

@@ -15,7 +15,7 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Place
 from ipclab.machine.placement import Placement
 from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.store.point import Point
 from ipclab.studies.shared_dict.ends import joined, store_of

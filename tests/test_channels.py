@@ -12,7 +12,7 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Address, Backend, Channel, Place
 from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point

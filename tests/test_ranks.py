@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.spawn import mpi, mpi_launcher
+from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
-from ipclab.spawn.mpi_launcher import NOT_ALONE, RankBench
-from ipclab.spawn.mpi_mail import reachable
+from ipclab.spawn.mpi import NOT_ALONE, RankBench
+from ipclab.spawn.mpi_outer import reachable
 from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.store.point import Point
 from tests.commands import environment, eventually, files_of, names_of, processes_of
@@ -98,7 +98,7 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = list[str]()
-    monkeypatch.setattr(mpi_launcher, "Role", lambda *given, alone, **more: Role(*given, **more))  # noqa: PLW0108  without `alone`
+    monkeypatch.setattr(mpi, "Role", lambda *given, alone, **more: Role(*given, **more))  # noqa: PLW0108  without `alone`
     with RankBench(launcher, 2, say=said.append) as bench:
         for _ in range(2):  # two sets of ranks
             bench(another(3), roles("tell", count=2, values=[]), 30)
@@ -150,7 +150,7 @@ OWNER = """
 import os, sys
 from pathlib import Path
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     bench(another(1), roles("tell", values=[]), 60)

@@ -18,7 +18,7 @@ from ipclab.machine.placement import Placement
 from ipclab.measure.request import Request
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch

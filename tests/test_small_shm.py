@@ -86,7 +86,7 @@ from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     ends = [Role(name, "tests.channel_targets:echo", {"backend": "iceoryx2", "wait": "block", "sizes": [8 << 20]},

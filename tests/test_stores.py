@@ -13,7 +13,7 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend, Place
 from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockStore
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
 from tests.commands import ROOT, environment

@@ -3,14 +3,18 @@
 These processes run every launch, since no others can be had; each launch notes that its ranks were not fresh.
 """
 
+import fcntl
 import os
 import shutil
+import socket
+import struct
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from ipaddress import IPv4Interface
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -20,13 +24,13 @@ from ipclab.errors import LabError
 from ipclab.spawn import mpi
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import remove_launch
-from ipclab.spawn.mpi_mail import CANCEL, SLEEP_SECONDS, Mail, addresses, reachable
-from ipclab.spawn.mpi_worker import Command, run
+from ipclab.spawn.mpi_worker import CANCEL, MAIL_SECONDS, Command, Mail, run
 from ipclab.spawn.worker import Failed, Outcome, Said
 from ipclab.store.point import Point
 
 HELLO_SECONDS = 120.0
 GRACE_SECONDS = 15.0
+SIOCGIFADDR, SIOCGIFNETMASK = 0x8915, 0x891B  # netdevice(7)
 
 
 class Node(msgspec.Struct):
@@ -199,7 +203,7 @@ class OuterBench:
             run(self.mail.comm, command, partial(self.said.__setitem__, 0), self._failed)
             os.sched_setaffinity(0, allowed)
         while not (failed := self._failed()) and self._owing() and time.monotonic() < end:
-            time.sleep(SLEEP_SECONDS)
+            time.sleep(MAIL_SECONDS)
         if owing := self._owing():
             failed = failed or {min(owing): f"did not finish within {command.seconds:g} s"}
             self._give_up()
@@ -213,7 +217,7 @@ class OuterBench:
             self.mail.send(rank, End(), CANCEL)
         end = time.monotonic() + GRACE_SECONDS
         while self._owing() and time.monotonic() < end:
-            time.sleep(SLEEP_SECONDS)
+            time.sleep(MAIL_SECONDS)
             self._failed()
         if owing := self._owing():
             self.world.broken = f"rank {min(owing)} did not end a launch that failed"
@@ -227,3 +231,23 @@ class OuterBench:
             if said := self.mail.take(rank, Said):
                 self.said[rank] = said
         return {rank: said.why for rank, said in self.said.items() if isinstance(said, Failed)}
+
+
+def addresses() -> list[str]:
+    """Return address and netmask of every IPv4 interface but loopback, as `IPv4Interface` reads them."""
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        for _, name in socket.if_nameindex():
+            request = struct.pack("256s", name.encode()[:15])
+            with suppress(OSError):
+                both = [fcntl.ioctl(sock, code, request)[20:24] for code in (SIOCGIFADDR, SIOCGIFNETMASK)]
+                found.append("/".join(map(socket.inet_ntoa, both)))
+    return [each for each in found if not IPv4Interface(each).is_loopback]
+
+
+def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
+    """Return that of our addresses which lies in a network of theirs; raises `LabError` when none does."""
+    for each in map(IPv4Interface, mine):
+        if any(IPv4Interface(other).ip in each.network for other in theirs):
+            return str(each.ip)
+    raise LabError("the nodes share no IPv4 network", "zmq-tcp needs an address that the other node reaches", "")

@@ -1,7 +1,11 @@
-"""A rank's side: take commands, run this rank's role of each launch among the others, hand the outcome over."""
+"""A rank's side: take commands, run this rank's role of each launch among the others, hand the outcome over.
+
+Messages between ranks are bytes, never pickles, and never waited for by spinning.
+"""
 
 import gc
 import importlib
+import math
 import os
 import socket
 import sys
@@ -13,12 +17,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ipclab.errors import LabError
 from ipclab.spawn.launcher import Role
-from ipclab.spawn.mpi_mail import Mail
-from ipclab.spawn.wire import Wire
+from ipclab.spawn.wire import Wire, decode, encode
 from ipclab.spawn.worker import QUEUED, Meeting, Outcome, Said, Worker, confessing, perform
 
-MEET, SIGNAL, MAKE = 1, 2, 3  # tags
+MEET, SIGNAL, MAKE, LETTER, CANCEL = 1, 2, 3, 11, 12  # tags
+MAIL_SECONDS = 0.002  # between two looks for a letter
 ASKS = 200  # asks before the first sleep of a wait that nobody times
 SLEEP_SECONDS = (0.000_05, 0.001)  # the shortest and the longest sleep between two asks
 LOOK = 1024  # asks between two looks at the clock in a wait that is timed
@@ -39,6 +44,50 @@ class Command(msgspec.Struct, tag=True):
     cpus: int = 0
     fresh: int = 1
     address: str = "127.0.0.1"
+
+
+class Mail:
+    """Letters between the ranks of a communicator of our own."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm = comm
+        self.sent: list[tuple[Any, bytes]] = []
+
+    def send(self, rank: int, message: msgspec.Struct, tag: int = LETTER) -> None:
+        """Begin to send; the message is kept until it has left."""
+        self.has_left()
+        data = encode(message)
+        self.sent.append((self.comm.Isend(data, dest=rank, tag=tag), data))
+
+    def has_left(self) -> bool:
+        """Tell whether all that was sent has left."""
+        self.sent = [(request, data) for request, data in self.sent if not request.Test()]
+        return not self.sent
+
+    def flush(self, seconds: float) -> None:
+        """Wait until all has left, or `seconds` have passed."""
+        end = time.monotonic() + seconds
+        while not self.has_left() and time.monotonic() < end:
+            time.sleep(MAIL_SECONDS)
+
+    def take(self, rank: int, kind: Any, tag: int = LETTER) -> Any:
+        """Return a message of type `kind` that has come from `rank`, or None."""
+        from mpi4py import MPI
+
+        status = MPI.Status()
+        if not self.comm.Iprobe(rank, tag, status):
+            return None
+        data = bytearray(status.Get_count())
+        self.comm.Recv(data, source=rank, tag=tag)
+        return decode(data, kind)
+
+    def wait(self, rank: int, kind: Any, deadline: float = math.inf) -> Any:
+        """Return the next message of type `kind` from `rank`; raises `LabError` at `deadline` (of `time.monotonic`)."""
+        while (message := self.take(rank, kind)) is None:
+            if time.monotonic() > deadline:
+                raise LabError(f"rank {rank} did not answer in time", "", "look at its node")
+            time.sleep(MAIL_SECONDS)
+        return message
 
 
 class RankWorker(Worker):

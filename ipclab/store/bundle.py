@@ -19,21 +19,9 @@ from jinja2 import Environment
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
+from ipclab.store import archive
 from ipclab.store import run as folder
-from ipclab.store.archive import (
-    BESIDE,
-    CALIBRATION,
-    CRATE,
-    INDEX_OF_BUNDLE,
-    RUN_NAME,
-    Contents,
-    Entry,
-    HostileError,
-    check_run,
-    parse,
-    read,
-    write,
-)
+from ipclab.store.archive import BESIDE, CALIBRATION, CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, Entry, HostileError
 from ipclab.store.files import PART, dump_json, locked, sealed, sha256, whole, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import decode
@@ -65,7 +53,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     contents = Contents(run=run.id, machine=run.about["machine"]["digest"], files=entries)
     members = {INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(contents)), **sources}
     with whole(file) as part, part.open("xb") as out:
-        write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
+        archive.write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
     return contents
 
 
@@ -110,10 +98,10 @@ def verify(file: Path) -> tuple[Contents, bytes]:
     """Return what bundle `file` holds and its `run.json`, all digests checked, nothing written; raises as `unpack`."""
     if not file.is_file():
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
-    members = read(file)  # held: a generator that is let go closes its file
-    contents = parse(next(members, None), file.stat().st_size)
+    members = archive.read(file)  # held: a generator that is let go closes its file
+    contents = archive.parse(next(members, None), file.stat().st_size)
     index = b"".join([chunk for name, chunk in _walk(file, contents) if name == INDEX])
-    check_run(contents, index)
+    archive.check_run(contents, index)
     return contents, index
 
 
@@ -153,7 +141,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
     """Yield the content of every file in pieces (one at least); raises `HostileError` for anything not as named."""
-    members = read(file)
+    members = archive.read(file)
     for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:
         if (member := next(members, None)) is None:
             raise HostileError(f"{name} is missing")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from ipclab.backends import installed as registry
 from ipclab.spawn.launcher import Role
-from ipclab.spawn.mpi_launcher import RankBench
+from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
