@@ -99,22 +99,19 @@ class _Measuring:
             site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
             opened = {}
             for each, points in possible:
-                if points and (bench := self._open(each, points, site, benches)):
-                    opened[each.name] = each, bench, points
+                effort = self.request.effort(each)
+                try:
+                    if points:
+                        bench = benches.enter_context(each.open(site, points, effort, about["seed"]))
+                        opened[each.name] = each, bench, points
+                except NotTestableError as error:
+                    self.progress.say(f"{each.name}: {NOT_HERE}{error}")
+                    about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
+                    run.save()
             self._rounds(opened, launcher)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
         run.save()
-
-    def _open(self, each: Study, points: list[Point], site: Site, benches: ExitStack) -> Bench | None:
-        effort, seed = self.request.effort(each), self.run.about["seed"]
-        try:
-            return benches.enter_context(each.open(site, points, effort, seed))
-        except NotTestableError as error:
-            self.progress.say(f"{each.name}: {NOT_HERE}{error}")
-            self.run.about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
-            self.run.save()
-            return None
 
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
         kept = Kept(self.run, {each.name: self.request.effort(each) for each, _, _ in opened.values()})
