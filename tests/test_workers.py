@@ -88,6 +88,22 @@ def test_a_failed_launch_says_who_and_why_and_is_over(launcher: Launcher, roles:
     assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]  # the server goes on
 
 
+def test_a_launch_interrupted_while_it_starts_leaves_no_worker(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        received = iter((interrupted, socket.recv_fds))
+        patch.setattr(socket, "recv_fds", lambda sock, size, most: next(received)(sock, size, most))
+        with pytest.raises(KeyboardInterrupt):
+            launcher.launch([role("hang")], 30)
+    assert only_the_server(launcher)
+    assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_what_a_killed_worker_left_is_removed_with_its_launch(launcher: Launcher) -> None:
     with pytest.raises(LaunchError, match="SIGKILL"):
         launcher.launch([role("litter")], 30)

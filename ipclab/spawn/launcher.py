@@ -77,14 +77,13 @@ class Start(msgspec.Struct):
 
 @dataclass
 class Started:
-    """A worker and what is known of it; its `server` tells its `process` and in the end its `code`."""
+    """A worker and what is known of it; its `server` tells its `process`, and in the end its exit code."""
 
     role: Role
     wire: Wire
     server: socket.socket
     stderr: IO[bytes]
     process: int | None = None
-    code: int | None = None
     outcome: Outcome | None = None
 
     def said(self) -> str:
@@ -92,25 +91,25 @@ class Started:
         self.stderr.seek(0)
         return self.stderr.read().decode(errors="replace")
 
+    def await_start(self, seconds: float) -> bool:
+        """Tell whether its server has started it, and wait for that at most `seconds`."""
+        if self.process is None:
+            self.server.settimeout(seconds)
+            with suppress(OSError):
+                _, fds, _, _ = socket.recv_fds(self.server, REPLY_BYTES, 1)
+                self.process = next(iter(fds), None)
+        return self.process is not None
+
     def kill(self) -> None:
-        """Kill it, if it still runs."""
-        if self.process is not None:
+        """Kill it, if it still runs; one that we were interrupted to wait for is started by now, or soon."""
+        if self.await_start(END_SECONDS) and self.process is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.process, signal.SIGKILL)
 
     def await_end(self) -> int | None:
-        """Return its exit code when it has ended, None when its server is gone; `TimeoutError` when neither happens."""
-        if self.code is None and (told := self.server.recv(REPLY_BYTES)):
-            self.code = int(told)
-        return self.code
-
-    def close(self) -> None:
-        """Close all that was opened for it."""
-        self.wire.close()
-        self.server.close()
-        self.stderr.close()
-        if self.process is not None:
-            os.close(self.process)
+        """Return its exit code when it has ended, None when that was told or its server is gone; `TimeoutError` else."""
+        told = self.server.recv(REPLY_BYTES)
+        return int(told) if told else None
 
 
 @dataclass
@@ -213,21 +212,21 @@ class Launcher:
                 except TimeoutError:
                     self._kill()  # its workers die with it
                 worker.wire.await_end(END_SECONDS)
-                worker.close()
+                for each in (worker.wire, worker.server, worker.stderr):
+                    each.close()
+                if worker.process is not None:
+                    os.close(worker.process)
 
     def _start(self, start: Start, workers: dict[str, Started]) -> None:
         ours, theirs = socket.socketpair()
         server, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        server.settimeout(START_SECONDS)
         stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `running`
         worker = workers[start.role.name] = Started(start.role, Wire(ours), server, stderr)
-        fds: list[int] = []
         with theirs, its, suppress(OSError):  # a dead fork server is noticed when its answer does not come
             sent = [theirs.fileno(), stderr.fileno(), its.fileno()]
             socket.send_fds(self.sock, [msgspec.json.encode(start)], sent)
-        with suppress(OSError):
-            _, fds, _, _ = socket.recv_fds(server, REPLY_BYTES, 1)
-        worker.process = fds[0] if fds else self._lose()
+        if not worker.await_start(START_SECONDS):
+            self._lose()
 
     def _lose(self) -> NoReturn:
         """Give the fork server up; its workers die with it."""
@@ -264,13 +263,13 @@ class Launcher:
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well; raises `LaunchError` for all else that has ended."""
-        worker = workers[name]
+        worker, code = workers[name], None
         with suppress(TimeoutError):
-            worker.await_end()
-        if worker.code is None:
+            code = worker.await_end()
+        if code is None:
             self._lose()
-        if worker.code or not worker.role.command:
-            raise _failure(workers, name, ending(worker.code))
+        if code or not worker.role.command:
+            raise _failure(workers, name, ending(code))
         return Outcome(facts={"said": worker.said()})
 
 
