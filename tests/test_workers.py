@@ -11,7 +11,9 @@ import time
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,17 +93,18 @@ def test_a_failed_launch_says_who_and_why_and_is_over(launcher: Launcher, roles:
 def test_a_launch_interrupted_while_it_starts_leaves_no_worker(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        received = iter((interrupted, socket.recv_fds))
-        patch.setattr(socket, "recv_fds", lambda sock, size, most: next(received)(sock, size, most))
-        with pytest.raises(KeyboardInterrupt):
-            launcher.launch([role("hang")], 30)
+    receive, calls = socket.recv_fds, count()
+
+    def interrupted(*given: Any) -> Any:
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+        return receive(*given)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(socket, "recv_fds", interrupted)
+        launcher.launch([role("hang")], 30)
     assert only_the_server(launcher)
     assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]
-
-
-def interrupted(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def test_what_a_killed_worker_left_is_removed_with_its_launch(launcher: Launcher) -> None:
@@ -192,6 +195,7 @@ def test_a_full_shared_memory_is_named(launcher: Launcher) -> None:
 OWNER = """
 import sys
 from pathlib import Path
+from typing import Any
 from ipclab.spawn.launcher import Launcher, Role
 with Launcher(Path(sys.argv[1])) as launcher:
     launcher.launch([Role("solo", "tests.targets:litter_and_hang", {}, frozenset({int(sys.argv[2])}))], 60)

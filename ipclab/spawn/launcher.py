@@ -107,7 +107,7 @@ class Started:
                 signal.pidfd_send_signal(self.process, signal.SIGKILL)
 
     def await_end(self) -> int | None:
-        """Return its exit code when it has ended, None when that was told or its server is gone; `TimeoutError` else."""
+        """Return its exit code once it ended, None when that was told or its server is gone; else `TimeoutError`."""
         told = self.server.recv(REPLY_BYTES)
         return int(told) if told else None
 
@@ -223,8 +223,7 @@ class Launcher:
         stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `running`
         worker = workers[start.role.name] = Started(start.role, Wire(ours), server, stderr)
         with theirs, its, suppress(OSError):  # a dead fork server is noticed when its answer does not come
-            sent = [theirs.fileno(), stderr.fileno(), its.fileno()]
-            socket.send_fds(self.sock, [msgspec.json.encode(start)], sent)
+            socket.send_fds(self.sock, [msgspec.json.encode(start)], [end.fileno() for end in (theirs, stderr, its)])
         if not worker.await_start(START_SECONDS):
             self._lose()
 
