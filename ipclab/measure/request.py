@@ -67,15 +67,14 @@ class Request:
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
-        stated = {"deadline": self.deadline} if self.deadline else {}
-        return {
-            **stated,
+        told = {
             "profile": self.profile,
             "studies": [name for name in self.names() if name != CalibrationStudy.name],
             "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
             "backends": list(self.sweep.backends) if self.sweep.backends else None,
             "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
         }
+        return {"deadline": self.deadline, **told} if self.deadline else told
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons, if any."""

@@ -89,7 +89,8 @@ RUN_STEPS: Mapping[int, Step] = {
     1: lambda about: {**about, "points": about.get("points", {}), "notes": about.get("notes", {})},
     # Schema 3 says which levels were asked for, and nothing that is derived; its content has a digest of its own.
     2: lambda about: {
-        **{"notes": {}, **{name: about[name] for name in about if name not in ("impossible", "derived_by")}},
+        "notes": {},
+        **{name: value for name, value in about.items() if name not in ("impossible", "derived_by")},
         "parameters": {**about["parameters"], "levels": {}},
     },
 }

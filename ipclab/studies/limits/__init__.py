@@ -35,7 +35,7 @@ class LimitsStudy(Study):
         return tuple(CALLS) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
-        """Return a part of the profile: a floor is the best of a few launches, and `measure.limits` adds to them."""
+        """Return a part of the profile: a floor is the best of a few launches, and `measure.rounds` adds to them."""
         launches, budget = min(LAUNCHES, profile.most_launches), min(profile.budget_ns, BUDGET_NS)
         return replace(profile, least_launches=launches, most_launches=launches, budget_ns=budget)
 
