@@ -43,7 +43,7 @@ def doubtful(states: Iterable[State]) -> list[str]:
             others.append(state)
         elif state.taken and not state.lost and state.effort.most_launches >= LAUNCHES:
             limits[state.point.backend, state.point.size_bytes, state.point.placement] = state
-    floors = Floors.of({key: _medians(state, state.point.primary[0]) for key, state in limits.items()})
+    floors = Floors({key: _medians(state, state.point.primary[0]) for key, state in limits.items()})
     found = dict.fromkeys(floors.wide())
     for state in others if limits else ():
         for op in state.taken[0][1] if state.taken and not state.lost else ():
