@@ -138,8 +138,7 @@ def _say_beaten(run: "RunFolder") -> None:
 
 def _say_deadlines(run: "RunFolder") -> None:
     """Say what the run was measured to state, or why it cannot be stated."""
-    from ipclab.frames.deadlines import asked
-    from ipclab.lab.deadlines import statements
+    from ipclab.lab.deadlines import asked, statements
     from ipclab.lab.lab import Lab
 
     if asked(run):

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab.frames.advice import LEAST, NONE, PART, STRONG, advised
 from ipclab.frames.contests import VALUES
 from ipclab.lab import Lab
-from ipclab.lab.advice import named_entrant
+from ipclab.lab.advice import LEAST, NONE, PART, STRONG, advised, named_entrant
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
 from ipclab.stats.compare import Side, compare

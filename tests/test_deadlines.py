@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.deadlines import LEAST_SAMPLES, deadlines
-from ipclab.lab.deadlines import statements
+from ipclab.lab.deadlines import LEAST_SAMPLES, deadlines, statements
 from ipclab.lab.lab import Lab
 from ipclab.measure.request import Request
 from ipclab.paths import Paths

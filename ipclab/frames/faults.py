@@ -1,13 +1,19 @@
 """What was seen of planted faults, counted over launches: each has one fault."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from ipclab.stats.intervals import rate_upper
 
-COLUMNS = ("backend", "fault", "kind", "hits", "trials", "low", "high")
+KEYS = ["backend", "fault", "metric"]
+
+
+def _counted(launches: pd.DataFrame, op: str) -> Any:
+    """Return the counts of `op` in a launch frame of the study of faults, grouped by `KEYS`."""
+    known = launches.reindex(columns=["op", "unit", *KEYS, "value"])
+    return known[(known.op == op) & (known.unit == "count")].groupby(KEYS, sort=False).value
 
 
 def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
@@ -15,17 +21,13 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 
     Columns: backend, fault, kind, `hits` of `trials`, and the exact 95 % interval of the share, `low` to `high`.
     """
-    counted = launches[(launches.op == op) & (launches.unit == "count")] if len(launches) else launches
-    return pd.DataFrame(_rows(counted), columns=[*COLUMNS])
-
-
-def _rows(counted: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    if counted.empty:
-        return
-    for (backend, fault, kind), found in counted.groupby(["backend", "fault", "metric"], sort=False):
-        hits, trials = int(found.value.sum()), len(found)
-        if hits:
-            yield backend, fault, kind, hits, trials, 1 - rate_upper(trials - hits, trials), rate_upper(hits, trials)
+    found: pd.DataFrame = (
+        _counted(launches, op).agg(hits="sum", trials="size").reset_index().rename(columns={"metric": "kind"})
+    )
+    found = found[found.hits > 0].astype({"hits": int}).reset_index(drop=True)
+    pairs = list(zip(found.hits, found.trials, strict=True))
+    low = [1 - rate_upper(trials - hits, trials) for hits, trials in pairs]
+    return found.assign(low=low, high=[rate_upper(*pair) for pair in pairs])
 
 
 def mostly(found: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
@@ -43,8 +45,5 @@ def most(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 
     Columns: backend, fault, metric, median, most.
     """
-    if launches.empty:
-        return pd.DataFrame(columns=["backend", "fault", "metric", "median", "most"])
-    counted = launches[(launches.op == op) & (launches.unit == "count")]
-    grouped = counted.groupby(["backend", "fault", "metric"], sort=False).value
-    return grouped.agg(median="median", most="max").reset_index()
+    found: pd.DataFrame = _counted(launches, op).agg(median="median", most="max").reset_index()
+    return found

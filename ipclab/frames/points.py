@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.stats.intervals import Estimate, Samples, quantile_estimate, statistic_estimate
+from ipclab.stats.intervals import Estimate, quantile_estimate, statistic_estimate
 from ipclab.stats.modes import modes
 from ipclab.stats.ranktest import drift
 from ipclab.store.point import Point
@@ -15,11 +15,13 @@ from ipclab.store.samples import Measured
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
-COUNTER_UNITS = {
-    **{"cpu_ns": "ns", "queued_share": "share", "bytes_allocated": "B", "bytes_per_file": "B"},
-    **{"receiver_bytes_allocated": "B", "fairness": "1"},
-    **dict.fromkeys(("execution_share", "io_wait_share", "work_wait_share", "preempted_share"), "share"),
+COUNTED_IN = {  # counters by unit; all others are counts
+    "ns": ("cpu_ns",),
+    "B": ("bytes_allocated", "bytes_per_file", "receiver_bytes_allocated"),
+    "share": ("queued_share", "execution_share", "io_wait_share", "work_wait_share", "preempted_share"),
+    "1": ("fairness",),
 }
+COUNTER_UNITS = {name: unit for unit, names in COUNTED_IN.items() for name in names}
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 FACT_UNITS = {"_ns": "ns", "_per_second": "1/s", "_share": "share", "bytes": "B"}  # by a part of the name
 VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
@@ -28,40 +30,42 @@ Row = dict[str, Any]
 ROUND = "round"  # among a launch's facts
 
 
+def head(point: Point) -> Row:
+    """Return what each row says of its point: study, name, levels."""
+    return {"study": point.study, "point": point.id, **point.key()}
+
+
 def point_rows(measured: Measured) -> Iterator[Row]:
     """Yield the rows of one point: its levels, then the columns `VALUES`."""
-    point = measured.point
-    head = {"study": point.study, "point": point.id, **point.key()}
+    about = head(measured.point)
     for op, metric, unit, held, flags in _metrics(measured):
         found = held.for_sessions() if unit in VARYING else held
         values = (op, metric, unit, found.value, found.low, found.high, found.launches, found.samples, ";".join(flags))
-        yield {**head, **dict(zip(VALUES, values, strict=True))}
+        yield about | dict(zip(VALUES, values, strict=True))
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:
     """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample, counters, conditions."""
-    point = measured.point
-    head = {"study": point.study, "point": point.id, **point.key()}
     for number, launch in enumerate(measured.launches):
-        about: Row = {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
+        about = head(measured.point) | {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
         about[ROUND] = launch.facts.get(ROUND, number)  # a run of old has none
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
             times = launch.times(op)
             found = {"p50": np.median(times), "mean": times.mean(), "min": times.min(), "max": times.max()}
             for metric, value in found.items():
-                yield {**head, **about, "op": op, "metric": metric, "unit": "ns", "value": float(value)}
+                yield about | {"op": op, "metric": metric, "unit": "ns", "value": float(value)}
         for op, counted in launch.counters.items():
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")
-                yield {**head, **about, "op": op, "metric": name, "unit": unit, "value": float(number_of)}
+                yield about | {"op": op, "metric": name, "unit": unit, "value": float(number_of)}
 
 
 def medians(point: Point, taken: Iterable[tuple[int, Mapping[str, float]]]) -> Iterator[Row]:
     """Yield the rows of a launch frame that contests need, from each launch's round and its medians by op."""
-    head = {"study": point.study, "point": point.id, **point.key(), "metric": "p50", "unit": "ns"}
+    about = head(point) | {"metric": "p50", "unit": "ns"}
     for number, found in taken:
-        yield from ({**head, ROUND: number, "op": op, "value": value} for op, value in found.items())
+        yield from (about | {ROUND: number, "op": op, "value": value} for op, value in found.items())
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
@@ -77,59 +81,51 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
-    ops, flags = measured.op_names(), _flags(measured)
-    first = measured.launches[0]
+    """Yield op, metric, unit, estimate and flags: of times, of counters, and of what workers noted with each launch."""
+    ops, flags, launches = measured.op_names(), _flags(measured), measured.launches
+    first = launches[0]
     for op in (*ops, *(op for op in first.counters if op not in ops)):
         if op in ops:
-            yield from _times(measured, op)
-        samples = sum(len(launch.samples.get(op, ())) for launch in measured.launches)
+            yield from ((op, *found) for found in _times(measured, op, flags))
+        samples = sum(len(launch.samples.get(op, ())) for launch in launches)
         for name in sorted(first.counters.get(op, {})):
-            values = [launch.counters[op][name] for launch in measured.launches]
-            unit = COUNTER_UNITS.get(name, "count")
-            yield op, name, unit, statistic_estimate(values, samples), flags
-    for name, known in first.facts.items():  # numbers that the workers noted with each launch, such as its total time
+            values = [launch.counters[op][name] for launch in launches]
+            yield op, name, COUNTER_UNITS.get(name, "count"), statistic_estimate(values, samples), flags
+    for name, known in first.facts.items():
         if isinstance(known, int | float) and name != ROUND:
             unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
-            values = [float(launch.facts[name]) for launch in measured.launches]  # type: ignore[arg-type]
+            values = [float(launch.facts[name]) for launch in launches]  # type: ignore[arg-type]
             yield "launch", name, unit, statistic_estimate(values, len(values)), flags
 
 
-def _times(measured: Measured, op: str) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
-    point, flags = measured.point, _flags(measured)
-    launches = [np.sort(launch.times(op)) for launch in measured.launches]
+def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[tuple[str, str, Estimate, tuple[str, ...]]]:
+    size, launches = measured.point.size_bytes, [np.sort(launch.times(op)) for launch in measured.launches]
     for metric, q in QUANTILES.items():
-        few = ("few-samples",) if min(len(x) for x in launches) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
+        few = ("few-samples",) if min(map(len, launches)) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
         found = quantile_estimate(launches, q)
-        yield op, metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
-        if metric == "p50" and "." not in op and point.size_bytes and found.low > 0:
-            yield op, "bandwidth", "B/s", found.inverse(point.size_bytes * 1e9), flags
-    for metric, found in _moments(launches):
-        yield op, metric, "ns", found, flags
-
-
-def _moments(launches: Sequence[Samples]) -> Iterator[tuple[str, Estimate]]:
-    count = sum(len(values) for values in launches)
+        yield metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
+        if metric == "p50" and "." not in op and size and found.low > 0:
+            yield "bandwidth", "B/s", found.inverse(size * 1e9), flags
+    count = sum(map(len, launches))
     for name, end in (("min", float(min(each[0] for each in launches))), ("max", float(max(x[-1] for x in launches)))):
-        yield name, Estimate(end, end, end, len(launches), count)
+        yield name, "ns", Estimate(end, end, end, len(launches), count), flags
     for name, of in (("mean", np.mean), ("sd", np.std)):
-        yield name, statistic_estimate([float(of(values)) for values in launches], count)
+        yield name, "ns", statistic_estimate([float(of(values)) for values in launches], count), flags
 
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:
     """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
     samples = [launch.times(op) for launch in measured.launches]
-    moved = drift([float(np.median(values)) for values in samples])
-    together = np.concatenate(samples)
+    moved, together = drift([float(np.median(values)) for values in samples]), np.concatenate(samples)
     found = len(modes(together)) if together.min() > 0 else 1
     drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
-    return (*drifted, *((f"modes:{found}",) if found > 1 else ()))
+    return drifted + ((f"modes:{found}",) if found > 1 else ())
 
 
 def _flags(measured: Measured) -> tuple[str, ...]:
-    disturbed = [launch for launch in measured.launches if launch.flags]
-    names = sorted({flag for launch in disturbed for flag in launch.flags})
-    share = f"disturbed:{len(disturbed)}/{len(measured.launches)}"
+    disturbed = [launch.flags for launch in measured.launches if launch.flags]
+    share = (f"disturbed:{len(disturbed)}/{len(measured.launches)}",) if disturbed else ()
     failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
     crowded = measured.launches[0].facts.get("ranks_per_cpu", 0)
     oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
-    return (measured.stop, *oversubscribed, *((share, *names) if disturbed else ()), *failed)
+    return (measured.stop, *oversubscribed, *share, *sorted({flag for flags in disturbed for flag in flags}), *failed)

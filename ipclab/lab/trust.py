@@ -2,14 +2,14 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from ipclab.frames import calibration
 from ipclab.frames.limits import beaten
+from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.stats.quantity import Quantity
 from ipclab.store import referees
@@ -18,24 +18,10 @@ if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
 HIGH, MEDIUM, LOW = LEVELS = ("high", "medium", "low")
-WORDS = {HIGH: N_("high"), MEDIUM: N_("medium"), LOW: N_("low")}
-FACTS = {
-    "disturbed": N_("disturbed launches"),
-    "width": N_("width of the intervals over the median"),
-    "false_alarms": N_("identical code called slower"),
-    "referees": N_("referees that differ"),
-    "beaten": N_("results faster than their limit"),
-}
-UNKNOWN = {
-    "disturbed": N_("not measured in this run"),
-    "width": N_("not measured in this run"),
-    "false_alarms": N_("no calibration in this run"),
-    "referees": N_("not every referee was asked"),
-}
+WORDS, FACTS, UNKNOWN = (labels.SAID[name] for name in ("trust", "trust-facts", "trust-unknown"))
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """Up to which value of a fact (a share) a statement stays at high, and up to which at medium."""
 
     fact: str
@@ -54,17 +40,18 @@ RULES = [Rule(**row) for row in tomllib.loads(Path(__file__).with_name("trust.to
 
 def facts(lab: "Lab", study: str, **levels: Any) -> dict[str, float | None]:
     """Return each rule's fact (a share) for the points of `study` with `levels`; None where it is not known."""
-    launches = lab.launches(study, **levels).drop_duplicates(["point", "launch"])
     medians = lab.limited(lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    width = ((medians.high - medians.low) / medians.value).astype(float).median()
-    return {
-        "disturbed": float(launches["flags"].ne("").mean()) if len(launches) else None,
-        "width": None if pd.isna(width) else float(width),
-        "false_alarms": _alarms(lab),
-        "referees": _differing(lab),
+    same = pd.DataFrame(calibration.rows(lab.contests(calibration.STUDY)), columns=["comparisons", "false_alarms"])
+    asked = referees.kept(lab.run)
+    shares = {
+        "disturbed": lab.launches(study, **levels).drop_duplicates(["point", "launch"])["flags"].ne("").mean(),
+        "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
+        "false_alarms": same.false_alarms.sum() / same.comparisons.sum() if same.comparisons.any() else None,
+        "referees": asked.differ / len(asked.found) if asked and (asked.differ or not asked.skipped) else None,
         "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
+    return {name: None if pd.isna(share) else float(share) for name, share in shares.items()}
 
 
 def judged(known: Mapping[str, float | None], at_most: str = HIGH) -> tuple[str, list[Rule]]:
@@ -72,9 +59,8 @@ def judged(known: Mapping[str, float | None], at_most: str = HIGH) -> tuple[str,
 
     A fact without a limit that matches lowers nothing.
     """
-    found = {
-        rule: rule.level(known[rule.fact]) for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN
-    }
+    rules = [rule for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN]
+    found = {rule: rule.level(known[rule.fact]) for rule in rules}
     worst = max([at_most, *found.values()], key=LEVELS.index)
     return worst, [rule for rule, level in found.items() if level != HIGH]
 
@@ -86,28 +72,13 @@ def row(lab: "Lab", study: str, at_most: str = HIGH, why: str = "", **levels: An
     """
     known = facts(lab, study, **levels)
     level, lowered = judged(known, at_most)
-    reasons = [why] * (at_most != HIGH) + [_reason(lab, rule, known[rule.fact]) for rule in lowered]
-    shares = {name: Quantity(known[name], "share") for name in ("disturbed", "width")}
-    told = {"disturbed": shares["disturbed"], "width": shares["width"], "trust": lab.translate(WORDS[level])}
-    return {**told, "lowered": lab.joined(reasons, N_("; ")) or "–"}
-
-
-def _reason(lab: "Lab", rule: Rule, share: float | None) -> str:
-    if share is None:
-        return lab.translate(UNKNOWN[rule.fact])
-    return f"{lab.translate(FACTS[rule.fact])} {lab.numbers.format(Quantity(share, 'share'))}"
-
-
-def _alarms(lab: "Lab") -> float | None:
-    """Return the share of identical code that the run's own calibration called slower."""
-    rows = calibration.rows(lab.contests(calibration.STUDY))
-    compared = sum(each["comparisons"] for each in rows)
-    return sum(each["false_alarms"] for each in rows) / compared if compared else None
-
-
-def _differing(lab: "Lab") -> float | None:
-    """Return the share of referees that differ; None where one was skipped, since that is no pass."""
-    found = referees.kept(lab.run)
-    if found is None or (found.skipped and not found.differ):
-        return None
-    return found.differ / len(found.found)
+    shares = {name: Quantity(share, "share") for name, share in known.items()}
+    reasons = [
+        f"{lab.translate(FACTS[name])} {lab.numbers.format(shares[name])}"
+        if shares[name]
+        else lab.translate(UNKNOWN[name])
+        for name, *_ in lowered
+    ]
+    told = lab.joined([why] * (at_most != HIGH) + reasons, N_("; ")) or "–"
+    facts_shown = {name: shares[name] for name in ("disturbed", "width")}
+    return {**facts_shown, "trust": lab.translate(WORDS[level]), "lowered": told}
