@@ -33,10 +33,11 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     values: dict[str, Any] = {"display": lambda *_, **__: None}
     complete = canvas.complete
 
-    def kept(figure: Any) -> None:
-        complete(figure)
+    def kept(figure: Any) -> str:
+        drawn = complete(figure)
         figure.draw_without_rendering()
         found[f"figure {len(found)}"] = figure
+        return drawn
 
     patch.setenv(FIGURES, str(folder))
     patch.setattr(canvas, "complete", kept)

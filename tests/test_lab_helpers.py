@@ -85,15 +85,15 @@ def test_a_paragraph_whose_value_is_empty_disappears() -> None:
 
 def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
     frame = pd.DataFrame({"backend": ["a", "b"], "x": [1.0, 2.0], "y": [None, None]}).set_index("backend")
-    made = table.tabulated(DATA, frame, "caption", "", ["first"], "name")
+    made = table.tabulated(DATA, frame, "caption", spec="", notes=["first"], name="name")
     assert [len(row) for row in made.rows] == [2, 2]
     assert list(made.notes) == ["first", "Left out, since nothing is in them: y."]
-    nothing = table.tabulated(DATA, frame[["y"]], "caption", "", [], "name")
+    nothing = table.tabulated(DATA, frame[["y"]], "caption", spec="", name="name")
     assert list(nothing.rows) == []
-    assert [len(row) for row in table.tabulated(DATA, frame.iloc[:1], "caption", "", [], "name").rows] == [3]
+    assert [len(row) for row in table.tabulated(DATA, frame.iloc[:1], "caption", spec="", name="name").rows] == [3]
 
 
 def test_columns_without_a_name_are_lines_to_write_on() -> None:
     form = pd.DataFrame([["Author", "", "Date", ""], ["Reviewer", "", "Approver", ""]], columns=[""] * 4)
-    made = table.tabulated(DATA, form, "", "", [], "control")
+    made = table.tabulated(DATA, form, "", spec="", name="control")
     assert (made.rows, made.notes) == ([list(row) for row in form.to_numpy()], [])

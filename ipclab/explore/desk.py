@@ -1,7 +1,7 @@
 """The explorer's widgets: choose runs, study, factors, metric and language; pictures and tables follow."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
@@ -18,8 +18,8 @@ from ipclab.frames.address import quantity
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
-from ipclab.stats.intervals import Samples
 from ipclab.store.files import write_whole
+from ipclab.store.run import read
 
 CONTROLS = {
     **{"runs": N_("Runs"), "lang": N_("Language"), "study": N_("Study"), "op": N_("Operation"), "metric": N_("Metric")},
@@ -27,7 +27,6 @@ CONTROLS = {
 }
 TABS = (N_("distribution"), N_("over time"), N_("numbers"))
 TIMES = ["min", "p50", "p90", "p99", "p99.9", "max", "mean", "sd"]
-SHOWN = ("backend", "size_bytes", "placement")
 MOST_POINTS = 6  # in one distribution
 
 
@@ -53,14 +52,26 @@ class Desk:
         self.lang = widgets.Dropdown(options=LANGUAGES, value=lang)
         self.study, self.op, self.metric, self.across = (widgets.Dropdown() for _ in range(4))
         self.backends, self.points = (widgets.SelectMultiple(rows=6) for _ in range(2))
-        self.controls: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
         self.held: dict[str, widgets.Dropdown] = {}
         self.factors = widgets.VBox()
         self.picture, self.table, self.spread, self.time, self.numbers, self.said = (widgets.HTML() for _ in range(6))
         self.drawn = {"svg": b"", "png": b""}
         self.settling = False
-        self._arrange()
+        follow = {"points": self._compare, "backends": self._show}
+        for name in CONTROLS:
+            getattr(self, name).observe(follow.get(name, self._choose), "value")
+        self.box = self._arranged()
         self._choose()
+
+    def _arranged(self) -> Any:
+        exports = [widgets.Button(description=kind) for kind in ("SVG", "PNG", "CSV")]
+        for button in exports:
+            button.on_click(self._export)
+        choose = [*(getattr(self, name) for name in CONTROLS if name != "points"), self.factors]
+        left = widgets.VBox([*choose, widgets.HBox(exports), self.said], layout={"width": "340px"})
+        self.tabs = widgets.Tab([self.spread, self.time, self.numbers])
+        wide = {"flex": "1 1 0", "overflow": "auto"}
+        return widgets.HBox([left, widgets.VBox([self.picture, self.points, self.tabs, self.table], layout=wide)])
 
     @property
     def selection(self) -> Selection:
@@ -91,15 +102,17 @@ class Desk:
             lab = self.labs[0]
             _offer(self.study, lab.studies, "round_trip")
             points = lab.points(self.study.value)
-            _offer(self.op, list(dict.fromkeys(points.op)))
-            points = points[points.op == self.op.value]
-            _offer(self.metric, list(dict.fromkeys(points.metric)), "p50")
-            points = points[points.metric == self.metric.value]
+            for name, usual in (("op", None), ("metric", "p50")):
+                _offer(getattr(self, name), list(dict.fromkeys(points[name])), usual)
+                points = points[points[name] == getattr(self, name).value]
             _offer(self.across, [*factors(points), BACKEND], SIZE)
             self._hold(settle(points, self.across.value, self.selection.held))
-            _offer_many(self.backends, sorted(set(replace(self.selection, backends=()).rows(points).backend)))
-            for name, widget in self.controls.items():
-                widget.description = lab.say(CONTROLS[name])
+            mechanisms = sorted(set(replace(self.selection, backends=()).rows(points).backend))
+            whole = len(self.backends.value) == len(self.backends.options)
+            kept = [] if whole else [name for name in self.backends.value if name in mechanisms]
+            self.backends.options, self.backends.value = mechanisms, kept or mechanisms
+            for name, said in CONTROLS.items():
+                getattr(self, name).description = lab.say(said)
             for place, title in enumerate(TABS):
                 self.tabs.set_title(place, lab.say(title))
         self._show()
@@ -123,10 +136,12 @@ class Desk:
         self.rows = pd.concat([rows.assign(run=name, lab=place) for place, (name, rows) in enumerate(shown)])
         svg, png = pictures.across(labs[0], shown, chosen)
         self.drawn = {"svg": svg.encode(), "png": png}
-        self.picture.value = f'<div role="img" aria-label="{escape(self._title())}">{svg[svg.index("<svg") :]}</div>'
+        held = ", ".join(f"{name} {level}" for name, level in chosen.held.items())
+        title = escape(f"{chosen.study}: {chosen.op} {chosen.metric} / {chosen.across}; {held}")
+        self.picture.value = f'<div role="img" aria-label="{title}">{svg[svg.index("<svg") :]}</div>'
         names = dict.fromkeys(["run", BACKEND, chosen.across, "placement"])
-        told = self.rows.assign(value=pd.Series(map(quantity, self.rows.itertuples()), self.rows.index, dtype=object))
-        listed = told[[*names, "value", "launches", "samples", "flags"]]
+        told = labs[0].cells(self.rows)
+        listed = told.assign(value=told.cell)[[*names, "value", "launches", "samples", "flags"]]
         self.table.value = labs[0].table(listed, N_("The points of this view")).to_html()
         with self._quiet():
             self.points.options = [(self._point(row), at) for at, row in enumerate(self.rows.to_dict("records"))]
@@ -134,29 +149,30 @@ class Desk:
         self._compare()
 
     def _point(self, row: dict[Any, Any]) -> str:
-        return " · ".join(str(row[name]) for name in (*SHOWN, *(["run"] if len(self.runs.value) > 1 else [])))
+        names = (BACKEND, SIZE, "placement", *(["run"] if len(self.runs.value) > 1 else []))
+        return " · ".join(str(row[name]) for name in names)
 
     def _compare(self, _: Any = None) -> None:
         """Draw the samples of the chosen points and show their percentiles and counters."""
         if self.settling or not self.runs.value:
             return
         labs, every = self.labs, self.rows.to_dict("records")
-        chosen = [every[place] for place in self.points.value[:MOST_POINTS] if place < len(every)]
-        found = [(self._point(row), _samples(labs[row["lab"]], row)) for row in chosen]
-        named = [(point, samples) for point, samples in found if samples is not None]
+        named, metrics = [], dict[str, pd.Series]()
+        for row in [every[place] for place in self.points.value[:MOST_POINTS] if place < len(every)]:
+            lab, point = labs[row["lab"]], self._point(row)
+            levels = {"point": row["point"], "op": row["op"]}
+            mine = lab.points(row["study"], **levels)
+            metrics[point] = pd.Series({each.metric: quantity(each) for each in mine.itertuples()}, dtype=object)
+            with suppress(KeyError, LabError, AttributeError):  # one number for each launch has no samples
+                named.append((point, lab.samples(row["study"], **levels).ns.to_numpy()))
         none = labs[0].say(N_("no samples: this is one number for each launch"))
         self.spread.value = pictures.distribution(labs[0], named) if named else escape(none)
         self.time.value = pictures.over_time(labs[0], named) if named else ""
-        metrics = pd.DataFrame({self._point(row): _metrics(labs[row["lab"]], row) for row in chosen})
         titles = (N_("Percentiles of the chosen points"), N_("Counters of the chosen points"))
-        tables = (metrics.reindex(TIMES).T, metrics.drop(TIMES, errors="ignore"))
+        told = pd.DataFrame(metrics)
+        tables = (told.reindex(TIMES).T, told.drop(TIMES, errors="ignore"))
         shown = [labs[0].table(rows, title, spec="") for rows, title in zip(tables, titles, strict=True)]
         self.numbers.value = "".join(table.to_html() for table in shown)
-
-    def _title(self) -> str:
-        chosen = self.selection
-        held = ", ".join(f"{name} {level}" for name, level in chosen.held.items())
-        return f"{chosen.study}: {chosen.op} {chosen.metric} / {chosen.across}; {held}"
 
     def export(self, kind: str) -> Path:
         """Write the current view as `svg`, `png` or `csv` into the checkout's figures and return the file."""
@@ -172,19 +188,6 @@ class Desk:
         path, root = self.export(button.description.lower()), self.paths.root
         self.said.value = escape(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
-    def _arrange(self) -> None:
-        follow = {"points": self._compare, "backends": self._show}
-        for name, widget in self.controls.items():
-            widget.observe(follow.get(name, self._choose), "value")
-        exports = [widgets.Button(description=kind) for kind in ("SVG", "PNG", "CSV")]
-        for button in exports:
-            button.on_click(self._export)
-        choose = [*(widget for widget in self.controls.values() if widget is not self.points), self.factors]
-        left = widgets.VBox([*choose, widgets.HBox(exports), self.said], layout={"width": "340px"})
-        self.tabs = widgets.Tab([self.spread, self.time, self.numbers])
-        wide = {"flex": "1 1 0", "overflow": "auto"}
-        self.box = widgets.HBox([left, widgets.VBox([self.picture, self.points, self.tabs, self.table], layout=wide)])
-
 
 def _offer(widget: Any, options: list[Any], usual: Any = None) -> None:
     """Offer `options`, keeping what is chosen where it is still on offer."""
@@ -192,30 +195,9 @@ def _offer(widget: Any, options: list[Any], usual: Any = None) -> None:
     widget.options, widget.value = options, kept
 
 
-def _offer_many(widget: Any, options: list[Any]) -> None:
-    """Offer `options`, all chosen, unless some of them were chosen before."""
-    kept = [value for value in widget.value if value in options] if len(widget.value) < len(widget.options) else []
-    widget.options, widget.value = options, kept or options
-
-
 @lru_cache(maxsize=8)
 def _lab(path: str, lang: str) -> Lab:
-    from ipclab.store.run import read
-
     return Lab.of(read(Path(path)), checkout(), lang)
-
-
-def _samples(lab: Lab, row: dict[Any, Any]) -> Samples | None:
-    """Return the raw samples of a row's point and op; None where there are none."""
-    try:
-        return lab.samples(row["study"], row["op"], point=row["point"]).ns.to_numpy()
-    except (KeyError, LabError, AttributeError):
-        return None
-
-
-def _metrics(lab: Lab, row: dict[Any, Any]) -> pd.Series:
-    mine = lab.points(row["study"], point=row["point"], op=row["op"])
-    return pd.Series({each.metric: quantity(each) for each in mine.itertuples()}, dtype=object)
 
 
 def explore(run: str = "", lang: str = "en") -> Any:

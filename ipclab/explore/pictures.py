@@ -34,8 +34,7 @@ def across(lab: Lab, runs: Sequence[tuple[str, pd.DataFrame]], chosen: Selection
                 drawing.dots(rows, y=chosen.across, hue=hue, ax=ax, log="x" if _spans(rows.value) else "")
             _limit(lab, ax, rows, chosen)
             ax.set_title(name if len(runs) > 1 else "", fontsize=8)
-        complete(canvas)
-        return style.svg(canvas), style.png(canvas)
+        return complete(canvas), style.png(canvas)
 
 
 def distribution(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
@@ -69,8 +68,7 @@ def over_time(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
 def _finished(canvas: Any, which: str, named: Sequence[tuple[str, Samples]]) -> str:
     ends = [float(end) for _, samples in named for end in (samples.min(), samples.max())]
     drawing.scale(canvas.axes[0], which, pd.DataFrame({"value": ends, "unit": "ns"}), "value", log=True)
-    complete(canvas)
-    return style.svg(canvas)
+    return complete(canvas)
 
 
 def stretches(samples: Samples) -> tuple[Samples, Samples, Samples, Samples]:

@@ -1,20 +1,25 @@
 """What every report says of its run: how much was measured, on what machine, and what the hardware allows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from IPython.display import Markdown
 
 from ipclab.frames import calibration as own_calibration
-from ipclab.frames import derived
+from ipclab.frames.address import quantity
 from ipclab.frames.limits import floors
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH
+from ipclab.lab.table import Table
 from ipclab.machine import shown
-from ipclab.measure.calibration import read, rows
+from ipclab.measure import calibration as result
+from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity
 from ipclab.store.archive import CALIBRATION
+from ipclab.store.run import RunFolder
 from ipclab.studies.installed import study
 from ipclab.studies.limits import MEMCPY_SIZES
 from ipclab.studies.profile import profile
@@ -27,39 +32,54 @@ MOST_TOLD = 3  # results that a notice names
 LIMITS = labels.SAID["limits"]
 
 
+def about(lab: "Lab", what: str) -> pd.DataFrame:
+    """Return what every report says of its run, to be shown as a table: "run", "machine", "limits", "calibration".
+
+    >>> lab.table(lab.about("run"), _("The run behind this report"), name="run")
+    """
+    return chosen("item of a report", what, ABOUT)(lab)
+
+
 def run(lab: "Lab") -> pd.DataFrame:
     """Return how much was measured in how many sessions, how it ended, and what disturbed it (item, value)."""
-    about = lab.run.about
-    held = derived.measured(lab.run)
-    medians = _together([lab.points(study, metric="p50") for study in held], ["point", "op", "samples", "flags"])
+    about, held = lab.run.about, lab.studies
+    medians = _together((lab.points(name, metric="p50") for name in held), ["point", "op", "samples", "flags"])
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
-    launches = _together([lab.launches(study) for study in held], ["point", "launch", "flags"]).drop_duplicates()
+    columns = ["study", "point", "launch", "flags"]
+    launches = _together((lab.launches(name) for name in held), columns).drop_duplicates()
+    asked = profile(about["parameters"]["profile"])
+    least = {name: study(name).effort(asked).least_launches for name in held}
+    undisturbed = launches["flags"].eq("").groupby([launches.study, launches.point]).sum()
+    short = int((undisturbed < undisturbed.index.get_level_values("study").map(least)).sum())
     disturbed = float((launches["flags"] != "").mean()) if len(launches) else None
     ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
-    begun, last = about["sessions"][:1], [each.get("conditions_end") or {} for each in about["sessions"][-1:]]
-    loads = [
-        each["load_1"] for each in (*(one["conditions"] for one in begun), *last) if each.get("load_1") is not None
-    ]
-    stolen = [_during(each, "steal_ns") for each in about["sessions"]]
+    drift, modes = (
+        medians.point[medians["flags"].astype(str).str.contains(flag, regex=False)].nunique()
+        for flag in ("drift:", "modes:")
+    )
+    sessions = [(each["conditions"], each.get("conditions_end") or {}) for each in about["sessions"]]
+    ends = [*(first for first, _ in sessions[:1]), *(last for _, last in sessions[-1:])]
+    loads = [lab.numbers.number(each["load_1"], 2) for each in ends if each.get("load_1") is not None]
+    stolen = [(last.get("steal_ns") or 0) - (first.get("steal_ns") or 0) for first, last in sessions if last]
     items = {
         N_("Run"): lab.run.id,
         N_("Begun"): Quantity(about["begun"], "date"),
         N_("Profile"): about["parameters"]["profile"],
         N_("Seed of all orders and intervals"): str(about["seed"]),
-        N_("Sessions"): _count(len(about["sessions"])),
-        N_("Points measured"): _count(len(points)),
-        N_("Launches"): _count(len(launches)),
-        N_("Timed operations"): _count(medians.samples.sum()),
+        N_("Sessions"): len(sessions),
+        N_("Points measured"): len(points),
+        N_("Launches"): len(launches),
+        N_("Timed operations"): int(medians.samples.sum()),
         N_("Why points ended"): lab.joined(f"{lab.level('', why)} {number}" for why, number in ended.items()),
         N_("Launches that were disturbed (flagged and kept)"): Quantity(disturbed, "share"),
-        N_("Points with fewer undisturbed launches than their profile asks for"): _count(_short(lab, held)),
-        N_("Points whose launches drift"): _flagged(medians, "drift:"),
-        N_("Points with more than one mode"): _flagged(medians, "modes:"),
-        N_("Points that cannot be measured here"): _count(len(about["points"])),
-        N_("Points that failed"): _count(len(about["failures"])),
-        N_("Load at the start, at the end"): lab.joined(lab.numbers.number(load, 2) for load in loads),
-        N_("CPU time that the host took away"): Quantity(sum(stolen), "ns"),
+        N_("Points with fewer undisturbed launches than their profile asks for"): short,
+        N_("Points whose launches drift"): drift,
+        N_("Points with more than one mode"): modes,
+        N_("Points that cannot be measured here"): len(about["points"]),
+        N_("Points that failed"): len(about["failures"]),
+        N_("Load at the start, at the end"): lab.joined(loads),
+        N_("CPU time that the host took away"): Quantity(float(sum(stolen)), "ns"),
     }
     return pd.DataFrame({"item": [lab.translate(item) for item in items], "value": list(items.values())})
 
@@ -68,7 +88,7 @@ def machine(lab: "Lab") -> pd.DataFrame:
     """Return the facts of the machine that reports show (fact, value); a star marks those that identify it."""
     stored = lab.run.about["machine"]
     rows = [
-        (lab.translate(fact.label) + (" *" if fact.identifies else ""), told(lab, value, fact.unit, reason))
+        (lab.translate(fact.label) + " *" * fact.identifies, told(lab, value, fact.unit, reason))
         for fact, value, reason in shown(stored["facts"], stored["reasons"])
     ]
     return pd.DataFrame(rows, columns=["fact", "value"])
@@ -81,29 +101,29 @@ def limits(lab: "Lab") -> pd.DataFrame:
     """
     points = lab.points("limits", metric="p50")
     echoes = points.backend.astype(str).str.startswith("echo-")
-    ends = [points[echoes].size_bytes.min(), points[echoes].size_bytes.max()]
-    shown = points.size_bytes.isin(MEMCPY_SIZES).where(
-        points.backend == "memcpy", ~echoes | points.size_bytes.isin(ends)
-    )
-    rows = pd.concat([points[shown & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
-    best, found = floors(lab.launches("limits")).medians, rows.to_dict("records")
-    cells: list[Any] = [_best(best[row["backend"], row["size_bytes"], row["placement"]], row) for row in found]
+    sizes = points.size_bytes.isin([points[echoes].size_bytes.min(), points[echoes].size_bytes.max()])
+    kept = points.size_bytes.isin(MEMCPY_SIZES).where(points.backend == "memcpy", ~echoes | sizes)
+    rows = pd.concat([points[kept & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
+    best = floors(lab.launches("limits")).medians
+    cells = [_best(best[row.backend, row.size_bytes, row.placement], row) for row in rows.itertuples()]  # type: ignore[index]
     what = [_limit(lab, *each) for each in zip(rows.backend, rows.size_bytes, strict=True)]
-    table = rows.assign(what=what, cell=cells).pivot(index="what", columns="placement", values="cell")
-    return table.reindex(list(dict.fromkeys(what)))
+    found = rows.assign(what=what, cell=pd.Series(cells, rows.index, dtype=object))
+    return found.pivot(index="what", columns="placement", values="cell").reindex(list(dict.fromkeys(what)))
 
 
-def notice(lab: "Lab") -> str:
-    """Return what the first page must say of the run's limits; nothing when no result beat one."""
-    found = lab.beaten()
-    if found.empty:
-        return ""
-    told = N_(
+def notice(lab: "Lab", *runs: RunFolder) -> Any:
+    """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing."""
+    said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against: {which}. "
         "Such a limit was measured too slow; do not rely on “× limit” there."
     )
-    said = lab.say(told, count=len(found), which=_which(lab, found.sort_values("over_limit")))
-    return f"**{said}**"
+    told = []
+    for each in runs or (lab.run,):
+        found = replace(lab, run=each).beaten()
+        if len(found):
+            which = _which(lab, found.sort_values("over_limit"))
+            told.append(f"**{lab.say(said, count=len(found), which=which)}**")
+    return Markdown("\n\n".join(told)) if told else None  # type: ignore[no-untyped-call]
 
 
 def calibration(lab: "Lab") -> pd.DataFrame:
@@ -112,23 +132,31 @@ def calibration(lab: "Lab") -> pd.DataFrame:
     Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a column for each
     planted slow-down says in how many of the contests (or trials) it was found.
     """
-    beside = rows(read(lab.run.path.parent / CALIBRATION))
     own = own_calibration.rows(lab.contests(own_calibration.STUDY))
+    beside = result.rows(result.read(lab.run.path.parent / CALIBRATION))
     told = [(N_("in this run"), row) for row in own] + [(N_("by ipclab calibrate"), row) for row in beside]
     table = pd.DataFrame([_calibrated(lab, source, row) for source, row in told])
     return table.set_index(["measured", "placement"]) if told else table
 
 
+def calibration_table(lab: "Lab") -> Table:
+    """Return what the run's judge was seen to do with identical code and with planted slow-downs, as a table."""
+    note = N_("Found: of so many contests, those in which the slower one was called slower.")
+    before = N_("This run was made before calibration was part of a run.")
+    caption = N_("Calibration: identical code and planted slow-downs, judged as the contests of the run are")
+    told, lacking = calibration(lab), [] if own_calibration.STUDY in lab.studies else [before]
+    notes = [note, *lacking] if len(told) else []
+    return lab.table(told, caption, spec="pct", notes=notes, name="calibration", empty=before)
+
+
 def _calibrated(lab: "Lab", source: str, row: Mapping[str, Any]) -> dict[str, Any]:
     rate = row["false_alarms"] / row["comparisons"] if row["comparisons"] else None
-    share, upper = Quantity(rate, "share"), Quantity(row["upper"], "share")
-    head = {"measured": lab.translate(source), "placement": row["placement"], "comparisons": row["comparisons"]}
-    found = {
-        lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share")):
-            lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
-        for planted, count in row["found"].items()
-    }  # fmt: skip
-    return {**head, "false_alarms": share, "upper": upper, **found}
+    told = {"measured": lab.translate(source), "placement": row["placement"], "comparisons": row["comparisons"]}
+    told |= {"false_alarms": Quantity(rate, "share"), "upper": Quantity(row["upper"], "share")}
+    for planted, count in row["found"].items():
+        head = lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share"))
+        told[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
+    return told
 
 
 ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {
@@ -136,41 +164,18 @@ ABOUT: dict[str, Callable[["Lab"], pd.DataFrame]] = {
 }  # fmt: skip
 
 
-def _together(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def _together(frames: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
 
 
-def _during(session: dict[str, Any], name: str) -> float:
-    first, last = (session.get(when) or {} for when in ("conditions", "conditions_end"))
-    return float((last.get(name) or 0) - (first.get(name) or 0)) if name in last else 0.0
-
-
-def _short(lab: "Lab", held: Sequence[str]) -> int:
-    """Return how many points have fewer undisturbed launches than the effort that their study takes of the profile."""
-    asked, short = profile(lab.run.about["parameters"]["profile"]), 0
-    for name in held:
-        launches = lab.launches(name).drop_duplicates(["point", "launch"])
-        undisturbed = launches["flags"].eq("").groupby(launches.point).sum()
-        short += int((undisturbed < study(name).effort(asked).least_launches).sum())
-    return short
-
-
-def _flagged(medians: pd.DataFrame, flag: str) -> Quantity:
-    return _count(medians.point[medians["flags"].astype(str).str.contains(flag, regex=False)].nunique())
-
-
-def _count(number: Any) -> Quantity:
-    return Quantity(int(number), "count")
-
-
-def _best(times: Sequence[float], row: Mapping[Any, Any]) -> Quantity:
+def _best(times: Sequence[float], row: Any) -> Quantity:
     """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
     best, second = times[0], times[min(1, len(times) - 1)]
-    source = "/".join(str(row[name]) for name in ("study", "point", "op", "metric"))
-    if row["backend"] != "memcpy":
-        return Quantity(best, "ns", best, second, f"{len(times)}", sources=(source,))
-    speed = row["size_bytes"] * 1e9
-    return Quantity(speed / best, "B/s", speed / second, speed / best, f"{len(times)}", sources=(source,))
+    found = replace(quantity(row), value=best, low=best, high=second, n=f"{len(times)}")
+    if row.backend != "memcpy":
+        return found
+    speed = row.size_bytes * 1e9
+    return replace(found, value=speed / best, unit="B/s", low=speed / second, high=speed / best)
 
 
 def _which(lab: "Lab", found: pd.DataFrame) -> str:
@@ -193,10 +198,9 @@ def told(lab: "Lab", value: Any, unit: str, reason: str = "") -> str:
     if isinstance(value, list):
         return lab.joined(map(str, value))
     if not isinstance(value, int | float):
-        return str(value) or "–"
-    if unit == "ns":
-        return lab.numbers.format(Quantity(value, "ns"))
-    if unit == "bytes":
-        return lab.numbers.format(Quantity(value, "B"), "GiB" if value >= GIB else "")
+        return str(value) or DASH
+    if unit in ("ns", "bytes"):
+        scaled = "GiB" if unit == "bytes" and value >= GIB else ""
+        return lab.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), scaled)
     number = lab.numbers.number(value, 0 if isinstance(value, int) else None)
     return f"{number}\u00a0{unit}" if unit else number

@@ -69,9 +69,14 @@ def _more(rival: Any, mechanisms: int, bound: float) -> int:
     return max(1, math.ceil(launches * (step / margin) ** 2) - launches)
 
 
-def advice(lab: Data, found: pd.DataFrame) -> pd.DataFrame:
-    """Return what `advised` gives of a contest frame, with the columns `TOLD` in words in its place."""
-    rows = advised(found, lab.bound.value or 0.0)
+def advice(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
+    """Return, for each contest of `study` with `levels`, what `advised` gives of it, in words.
+
+    Columns beside the contest's: guess, evidence, second, price, more, to be shown with the notes `lab.advice_notes`.
+
+    >>> lab.advice("round_trip", placement="same", among="sleeping")
+    """
+    rows = advised(lab.contests(study, **levels), lab.bound.value or 0.0)
     told = pd.DataFrame([_told(lab, row) for row in rows.itertuples()], rows.index, columns=list(TOLD))
     return rows.drop(columns=list(TOLD), errors="ignore").join(told)
 

@@ -35,6 +35,7 @@ class Audit(Data):
     """A run's data, and the claims that are judged on them: the texts', and a person's `own`."""
 
     own: File | None = None
+    table = tabulated
 
     def claims(self, study: str = "") -> pd.DataFrame:
         """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
@@ -87,7 +88,7 @@ class Audit(Data):
             source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
             notes.append(self.say(source, text=text))
         frame = pd.DataFrame(rows, columns=list(map(self.say, heads)))
-        return tabulated(self, frame, caption, "interval", notes, name or f"{study.replace('_', '-')}-claims")
+        return self.table(frame, caption, notes=notes, name=name or f"{study.replace('_', '-')}-claims")
 
     def derived(self) -> pd.DataFrame:
         """Return each number that a text derives from its own table, as printed and computed; whether it follows."""

@@ -55,8 +55,8 @@ def blank(lab: "Lab", size: tuple[float, float]) -> Iterator[Any]:
         yield canvas
 
 
-def complete(canvas: Any) -> None:
-    """Add what waits for the final layout: the legend, where axes have none, and names beside lines."""
+def complete(canvas: Any) -> str:
+    """Add what waits for the final layout (the legend, where axes have none, names beside lines); return the SVG."""
     if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
         handles = [axes.get_legend_handles_labels() for axes in canvas.axes]
         found = {label: handle for shown in handles for handle, label in zip(*shown, strict=True)}
@@ -65,14 +65,22 @@ def complete(canvas: Any) -> None:
             canvas.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns, fontsize=8)
     for draw in canvas.later:
         draw()
+    return style.svg(canvas)
 
 
 @contextmanager
 def drawing(
-    lab: "Lab", name: str, title: str, alt: str,
-    size: tuple[float, float], panels: int | tuple[int, int], share: str,
+    lab: "Lab", name: str, title: str, *, alt: str,
+    size: tuple[float, float] = (7.0, 3.6), panels: int | tuple[int, int] = 1, share: str = "",
 ) -> Iterator[Any]:  # fmt: skip
-    """Give the axes (one, or an array of them), then save SVG, PNG and PDF and show the figure; see `Lab.figure`."""
+    """Give axes to draw into; the figure is then saved as SVG, PNG and PDF below `lab.figures` and shown.
+
+    `title` and `alt` are msgids whose placeholders are filled like prose; `panels` is a number of axes side by side
+    or (rows, columns), `share` the axes that they share ("x", "y").
+
+    >>> with lab.figure("payload-bandwidth", _("How much moves in a second?"), alt=_("...")) as ax:
+    ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
+    """
     from IPython.display import display
 
     np.random.seed(0)  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
@@ -80,11 +88,10 @@ def drawing(
         rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
         axes = canvas.subplots(rows, columns, squeeze=False, sharex="x" in share, sharey="y" in share)
         yield axes[0, 0] if panels == 1 else axes[0] if isinstance(panels, int) else axes
-        complete(canvas)
-        told = lab.why_empty() if canvas.bare and not canvas.drawn else lab.say(alt)
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message="Glyph .* missing")
-            svg, png = style.svg(canvas), style.png(canvas)
+            svg, png = complete(canvas), style.png(canvas)
+        told = lab.why_empty() if canvas.bare and not canvas.drawn else lab.say(alt)
         made = Figure(svg, told, lab.say(title), name, dict(canvas.drawn))
         for suffix, content in {"svg": svg.encode(), "png": png, "pdf": style.pdf(svg)}.items():
             write_whole(lab.figures / f"{name}.{lab.lang}.{suffix}", content)

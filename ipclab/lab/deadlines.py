@@ -14,7 +14,6 @@ from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH
 from ipclab.lab.numbers import trimmed
-from ipclab.lab.table import tabulated
 from ipclab.stats.intervals import rank
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.tolerance import ERROR, HOLDS, Deadline, statement
@@ -75,7 +74,10 @@ def statements(lab: "Lab") -> list[str]:
 
 
 def shown(lab: "Lab") -> list[Any]:
-    """Return the statements and the table that they rest on, to be displayed; nothing without any."""
+    """Return the deadlines that the run was measured to state and their table, to be displayed; none in another run.
+
+    >>> for part in lab.deadlines(): display(part)
+    """
     told = _told(lab)
     if not told:
         return []
@@ -86,7 +88,7 @@ def shown(lab: "Lab") -> list[Any]:
     rows = pd.DataFrame(told)[list(HEADS)].rename(columns={name: lab.translate(head) for name, head in HEADS.items()})
     lines = "\n".join(f"- {row['statement']}" for row in told)
     caption = lab.say(about, p=lab.numbers.number(ERROR / 2))
-    return [Markdown(lines), tabulated(lab, rows, caption, "", [], "deadlines")]  # type: ignore[no-untyped-call]
+    return [Markdown(lines), lab.table(rows, caption, spec="", name="deadlines")]  # type: ignore[no-untyped-call]
 
 
 def _told(lab: "Lab") -> list[dict[str, Any]]:

@@ -2,27 +2,19 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-from IPython.display import Markdown
-
-from ipclab.frames.calibration import STUDY
-from ipclab.lab import advice, deadlines, prose, trust
-from ipclab.lab.about import ABOUT, notice
+from ipclab.lab import about, advice, deadlines, prose, trust
 from ipclab.lab.audit import Audit
 from ipclab.lab.canvas import drawing
-from ipclab.lab.catalogue import N_, Catalogue
+from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.parameters import Parameter
-from ipclab.lab.quotes import Kept, Quoted, quoted
+from ipclab.lab.quotes import Kept, quoted
 from ipclab.lab.runs import choose, full, newest_full
-from ipclab.lab.table import Table, tabulated
 from ipclab.paths import Paths, checkout
-from ipclab.plugins import chosen
 from ipclab.store.run import RunFolder
 
 # Of the parameters of study notebooks; the others are lists of whole numbers.
@@ -106,57 +98,9 @@ class Lab(Audit):
 
     # For other notebooks and reports
 
-    def about(self, what: str) -> pd.DataFrame:
-        """Return what every report says of its run, to be shown as a table: "run", "machine", "limits", "calibration".
-
-        >>> lab.table(lab.about("run"), _("The run behind this report"), name="run")
-        """
-        return chosen("item of a report", what, ABOUT)(self)
-
-    def calibration_table(self) -> Table:
-        """Return what the run's judge was seen to do with identical code and with planted slow-downs, as a table."""
-        note = N_("Found: of so many contests, those in which the slower one was called slower.")
-        before = N_("This run was made before calibration was part of a run.")
-        caption = N_("Calibration: identical code and planted slow-downs, judged as the contests of the run are")
-        told = self.about("calibration")
-        notes = [*([note] if len(told) else []), *([] if STUDY in self.studies else [before])]
-        return tabulated(self, told, self.say(caption), "pct", list(map(self.say, notes)), "calibration")
-
-    def advice(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return, for each contest of `study` with `levels`, its best guess and what is known of it, in words.
-
-        Columns beside the contest's: guess, evidence, second, price, more (see `ipclab.lab.advice`), to be shown with
-        the notes `lab.advice_notes`.
-
-        >>> lab.advice("round_trip", placement="same", among="sleeping")
-        """
-        return advice.advice(self, self.contests(study, **levels))
-
-    @property
-    def advice_notes(self) -> list[str]:
-        """Return the notes that explain the columns of `advice`."""
-        return list(advice.NOTES)
-
-    def deadlines(self) -> list[Any]:
-        """Return the deadlines that the run was measured to state, to be displayed one by one; none in another run.
-
-        >>> for part in lab.deadlines(): display(part)
-        """
-        return deadlines.shown(self)
-
-    def trust(self, study: str, at_most: str = "high", why: str = "", **levels: Any) -> dict[str, Any]:
-        """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.
-
-        The level follows from the run's facts by the rules of `trust.toml` and is no better than `at_most`.
-
-        >>> pd.DataFrame({_("Times by the published method"): lab.trust("payload", arm="published")}).T
-        """
-        return trust.row(self, study, at_most, why, **levels)
-
-    def notice(self, *runs: RunFolder) -> Any:
-        """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing."""
-        told = [notice(replace(self, run=run)) for run in runs or (self.run,)]
-        return Markdown("\n\n".join(filter(None, told))) if any(told) else None  # type: ignore[no-untyped-call]
+    about, calibration_table, notice = about.about, about.calibration_table, about.notice
+    deadlines, trust, quoted, figure = deadlines.shown, trust.row, quoted, drawing
+    advice, advice_notes = advice.advice, advice.NOTES
 
     def keep(self, *names: str, **kept: Any) -> Kept:
         """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.
@@ -165,47 +109,6 @@ class Lab(Audit):
         """
         found = {name: self.lookup(name) for name in names}
         return Kept(found | {name: prose.plain(value) for name, value in kept.items()})
-
-    def quoted(self, notebook: str) -> Quoted:
-        """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
-
-        >>> payload = lab.quoted("01_payload")
-        >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
-        """
-        return quoted(self.paths, self.run, self.lang, notebook)
-
-    # Figures and tables
-
-    def figure(
-        self, name: str, title: str, *, alt: str,
-        size: tuple[float, float] = (7.0, 3.6), panels: int | tuple[int, int] = 1, share: str = "",
-    ) -> AbstractContextManager[Any]:  # fmt: skip
-        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF below `lab.figures` and shown.
-
-        `title` and `alt` are msgids whose placeholders are filled like prose; `panels` is a number of axes side by side
-        or (rows, columns), `share` the axes that they share ("x", "y").
-
-        >>> with lab.figure("payload-bandwidth", _("How much moves in a second?"), alt=_("...")) as ax:
-        ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
-        """
-        return drawing(self, name, title, alt, size, panels, share)
-
-    def table(
-        self, frame: pd.DataFrame, caption: str, *,
-        spec: str | Mapping[str, str] = "interval", notes: Sequence[str] = (), name: str = "", empty: str = "",
-    ) -> Table:  # fmt: skip
-        """Return a frame as a table: index levels and columns are named, cells formatted and translated.
-
-        `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
-        unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it
-        means that there is no row, by default that nothing was measured, and why. Where the index is sorted, levels
-        that have a usual order stand in that; so do columns. Of what `pivot` makes of several `values`, those of one
-        level stand together, `cell` without a name of its own.
-
-        >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
-        """
-        said = [*notes, *([empty or self.why_empty()] if frame.empty else [])]
-        return tabulated(self, frame, self.say(caption), spec, [self.say(note) for note in said], name)
 
     def _hint(self, asked: str) -> str:
         told = f" ({self.run.about['parameters']['profile']}, {self.run.about['begun'][:10]})"

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ipclab.errors import LabError
 from ipclab.lab import canvas, table
@@ -14,6 +14,9 @@ from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
+
+if TYPE_CHECKING:
+    from ipclab.lab.lab import Lab
 
 MIME = "application/vnd.ipclab.values+json"
 TIMEOUT_S = 300.0
@@ -68,7 +71,7 @@ class Quoted:
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` about `run` lies, in the language; the name tells what it was made from."""
     source = chosen("notebook", notebook, {file.stem: file for file in paths.notebooks.glob("*.ipynb")})
-    code = sorted(file for kind in ("py", "toml") for file in paths.package.rglob(f"*.{kind}"))
+    code = sorted(file for kind in ("py", "toml", "html") for file in paths.package.rglob(f"*.{kind}"))
     inputs = [source, *code, *sorted(paths.locale.glob(f"{lang}/*/*.po")), *sorted(paths.published.iterdir())]
     inputs += [paths.control] if paths.control.is_file() else []
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
@@ -76,16 +79,20 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
 
 
-def quoted(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Quoted:
-    """Return what `notebook` made of `run`; it is executed when that was not done yet.
+def quoted(lab: "Lab", notebook: str) -> Quoted:
+    """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
 
-    Raises `LabError` when it fails.
+    It is executed when that was not done yet; raises `LabError` when it fails.
+
+    >>> payload = lab.quoted("01_payload")
+    >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
     """
-    file = executed(paths, run, lang, notebook)
+    file = executed(lab.paths, lab.run, lab.lang, notebook)
     if not file.is_file():
         from ipclab.lab.execute import execute
 
-        execute(paths.notebooks / f"{notebook}.ipynb", {"run": str(run.path), "lang": lang}, file, timeout_s=TIMEOUT_S)
+        given = {"run": str(lab.run.path), "lang": lab.lang}
+        execute(lab.paths.notebooks / f"{notebook}.ipynb", given, file, timeout_s=TIMEOUT_S)
     return read(file, notebook)
 
 

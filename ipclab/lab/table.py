@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
-from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
 from ipclab.lab import labels
@@ -22,6 +24,7 @@ SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
+HTML = Environment(autoescape=True, loader=FileSystemLoader(Path(__file__).parent)).get_template("table.html")
 Align = Literal["left", "right", "center"]
 
 
@@ -84,71 +87,62 @@ class Table:
         return "\n".join(f"| {' | '.join(row)} |" for row in ([c.label for c in self.columns], rules, *rows)) + "\n"
 
     def to_html(self) -> str:
-        """Return an HTML figure that scrolls sideways by itself."""
-        caption = escape(self.caption)
-        head = "".join(_cell("th", c.label, c.align, ' scope="col"') for c in self.columns)
-        places = [("th", ' scope="row"'), *[("td", "")] * (len(self.columns) - 1)]
-        rows = [
-            [_cell(tag, t, c.align, s) for (tag, s), t, c in zip(places, row, self.columns, strict=True)]
-            for row in self.rows
-        ]
-        linked = self.name.endswith(LINKED)  # a row of these has an address of its own
-        if linked:
-            for row, (first, *_rest) in zip(rows, self.rows, strict=True):
-                row[0] = row[0].replace(f">{escape(first)}<", f'><a href="#{escape(first)}">{escape(first)}</a><')
-        ids = [f' id="{escape(row[0])}"' if linked else "" for row in self.rows]
-        body = "\n".join(f"<tr{name}>{''.join(row)}</tr>" for name, row in zip(ids, rows, strict=True))
-        named = f' id="{escape(self.name)}"' if self.name else ""
-        notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
-        region = f'tabindex="0" role="region" aria-label="{caption or escape(self.name)}"'
-        caption = caption and f"<caption>{caption}</caption>"
-        return (
-            f'<div class="table"{named}><div class="scroll" {region}><table>{caption}<thead><tr>{head}</tr></thead>\n'
-            f"<tbody>{body}</tbody></table></div>{notes}</div>"
-        )
+        """Return an HTML figure that scrolls sideways by itself; a row of requirements has an address of its own."""
+        linked = self.name.endswith(LINKED)
+        return HTML.render(table=self, linked=linked, whole=_whole)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {MIME: self.to_json(), "text/html": self.to_html(), "text/plain": self.caption}
 
 
-def _cell(tag: str, text: str, align: str, scope: str = "") -> str:
-    whole = _INTERVAL.sub(r'<span class="keep">\g<0></span>', escape(text))
-    return f'<{tag}{scope} style="text-align:{align}">{whole}</{tag}>'
+def _whole(text: str) -> Markup:
+    """Return a cell's text with its intervals marked, that no line may break."""
+    return Markup(_INTERVAL.sub(r'<span class="keep">\g<0></span>', str(escape(text))))
 
 
 def tabulated(
-    lab: Data, frame: pd.DataFrame, caption: str, spec: str | Mapping[str, str], notes: Sequence[str], name: str
-) -> Table:
-    """Return what `Lab.table` says; `caption` and `notes` are finished text.
+    lab: Data, frame: pd.DataFrame, caption: str, *,
+    spec: str | Mapping[str, str] = "interval", notes: Sequence[str] = (), name: str = "", empty: str = "",
+) -> Table:  # fmt: skip
+    """Return a frame as a table: index levels and columns are named, cells formatted and translated.
 
-    Of several rows, named columns without a cell are left out, which a note says; others are lines to write on.
+    `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
+    unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it
+    means that there is no row, by default that nothing was measured, and why. Where the index is sorted, levels
+    that have a usual order stand in that; so do columns. Of what `pivot` makes of several `values`, those of one
+    level stand together, `cell` without a name of its own. Of several rows, named columns without a cell are left out,
+    which a note says; others are lines to write on. Raises `LabError` when the cells follow from rows of several
+    studies (the limits excepted).
 
-    Raises `LabError` when the cells follow from rows of several studies (the limits excepted).
+    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
     """
+    said = [lab.say(note) for note in (*notes, *([empty or lab.why_empty()] if frame.empty else []))]
     frame = labels.in_order(labels.ordered_columns(frame))
     index = [level for level in frame.index.names if level is not None]
     shown = frame.reset_index() if index else frame
     parts = [(name,) for name in index] + [each if isinstance(each, tuple) else (each,) for each in frame.columns]
     factors = [(None,)] * len(index) + [tuple(frame.columns.names)] * len(frame.columns)
+    heads = [_head(lab, *each) for each in zip(parts, factors, strict=True)]
+    series = [shown.iloc[:, place] for place in range(len(parts))]
+    right = [place > 0 and _numeric(each, str(parts[place][-1])) for place, each in enumerate(series)]
     specs = [spec if isinstance(spec, str) else _spec(each, spec) for each in parts]
     told = [
-        [_text(lab, str(each[-1]), value, how) for value in shown.iloc[:, place]]
-        for place, (each, how) in enumerate(zip(parts, specs, strict=True))
+        [_text(lab, str(part[-1]), value, how) for value in each]
+        for part, how, each in zip(parts, specs, series, strict=True)
     ]
-    right = [place > 0 and _numeric(shown.iloc[:, place], str(each[-1])) for place, each in enumerate(parts)]
-    heads = [_head(lab, *each) for each in zip(parts, factors, strict=True)]
-    columns = [Column(head, "right" if put else "left") for head, put in zip(heads, right, strict=True)]
-    rows = [list(row) for row in zip(*told, strict=True)]
     sources = {source for each in shown.to_numpy().ravel() if isinstance(each, Quantity) for source in each.sources}
     drawn = dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
     if len(drawn.keys() - {"limits"}) > 1:
         raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
-    always = [len(rows) <= 1 or place < len(index) or not head.strip() for place, head in enumerate(heads)]
+    always = [len(shown) <= 1 or place < len(index) or not head.strip() for place, head in enumerate(heads)]
     kept = [place for place, cells in enumerate(told) if always[place] or {*cells} - {"", DASH}]
     gone = [head for place, head in enumerate(heads) if place not in kept]
-    said = [*notes, *([lab.say(LEFT_OUT, columns=lab.joined(gone))] if gone else [])]
-    rows = [[row[place] for place in kept] for row in rows] if len(kept) > len(index) or not gone else []
-    return Table(caption, [columns[place] for place in kept], rows, said, name, drawn, frame)
+    said += [lab.say(LEFT_OUT, columns=lab.joined(gone))] if gone else []
+    columns = [Column(heads[place], "right" if right[place] else "left") for place in kept]
+    rows = [list(row) for row in zip(*(told[place] for place in kept), strict=True)]
+    return Table(
+        lab.say(caption), columns, rows if len(kept) > len(index) or not gone else [], said, name, drawn, frame
+    )
 
 
 def _head(lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:

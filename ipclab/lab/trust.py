@@ -66,9 +66,12 @@ def judged(known: Mapping[str, float | None], at_most: str = HIGH) -> tuple[str,
 
 
 def row(lab: "Lab", study: str, at_most: str = HIGH, why: str = "", **levels: Any) -> dict[str, Any]:
-    """Return a statement's facts, its level and what lowers it, as cells of a table.
+    """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.
 
-    `at_most` is the best that its method allows, whatever the run shows, and `why` says for what reason.
+    The level follows from the run's facts by the rules of `trust.toml`; `at_most` is the best that the method allows,
+    whatever the run shows, and `why` says for what reason.
+
+    >>> pd.DataFrame({_("Times by the published method"): lab.trust("payload", arm="published")}).T
     """
     known = facts(lab, study, **levels)
     level, lowered = judged(known, at_most)
