@@ -21,11 +21,8 @@ FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
-VALUES = (
-    *(*CONTEST, "fastest", "other", "verdict", "reason"),
-    *("ratio", "low", "high", "level", "detectable", "launches", "best", "value", "point", "other_point"),
-)
-KNOWN = ("ratio", "low", "high", "level", "detectable")
+KNOWN = ("verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches")  # of a Comparison
+VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
 
@@ -85,29 +82,27 @@ def winners(found: pd.DataFrame) -> pd.DataFrame:
     would have been found for each that is undecided, else NaN), `decided`: something was shown to be slower, or all to
     be the same, and `state`: "decided", or why not ("undecided", "not tested").
     """
-    rows = [{**dict(zip(CONTEST, key, strict=True)), **_winner(part)} for key, part in found.groupby(list(CONTEST))]
+    rows = [(*key, *_winner(part)) for key, part in found.groupby(list(CONTEST))]
     return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
 
 
-def _winner(part: pd.DataFrame) -> dict[str, Any]:
-    fastest = str(part.fastest.iloc[0])
+def _winner(part: pd.DataFrame) -> tuple[Any, ...]:
+    """Return the values of `WINNER` for the rows of one contest."""
+    fastest, least = str(part.fastest.iloc[0]), float(part.best.iloc[0])
     rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
     equal, unknown = rivals[rivals.verdict != SLOWER], rivals[~rivals.verdict.isin([SLOWER, SAME])]
-    least = float(part.best.iloc[0])
     decided = bool(len(slower)) or unknown.empty
     state = "decided" if decided else NOT_TESTED if (unknown.verdict == NOT_TESTED).all() else UNDECIDED
-    values = (
-        *(fastest, [fastest, *equal.other], list(slower.other), least, max([least, *equal.value])),
-        *(unknown.detectable.max(skipna=False) if len(unknown) else float("nan"), decided, state),
-    )
-    return dict(zip(WINNER, values, strict=True))
+    detectable = unknown.detectable.max(skipna=False) if len(unknown) else float("nan")
+    tied, most = [fastest, *equal.other], max([least, *equal.value])
+    return fastest, tied, list(slower.other), least, most, detectable, decided, state
 
 
 def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return what is known of every pair of mechanisms at each level of `by`; each level is a contest of its own.
 
     `launches` are rows of a launch frame with one metric of one op, `name` is what tells the mechanisms apart. Columns:
-    first, other, `by`, verdict (of the other one over the first), reason, `KNOWN`, launches.
+    first, other, `by`, and `KNOWN`: the verdict is of the other one over the first.
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
@@ -115,7 +110,7 @@ def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float =
         for first, other in combinations(sorted(sides), 2):
             found = compare(sides[first], sides[other], len(sides), bound)
             rows.append({"first": first, "other": other, by: level, **_known(found)})
-    return pd.DataFrame(rows, columns=["first", "other", by, "verdict", "reason", *KNOWN, "launches"])
+    return pd.DataFrame(rows, columns=["first", "other", by, *KNOWN])
 
 
 def side_of(rows: pd.DataFrame) -> Side:
@@ -128,8 +123,9 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
     """Yield each contest of `race` by its `CONTEST` columns, with its entrants by name and point."""
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
     wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
-    taking_part = [_with(wanted, {**race.levels, **further}) for further in race.either]
-    wanted = pd.concat(taking_part).drop_duplicates() if len(taking_part) > 1 else taking_part[0]
+    asked = [race.levels | further for further in race.either]
+    parts = [narrowed(wanted, levels) if levels.keys() <= set(wanted) else wanted.iloc[:0] for levels in asked]
+    wanted = pd.concat(parts).drop_duplicates() if len(parts) > 1 else parts[0]
     wanted = wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
@@ -148,10 +144,6 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
                 yield {**head, "among": among}, sides
 
 
-def _with(wanted: pd.DataFrame, levels: dict[str, Any]) -> pd.DataFrame:
-    return narrowed(wanted, levels) if levels.keys() <= set(wanted) else wanted.iloc[:0]
-
-
 def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:
     medians = {key: median(side.medians) for key, side in sides.items()}
     best, *others = sorted(sides, key=medians.__getitem__)
@@ -164,5 +156,4 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
 
 
 def _known(found: Comparison) -> dict[str, Any]:
-    numbers = {name: getattr(found, name) for name in KNOWN}
-    return {"verdict": found.verdict, "reason": found.reason, **numbers, "launches": "/".join(map(str, found.launches))}
+    return vars(found) | {"launches": "/".join(map(str, found.launches))}

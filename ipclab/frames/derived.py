@@ -30,14 +30,8 @@ KINDS = ("points", "launches", "contests")
 LAUNCH_VALUES = ("launch", "order", "round", "flags", "relation", "op", "metric", "unit", "value")
 # What frames depend on beside the samples.
 CODE = (
-    "frames/points.py",
-    "frames/contests.py",
-    "frames/address.py",
-    "backends/interface.py",
-    "stats",
-    "store/samples.py",
-    "store/schema.py",
-    "studies",
+    *("frames/points.py", "frames/metrics.toml", "frames/contests.py", "frames/address.py", "backends/interface.py"),
+    *("stats", "store/samples.py", "store/schema.py", "studies"),
 )
 
 
@@ -49,9 +43,13 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     """
     study_of(study)
     now, file = stamp(run, study), run.path / FOLDER / f"{study}-{kind}.parquet"
-    if _note(file) == {"stamp": now, "sha256": sha256(file) if file.is_file() else ""}:
-        return pd.read_parquet(file)
-    made = {name: _parquet(frame) for name, frame in zip(KINDS, _derived(run.path, study, now), strict=True)}
+    with suppress(OSError, ValueError):
+        if json.loads(file.with_suffix(".json").read_text()) == {"stamp": now, "sha256": sha256(file)}:
+            return pd.read_parquet(file)
+    made = {
+        name: frame.to_parquet(compression="zstd", index=False)
+        for name, frame in zip(KINDS, _derived(run.path, study, now), strict=True)
+    }
     with suppress(LabError):  # a run's folder that cannot be written
         for name, content in made.items():
             part = file.with_name(f"{study}-{name}.parquet")
@@ -59,12 +57,6 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
             note = {"stamp": now, "sha256": hashlib.sha256(content).hexdigest()}
             write_whole(part.with_suffix(".json"), json.dumps(note).encode())
     return pd.read_parquet(io.BytesIO(made[kind]))
-
-
-def _parquet(made: pd.DataFrame) -> bytes:
-    content = io.BytesIO()
-    made.to_parquet(content, compression="zstd", index=False)
-    return content.getvalue()
 
 
 def bound(run: RunFolder) -> float:
@@ -92,13 +84,6 @@ def _derived(folder: Path, study: str, _stamp_of: str) -> tuple[pd.DataFrame, pd
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:
     measured = decode(file)
     return list(point_rows(measured)), list(launch_rows(measured))
-
-
-def _note(file: Path) -> object:
-    try:
-        return json.loads(file.with_suffix(".json").read_text())
-    except (OSError, ValueError):
-        return None
 
 
 def stamp(run: RunFolder, study: str) -> str:

@@ -1,10 +1,12 @@
 """What expressions are computed with: sources of values, several quantities of one dimension, and functions of them."""
 
 import operator
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import floor, inf, log, sqrt
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,20 +16,16 @@ from ipclab.stats.quantity import Quantity, of
 
 Dimension = tuple[int, int]  # powers of seconds and bytes
 PLAIN: Dimension = (0, 0)
+_KINDS = tomllib.loads(Path(__file__).with_name("units.toml").read_text("utf-8")).values()
 # Unit: its factor to seconds and bytes, and its dimension.
 UNITS: dict[str, tuple[float, Dimension]] = {
-    **{"ns": (1e-9, (1, 0)), "us": (1e-6, (1, 0)), "ms": (1e-3, (1, 0)), "s": (1.0, (1, 0))},
-    **{"B": (1.0, (0, 1)), "kB": (1e3, (0, 1)), "MB": (1e6, (0, 1)), "GB": (1e9, (0, 1))},
-    **{"KiB": (2.0**10, (0, 1)), "MiB": (2.0**20, (0, 1)), "GiB": (2.0**30, (0, 1))},
-    **{"B/s": (1.0, (-1, 1)), "kB/s": (1e3, (-1, 1)), "MB/s": (1e6, (-1, 1)), "GB/s": (1e9, (-1, 1))},
-    **{"1/s": (1.0, (-1, 0)), "%": (0.01, PLAIN), "share": (1.0, PLAIN), "1": (1.0, PLAIN), "count": (1.0, PLAIN)},
+    unit: (factor, tuple(kind["powers"])) for kind in _KINDS for unit, factor in kind["units"].items()
 }
 # What a result of each dimension is shown in, and what it is called.
-SHOWN: dict[Dimension, str] = {(1, 0): "ns", (0, 1): "B", (-1, 1): "B/s", (-1, 0): "1/s", PLAIN: "1"}
-CALLED = {(1, 0): "a time", (0, 1): "bytes", (-1, 1): "bytes/s", (-1, 0): "a rate", PLAIN: "a plain number"}
-MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
-    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
-}
+SHOWN, CALLED = ({tuple(kind["powers"]): kind[said] for kind in _KINDS} for said in ("shown", "called"))
+MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
+    zip("+-*/", (operator.add, operator.sub, operator.mul, operator.truediv), strict=True)
+)
 
 
 class RuleError(ValueError):

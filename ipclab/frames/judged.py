@@ -13,33 +13,24 @@ from ipclab.stats.compare import Side, compare
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
-MEDIAN = "p50"
-TWO = 2
-
 
 def judged(run: RunFolder, found: Quantity) -> Quantity:
     """Return a ratio of two launch medians with the interval of their largest contest in `run`; others as they are."""
-    parts = [source.split("/") for source in found.sources]
-    if len(parts) != TWO or not found or found.unit not in ("1", "share") or {part[-1] for part in parts} != {MEDIAN}:
-        return found
-    (study, over, op, _), (other, under, of, _) = parts
-    if (study, op) != (other, of) or over == under:
-        return found
-    held = [sides for sides in _contests(run, study, op) if {over, under} <= sides.keys()]
-    if not held:
+    match [source.split("/") for source in found.sources]:
+        case [[study, over, op, "p50"], [other, under, of, "p50"]] if (study, op) == (other, of) and over != under:
+            contests = _sides(run.path, study, derived.stamp(run, study)).get(op, [])
+        case _:
+            return found
+    held = [sides for sides in contests if {over, under} <= sides.keys()]
+    if not held or not found or found.unit not in ("1", "share"):
         return found
     sides = max(held, key=len)
-    if not isclose(median(sides[over].medians) / median(sides[under].medians), found.value, rel_tol=1e-9):
-        return found  # something else was made of the two
     known = compare(sides[under], sides[over], len(sides), derived.bound(run))
-    if known.ratio is None:
+    same = isclose(median(sides[over].medians) / median(sides[under].medians), found.value, rel_tol=1e-9)
+    if not same or known.ratio is None:  # something else was made of the two
         return found
     low, high = (-inf, inf) if known.low is None or known.high is None else (known.low, known.high)
     return replace(found, value=known.ratio, low=low, high=high)
-
-
-def _contests(run: RunFolder, study: str, op: str) -> list[Mapping[str, Side]]:
-    return _sides(run.path, study, derived.stamp(run, study)).get(op, [])
 
 
 @lru_cache(maxsize=16)

@@ -1,6 +1,8 @@
 """The tidy frame of a study: one row for each point, op and metric, one column for each factor."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,15 +17,8 @@ from ipclab.store.samples import Measured
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
-COUNTED_IN = {  # counters by unit; all others are counts
-    "ns": ("cpu_ns",),
-    "B": ("bytes_allocated", "bytes_per_file", "receiver_bytes_allocated"),
-    "share": ("queued_share", "execution_share", "io_wait_share", "work_wait_share", "preempted_share"),
-    "1": ("fairness",),
-}
-COUNTER_UNITS = {name: unit for unit, names in COUNTED_IN.items() for name in names}
+COUNTER_UNITS, FACT_UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8")).values()
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
-FACT_UNITS = {"_ns": "ns", "_per_second": "1/s", "_share": "share", "bytes": "B"}  # by a part of the name
 VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]

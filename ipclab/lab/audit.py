@@ -1,8 +1,9 @@
-"""The audit in a reader's words: the texts' claims and a person's own, judged, what texts derive, and corrections."""
+"""The audit in a reader's words: the texts' claims and a person's own, judged, and what corrects them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import starmap
 from math import inf
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +16,7 @@ from ipclab.frames.address import Address, MissingError
 from ipclab.frames.claim_file import File, Lines
 from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.expression import SHOWN, RuleError, Source, Term
-from ipclab.frames.published import Outcome, recompute, texts, worded
+from ipclab.frames.published import texts, worded
 from ipclab.frames.rule import Rule, read_sum
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
@@ -25,9 +26,7 @@ from ipclab.stats.quantity import Quantity, missing
 
 METHODS = Verdicts._fields
 WORDS, METHOD_NAMES, NEEDS, REASONS = (labels.SAID[name] for name in ("verdicts", "methods", "needs", "reasons"))
-PRINTED_UNITS = {"x": "×", "us": "µs"}
 FILES = {"massive": "massive", "large": "exp-large"}  # what claims need so many files of, and the set
-BINARY = ("KiB", "MiB", "GiB")
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,58 +54,41 @@ class Audit(Data):
 
     def _claim(self, file: File, claim: Claim) -> dict[str, Any]:
         rule = claim.rule
-        row: dict[str, Any] = {"id": claim.id, "title": self._title(file), "study": file.study or OWN}
-        row |= {"seed": file.seed, "section": claim.section, "language": claim.language, "quote": claim.text}
-        row |= {"meaning": self._words(file, claim), "rule": rule.text, "bounds": self._bounds(claim)}
-        row |= {"unit": rule.unit, "low": rule.low, "high": rule.high}
+        row = {"title": self._title(file), "study": file.study or OWN, "seed": file.seed, "quote": claim.text}
+        row |= {name: getattr(claim, name) for name in ("id", "section", "language")}
+        row |= {"meaning": self._words(file, claim), "rule": rule.text, "bounds": self._bounds(rule)}
+        row |= {name: getattr(rule, name) for name in ("unit", "low", "high")}
         for method, found in zip(METHODS, judge_all(claim, *self._sources), strict=True):
-            low, high = found.deciding.ends if found.deciding else (None, None)
-            reason = "" if found.deciding else self._reason(claim, found, method == "own")
-            words = self._told(found, reason, rule, claim.from_code and method == "own")
-            told: dict[str, Any] = {"": found.word, "_reason": reason, "_told": words}
-            told |= {"_value": found.deciding and found.deciding.value, "_low": low, "_high": high}
-            row |= {f"{method}{name}": value for name, value in told.items()}
+            decides, own = found.deciding, method == "own"
+            reason = "" if decides else self._reason(claim, found, own)
+            told = (found.word, reason, self._told(found, reason, rule, claim.from_code and own))
+            row |= dict(zip((method, f"{method}_reason", f"{method}_told"), told, strict=True))
+            ends = (decides.value, *decides.ends) if decides else (None, None, None)
+            row |= dict(zip((f"{method}_value", f"{method}_low", f"{method}_high"), ends, strict=True))
         return row | {"fairly": claim.fair is not None, "adds": self.say(claim.adds)}
 
     def claims_table(self, study: str, name: str = "") -> Table:
         """Return the claims of the study's text (or your `own`) as a table: words, rule, verdicts, what decides."""
-        rows, fair = [], dict[str, list[str]]()
-        for each in self.claims(study).to_dict("records"):
-            says = self.say(N_("{words} ({section})"), words=each["meaning"], section=each["section"] or DASH)
-            fairly = each["fair_told"] if each["fairly"] else self.say(N_("as published"))
-            rows.append([each["id"], says, each["bounds"], each["own_told"], each["here_told"], fairly])
-            if each["fairly"] and each["adds"]:
-                fair.setdefault(each["adds"], []).append(each["id"])
+        names = ["id", "meaning", "section", "bounds", "own_told", "here_told", "fair_told", "fairly", "adds"]
+        found = self.claims(study).reindex(columns=names).astype({"fairly": bool})
+        says = N_("{words} ({section})")
+        places = zip(found.meaning, found.section, strict=True)
+        words = [self.say(says, words=meaning, section=section or DASH) for meaning, section in places]
+        fairly = found.fair_told.where(found.fairly, self.say(N_("as published")))
         heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
+        columns = (found.id, words, found.bounds, found.own_told, found.here_told, fairly)
+        frame = pd.DataFrame(dict(zip(map(self.say, heads), columns, strict=True)))
         notes = [self.say(N_("A verdict is undecided when the interval contains the rule's bound."))]
-        how = N_("The fair method of {claims}: {adds}.")
-        notes += [self.say(how, claims=self.joined(ids), adds=adds) for adds, ids in fair.items()]
+        how, added = N_("The fair method of {claims}: {adds}."), found[found.fairly & (found.adds != "")]
+        ids = added.groupby("adds", sort=False).id.agg(self.joined)
+        notes += [self.say(how, claims=claims, adds=adds) for adds, claims in ids.items()]
         caption = self.say(N_("Your own claims, judged") if study == OWN else N_("The text's claims, judged"))
         if study != OWN:
             text = self._title(texts(self.paths)[study])
             caption = self.say(N_("{caption}: {text}"), caption=caption, text=text)
             source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
             notes.append(self.say(source, text=text))
-        frame = pd.DataFrame(rows, columns=list(map(self.say, heads)))
         return self.table(frame, caption, notes=notes, name=name or f"{study.replace('_', '-')}-claims")
-
-    def derived(self) -> pd.DataFrame:
-        """Return each number that a text derives from its own table, as printed and computed; whether it follows."""
-        rows = []
-        for study, file in texts(self.paths).items():
-            for each in recompute(file, partial(worded, self.paths)):
-                place = self.say(N_("seed {seed}, {section}"), seed=file.seed, section=each.row.section)
-                row = {"study": study, "section": each.row.section, "metric": each.row.metric, "where": place}
-                rows.append(row | self._derived(each))
-        return pd.DataFrame(rows)
-
-    def _derived(self, each: Outcome) -> dict[str, Any]:
-        unit = each.row.printed_unit
-        number = f"{each.row.printed}\u00a0{PRINTED_UNITS.get(unit, unit)}"
-        printed = self.say(N_("{word}: {value}"), word=each.row.label, value=number)
-        spec = "x" if each.row.unit == "1" else unit if unit in BINARY else "scaled" if each.row.unit == "B" else ""
-        computed = self.numbers.format(each.computed, spec)
-        return {"printed": printed, "computed": computed, "follows": each.follows, "by": self.say(each.by)}
 
     def corrections(self) -> pd.DataFrame:
         """Return sentences to put in place of claims, from the text's own table (`own`) and from this run (`here`)."""
@@ -116,11 +98,10 @@ class Audit(Data):
             stated = {claim.id: claim for claim in file.claims}
             for each in file.corrections:
                 quotes = dict.fromkeys([*(stated[name].text for name in each.claims), each.quote])
-                row = {"claims": self.joined(each.claims) or each.source}
-                row["stated"] = " ".join(f"“{quote}”" for quote in quotes if quote)
-                row["own"] = self._corrected(each.own, each.own_values, text)
-                rows.append(row | {"here": self._corrected(each.here, each.here_values, run)})
-        return pd.DataFrame(rows)
+                told = " ".join(f"“{quote}”" for quote in quotes if quote)
+                own, here = (each.own, each.own_values, text), (each.here, each.here_values, run)
+                rows.append((self.joined(each.claims) or each.source, told, *starmap(self._corrected, (own, here))))
+        return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
     def compute(self, expression: str, study: str = "") -> Quantity:
         """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its text's names.
@@ -163,15 +144,14 @@ class Audit(Data):
     def _title(self, file: File) -> str:
         return self.say(file.title, seed=file.seed) if file.title else file.seed
 
-    def _bounds(self, claim: Claim) -> str:
+    def _bounds(self, rule: Rule) -> str:
         """Return the rule's bounds as a reader writes them."""
-        low, high, unit = claim.rule.low, claim.rule.high, claim.rule.unit
-        known = [end for end in (low, high) if abs(end) < inf]
-        whole = unit == "share" and all(abs(100 * end - round(100 * end)) < SLACK for end in known)
-        ends = [self.numbers.format(Quantity(end, unit), "pct,int" if whole else "") for end in known]
-        if low < high and len(known) > 1:
+        known = [end for end in dict.fromkeys((rule.low, rule.high)) if abs(end) < inf]
+        whole = rule.unit == "share" and all(abs(100 * end - round(100 * end)) < SLACK for end in known)
+        ends = [self.numbers.format(Quantity(end, rule.unit), "pct,int" if whole else "") for end in known]
+        if len(ends) > 1:
             return self.say(N_("{low} to {high}"), low=ends[0], high=ends[1])
-        sign = "=" if low == high else ("≥", ">")[claim.rule.open] if high == inf else ("≤", "<")[claim.rule.open]
+        sign = "=" if rule.low == rule.high else ("≥>" if rule.high == inf else "≤<")[rule.open]
         return f"{sign} {ends[0]}"
 
     def _told(self, found: Verdict, reason: str, rule: Rule, code: bool) -> str:

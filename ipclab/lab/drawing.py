@@ -47,21 +47,20 @@ def lines(
     if words:
         frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
     names: dict[str, list[tuple[float, float, str, str]]] = {"right": [], "left": []}
-    for place, (level, part) in enumerate(groups(frame, hue)):
-        (colour, marker), label, part = style.look(level, place), _label(ax, hue, level), part.sort_values(x)  # noqa: PLW2901
+    for place, (level, rows) in enumerate(groups(frame, hue)):
+        (colour, marker), label, part = style.look(level, place), _label(ax, hue, level), rows.sort_values(x)
+        _tell(ax, part, part[x], part[y], label)
         if leading is not None and level not in leading:
             ax.plot(part[x], part[y], label=ax.figure.lab.say(OTHERS), **style.stroke(ax, level, place, leading))
-            _tell(ax, part, part[x], part[y], label)
             continue
-        look: dict[str, Any] = {"color": colour, "markeredgecolor": colour, "marker": marker, "errorbar": None}
         dash = "--" if beside else style.stroke(ax, level, place)["linestyle"]
-        look |= {"linestyle": dash, "estimator": None, "legend": False}
+        look = {"color": colour, "markeredgecolor": colour, "marker": marker, "linestyle": dash}
         look |= {"markerfacecolor": "white"} if beside else {}
         shown = NAMELESS if ends or beside or hue is None else label
-        sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **look, **MARKER)
+        whole: dict[str, Any] = {"errorbar": None, "estimator": None, "legend": False}  # each row is a point
+        sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **whole, **look, **MARKER)
         if (error := _error(part, y)) is not None:
             ax.errorbar(part[x], part[y], yerr=error, color=colour, label=NAMELESS, **INTERVAL)
-        _tell(ax, part, part[x], part[y], label)
         for side, end in (("right", -1), ("left", 0)):
             names[side].append((float(part[x].iloc[end]), float(part[y].iloc[end]), label, colour))
     scale(ax, "x", frame, x, log="x" in log)
@@ -138,8 +137,7 @@ def limit(
     """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
     if len(frame):
         part = frame.sort_values(x)
-        shown = ax.figure.extent.setdefault((ax, "y"), [float("inf"), float("-inf")])  # it stays in view
-        shown[:] = min(shown[0], passes * part[y].min()), max(shown[1], passes * part[y].max())
+        _reach(ax, "y", passes * part[y].min(), passes * part[y].max())  # it stays in view
         look = {"color": style.BLACK, "linestyle": dash, "marker": "_" if len(part) == 1 else None}
         ax.plot(part[x], passes * part[y], linewidth=1.1, label=label, **look)
 
@@ -158,11 +156,8 @@ def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.Da
 
 def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows when it is None."""
-    if by is None:
-        yield None, frame
-        return
-    for level in labels.ordered(by, dict.fromkeys(frame[by])):
-        yield level, frame[frame[by] == level]
+    for level in labels.ordered(by, dict.fromkeys(frame[by])) if by else [None]:
+        yield level, frame[frame[by] == level] if by else frame
 
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
@@ -174,29 +169,31 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         ax.set(**{f"{which}scale": "log"})
         axis.set_major_locator(_Steps(base=10, numticks=12))
         axis.set_minor_formatter(NullFormatter())
-        ax.figure.later.insert(0, partial(_long_enough, ax, which))
-        ax.figure.later.insert(0, partial(_near_enough, ax, which, (float(values.min()), float(values.max()))))
+        ax.figure.later.insert(0, partial(_bound, ax, which, float(values.min()), float(values.max())))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
     axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
 
 
-def _long_enough(ax: Any, which: str) -> None:
-    """Lengthen a logarithmic axis that shows less than `LEAST`."""
-    low, high = getattr(ax, f"get_{which}lim")()
-    if getattr(ax, f"get_{which}scale")() == "log" and 0 < low < high < LEAST * low:
-        more = (LEAST * low / high) ** 0.5
-        ax.set(**{f"{which}lim": (low / more, high * more)})
+def _reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of all values that one axis shows, these among them."""
+    known = ax.figure.extent.get((ax, which), (low, high))
+    ax.figure.extent[ax, which] = found = min(known[0], low), max(known[1], high)
+    return found
 
 
-def _near_enough(ax: Any, which: str, values: tuple[float, float]) -> None:
-    """Cut what a logarithmic axis shows of intervals far beyond all values: few launches bound nothing."""
-    known = ax.figure.extent.setdefault((ax, which), list(values))
-    known[:] = min(known[0], values[0]), max(known[1], values[1])
+def _bound(ax: Any, which: str, low: float, high: float) -> None:
+    """Cut what a logarithmic axis shows of intervals far beyond all values; lengthen one that shows less than `LEAST`.
+
+    Few launches bound nothing.
+    """
+    least, most = _reach(ax, which, low, high)
     low, high = getattr(ax, f"get_{which}lim")()
     if getattr(ax, f"get_{which}scale")() == "log":
-        ax.set(**{f"{which}lim": (max(low, known[0] / BEYOND), min(high, known[1] * BEYOND))})
+        low, high = max(low, least / BEYOND), min(high, most * BEYOND)
+        more = max(1.0, LEAST * low / high) ** 0.5 if 0 < low < high else 1.0
+        ax.set(**{f"{which}lim": (low / more, high * more)})
 
 
 class _Steps(LogLocator):
@@ -210,19 +207,16 @@ class _Steps(LogLocator):
 
 def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:
     """Put the ticks of one axis at the levels that were measured, such as sizes."""
-    axis, numbers = getattr(ax, f"{which}axis"), ax.figure.lab.numbers
-    unit = labels.UNITS.get(column, "count")
-    spec = spec if unit == "B" else "int"
+    axis, unit = getattr(ax, f"{which}axis"), labels.UNITS.get(column, "count")
     apart: list[float] = []
     for value in sorted(set(map(float, values))):
         apart += [value] if not apart or value > apart[-1] * NEAR else []
 
     def written(value: float, _: Any) -> str:
-        return str(numbers.format(Quantity(round(value), unit), labels.spec(column, value) or spec))
+        how = labels.spec(column, value) or (spec if unit == "B" else "int")
+        return str(ax.figure.lab.numbers.format(Quantity(round(value), unit), how))
 
-    axis.set_major_locator(FixedLocator(apart))
-    axis.set_major_formatter(FuncFormatter(written))
-    axis.set_minor_locator(FixedLocator([]))
+    axis.set(major_locator=FixedLocator(apart), minor_locator=FixedLocator([]), major_formatter=written)
 
 
 def name_ends(ax: Any, named: Sequence[tuple[float, float, str, str]], side: str = "right") -> None:
@@ -246,16 +240,13 @@ def name_ends(ax: Any, named: Sequence[tuple[float, float, str, str]], side: str
 
 def _apart(places: list[float], gap: float) -> list[float]:
     """Return ascending places moved as little as makes each stand at least `gap` above the one before."""
-    groups: list[list[float]] = []  # of places that touch: they stand evenly around their mean
-    for place in places:
-        groups.append([place])
-        while len(groups) > 1 and _first(groups[-1], gap) < _first(groups[-2], gap) + len(groups[-2]) * gap:
+    groups: list[list[float]] = []  # of places less their number of gaps; those that touch stand around their mean
+    for number, place in enumerate(places):
+        groups.append([place - number * gap])
+        while len(groups) > 1 and np.mean(groups[-1]) < np.mean(groups[-2]):
             groups[-2:] = [groups[-2] + groups[-1]]
-    return [_first(group, gap) + number * gap for group in groups for number in range(len(group))]
-
-
-def _first(group: list[float], gap: float) -> float:
-    return sum(group) / len(group) - (len(group) - 1) * gap / 2
+    means = [float(np.mean(group)) for group in groups for _ in group]
+    return [mean + number * gap for number, mean in enumerate(means)]
 
 
 def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:

@@ -1,4 +1,4 @@
-"""What factors, levels, operations and metrics are called in reports (`labels.toml`); others show as they are."""
+"""What factors, levels, operations and metrics are called in reports (`labels.toml`), and how they are ordered."""
 
 import tomllib
 from collections.abc import Iterable
@@ -10,31 +10,14 @@ import pandas as pd
 from ipclab.studies.multiplexer import CALLS, NODES
 
 KIB = 1 << 10
-# Units of factors; what stands here is written with its unit, what is counted without.
-UNITS = {
-    **dict.fromkeys(("size_bytes", "file_bytes", "message", "chunk", "threshold"), "B"),
-    **dict.fromkeys(("gap_ns", "compute_ns", "work_ns", "limit", "ns"), "ns"),
-}
-COUNTED = (
-    *("entries", "readers", "streams", "sinks", "threads", "flight", "depth", "files", "nodes", "launches", "samples"),
-    *("consumers", "window", "batch", "rate", "load"),
+SAID, LEVELLED = (
+    tomllib.loads(Path(__file__).with_name(name).read_text("utf-8")) for name in ("labels.toml", "levels.toml")
 )
-SAID: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 NAMES, LEVELS = SAID["names"], SAID["levels"] | SAID["plain"]
-ORDER = {  # of levels that have one
-    "placement": ("same", "cross", "free"),
-    "wait": ("block", "spin-then-block", "spin"),
-    "op": ("write", "read", "handover"),
-    "backend": (*NODES, *CALLS),  # the others are in the order of the frame
-    "node": NODES,
-    "side": ("write-cached", "write-memory", "receive-memory", "end-to-end-pipe", "end-to-end-unix"),
-    "source": ("published", "here"),
-    "fault": (
-        *("killed-idle", "killed-writing", "killed-reading", "killed-locked"),
-        *("stopped-writing", "stopped-reading", "slow-reading"),
-    ),
-    "touch": ("untouched", "header", "full"),
-}
+# What has a unit is written with it, what is counted without.
+UNITS = {name: unit for unit, names in LEVELLED["units"].items() for name in names}
+COUNTED = LEVELLED["counted"]
+ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}  # others are in the order of the frame
 
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
@@ -60,17 +43,15 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
     What is not sorted as the alphabet has it was put into an order of its own, and keeps it.
     """
-    for axis in (0, 1):
-        found = frame.axes[axis]
+
+    def ranks(levels: pd.Index) -> pd.Index:
+        return levels.map(ordered(str(levels.name), sorted(set(levels))).index)
+
+    for axis, found in enumerate(frame.axes):
         known = not axis or None not in found.names
         if known and any(name in ORDER for name in found.names) and found.is_monotonic_increasing:
-            frame = frame.sort_index(axis=axis, key=_ranks)
+            frame = frame.sort_index(axis=axis, key=ranks)
     return frame
-
-
-def _ranks(levels: pd.Index) -> pd.Index:
-    usual = ordered(str(levels.name), sorted(set(levels)))
-    return pd.Index([usual.index(level) for level in levels], name=levels.name)
 
 
 def spec(factor: str, level: Any) -> str:

@@ -25,11 +25,8 @@ _BETWEEN = {"ko": "~"}  # the ends of a range
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
 _WRITTEN = "배(95% 구간 {}~{}배)"
 _FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare", "n"}
-_MARKS = {
-    "published": N_("{text} (published)"),
-    "estimate": N_("{text} (estimate)"),
-    "computed": N_("{text} (computed)"),
-}
+_MARKS = {"published": N_("{text} (published)"), "estimate": N_("{text} (estimate)")}
+_MARKS |= {"computed": N_("{text} (computed)")}
 _ABSENT = N_("not measured")
 _UNBOUNDED = N_("no interval: too few launches")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")

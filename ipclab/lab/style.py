@@ -39,12 +39,6 @@ DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}  # by
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
-SETTINGS: dict[str, Any] = {
-    **{"svg.hashsalt": "ipclab", "svg.fonttype": "path", "figure.constrained_layout.use": True},
-    **{"axes.spines.top": False, "axes.spines.right": False, "axes.unicode_minus": False, "axes.axisbelow": True},
-    **{"axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "hatch.linewidth": 0.5},
-    **{"font.size": 9.0, "legend.frameon": False},
-}
 
 
 @cache
@@ -63,7 +57,8 @@ def settings(lang: str) -> dict[str, Any]:
     """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters, our palette."""
     load_fonts()
     cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
-    return {**SETTINGS, "font.family": [FAMILY[lang]], "axes.prop_cycle": cycle}
+    ours = mpl.rc_params_from_file(Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False)
+    return {**ours, "font.family": [FAMILY[lang]], "axes.prop_cycle": cycle}
 
 
 def look(level: object, place: int) -> tuple[str, str]:
