@@ -20,6 +20,7 @@ _HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.claim\[(\d+)\])?(?:\.(\w+))?.*")
 _FIELD = re.compile(r"(unknown|required) field `(.*?)`")
 # What the fonts of a report do not hold: control and private characters, emoji and pictographs.
+UNPRINTED = ("Cc", "Cf", "Co", "Cn", "Cs")
 _PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]")
 WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
 Terms = dict[str, Term]
@@ -115,8 +116,8 @@ class Lines:
     def told(self) -> File:
         """Return what they state; raises `UsageError` with the line."""
         for number, line in enumerate(self.lines):
-            strange = (c for c in line if unicodedata.category(c) in ("Cc", "Cf", "Co", "Cn", "Cs") and c != "\t")
-            if bad := next(strange, "") or next(iter(_PICTURES.findall(line)), ""):
+            strange = [c for c in line if unicodedata.category(c) in UNPRINTED and c != "\t"] + _PICTURES.findall(line)
+            for bad in strange:
                 why = f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()}, cannot be printed"
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
@@ -143,13 +144,12 @@ class Lines:
     def check(self, file: File, run: Source) -> None:
         """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike things."""
         for number, claim in enumerate(file.claims):
-            terms = {"rule": claim.rule.term, "fair": claim.fair}
-            for key, term in ((key, term) for key, term in terms.items() if term):
-                for address in term.addresses:
-                    if problem := _unknown(address, run):
-                        raise UsageError(self.place(number, key), f"{address}: {problem[0]}", problem[1])
+            terms = {"rule": claim.rule.term} | ({"fair": claim.fair} if claim.fair else {})
+            for key, address in ((key, address) for key, term in terms.items() for address in term.addresses):
+                if problem := _unknown(address, run):
+                    raise UsageError(self.place(number, key), f"{address}: {problem[0]}", problem[1])
             try:
-                for term in filter(None, terms.values()):
+                for term in terms.values():
                     decide(claim.rule, term, run)
             except RuleError as error:
                 raise UsageError(self.place(number, "rule"), f"the rule: {error.why}", error.fix) from error

@@ -66,9 +66,8 @@ def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rou
     """Return arithmetic that gives the widest interval that both intervals allow."""
 
     def joined(one: "Rounded", other: Any) -> "Rounded":
-        second = of(other)
-        ends = [make(a, b) for a in one.ends for b in second.ends]
-        return Rounded(make(one.value, second.value), one.unit, min(ends), max(ends), kind="computed")
+        ends = [make(a, b) for a in one.ends for b in of(other).ends]
+        return Rounded(make(one.value, of(other).value), one.unit, min(ends), max(ends), kind="computed")
 
     return joined
 

@@ -77,7 +77,13 @@ class Data:
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
         chosen = self.points(study, **({"op": op} if op else {}), metric="p50", **levels)
-        found = [self._samples_of(row) for row in chosen.to_dict("records")]
+        found = []
+        for row in chosen.to_dict("records"):
+            measured = decode(self.run.path / "points" / study / f"{row['point']}.parquet")
+            head = {str(name): value for name, value in row.items() if name not in ("metric", *VALUES[2:])}
+            times = [launch.times(row["op"]) for launch in measured.launches]
+            parts = [pd.DataFrame({"ns": part}).assign(launch=number) for number, part in enumerate(times)]
+            found.append(pd.concat(parts, ignore_index=True).assign(**head))
         return pd.concat(found or [chosen.assign(ns=0, launch=0)])
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
@@ -105,23 +111,16 @@ class Data:
         return [line for study in self.studies for line in impossible(self.points(study), limits)]
 
     def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
-        frame = derived.read(self.run, study, kind)
-        strange = [name for name in levels if name not in frame]
-        if frame.empty or (strange and set(strange) <= set(_factors(study))):  # factors that no point of this run has
+        frame, factors = derived.read(self.run, study, kind), _factors(study)
+        strange = {name for name in levels if name not in frame}
+        if frame.empty or (strange and strange <= set(factors)):  # factors that no point of this run has
             found = frame.iloc[:0].astype(object)
         else:
             found = address.narrowed(frame, levels).reset_index(drop=True)
         if len(found):
-            return found.drop(columns=[name for name in _factors(study) if name in found and found[name].isna().all()])
-        absent = [name for name in dict.fromkeys([*_factors(study), *levels]) if name not in found]
+            return found.drop(columns=[name for name in factors if name in found and found[name].isna().all()])
+        absent = [name for name in dict.fromkeys([*factors, *levels]) if name not in found]
         return found.assign(**{name: pd.Series(dtype=object) for name in absent})  # a cell finds each factor
-
-    def _samples_of(self, row: Mapping[Any, Any]) -> pd.DataFrame:
-        measured = decode(self.run.path / "points" / row["study"] / f"{row['point']}.parquet")
-        head = {name: value for name, value in row.items() if name not in ("metric", *VALUES[2:])}
-        times = [launch.times(row["op"]) for launch in measured.launches]
-        parts = [pd.DataFrame({"ns": part}).assign(launch=number) for number, part in enumerate(times)]
-        return pd.concat(parts, ignore_index=True).assign(**head)
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
         """Return one measured value with its interval: of a frame, a study, or an address.

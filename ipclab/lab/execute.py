@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.lab import parameters as parameter_cells
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import Session, close_session, open_session
@@ -16,7 +16,6 @@ from ipclab.store.files import write_whole
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 LONGEST = 98  # characters of a kernel's folder: the path of a Unix socket has 107
-_OUR_ERRORS = {LabError.__name__, UsageError.__name__}
 
 
 def execute(
@@ -103,13 +102,11 @@ class Kernel:
         deadline = time.monotonic() + timeout_s
         logging.getLogger("papermill").setLevel(logging.CRITICAL)  # every error becomes one line of ours
         return execute_notebook(
-            *(source, None, values),
-            **{"kernel_name": "python3", "language": "python", "km": self._managed(), "start_timeout": 60},
-            **{"progress_bar": False, "autosave_cell_every": 0, "request_save_on_cell_execute": False},
-            stderr_file=said,
+            source, None, values, kernel_name="python3", language="python", km=self._managed(), start_timeout=60,
+            progress_bar=False, autosave_cell_every=0, request_save_on_cell_execute=False, stderr_file=said,
             resources={"metadata": {"path": str(notebook.parent.resolve())}},
             timeout_func=lambda cell: max(1, round(deadline - time.monotonic())),
-        )
+        )  # fmt: skip
 
     def _managed(self) -> Any:
         from jupyter_client.manager import AsyncKernelManager
@@ -129,16 +126,16 @@ def _lab_error(notebook: Path, error: BaseException, timeout_s: float, stderr: s
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill import PapermillExecutionError
 
-    if isinstance(error, PapermillExecutionError):
-        if error.ename in _OUR_ERRORS and error.evalue:
+    match error:
+        case PapermillExecutionError(ename="LabError" | "UsageError") if error.evalue:
             return LabError(error.evalue)
-        # IPython prints an unknown magic to stderr, with no exception.
-        line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
-        begins = error.source.split("\n")[0][:60]
-        where = f"{notebook.name}, cell {error.cell_index}, which begins {begins!r}"
-        return LabError(where, line.strip().split("\n")[-1])
-    if isinstance(error, CellTimeoutError):
-        return LabError(f"{notebook.name} did not end", f"{timeout_s:g} s are over", "give it more time")
-    if isinstance(error, DeadKernelError | RuntimeError):
-        return LabError(f"the kernel of {notebook.name} died", (stderr or str(error)).split("\n")[-1])
+        case PapermillExecutionError():  # IPython prints an unknown magic to stderr, with no exception
+            line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
+            begins = error.source.split("\n")[0][:60]
+            where = f"{notebook.name}, cell {error.cell_index}, which begins {begins!r}"
+            return LabError(where, line.strip().split("\n")[-1])
+        case CellTimeoutError():
+            return LabError(f"{notebook.name} did not end", f"{timeout_s:g} s are over", "give it more time")
+        case DeadKernelError() | RuntimeError():
+            return LabError(f"the kernel of {notebook.name} died", (stderr or str(error)).split("\n")[-1])
     return None

@@ -17,16 +17,20 @@ _SCALES = {
     "ns": {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9},
     "B": {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, **_BINARY},
     "B/s": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
-    **{"share": {"pct": 0.01}, "1": {"x": 1.0, "pct": 0.01}},
+    "share": {"pct": 0.01},
+    "1": {"x": 1.0, "pct": 0.01},
 }
-_SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×"}
+_SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×", **dict.fromkeys(("1", "count", "text", "date", ""), "")}
 _TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
 _BETWEEN = {"ko": "~"}  # the ends of a range
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
 _WRITTEN = "배(95% 구간 {}~{}배)"
 _FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare", "n"}
-_MARKS = {"published": N_("{text} (published)"), "estimate": N_("{text} (estimate)")}
-_MARKS |= {"computed": N_("{text} (computed)")}
+_MARKS = {
+    "published": N_("{text} (published)"),
+    "estimate": N_("{text} (estimate)"),
+    "computed": N_("{text} (computed)"),
+}
 _ABSENT = N_("not measured")
 _UNBOUNDED = N_("no interval: too few launches")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
@@ -93,9 +97,9 @@ class Formatter:
         # Whole numbers of bytes, nanoseconds, things are shown as they are.
         exact = float(value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
         places = 0 if "int" in words or exact else _decimals(value / scale) + 2 * ("fine" in words)
-        text = self.number(value / scale if scale != 1.0 else value, places)
-        if "bare" not in words:
-            text += _TIMES.get(self.lang, _symbol(unit)) if unit == "x" else _symbol(unit)
+        symbols = _SYMBOL | ({"x": _TIMES[self.lang]} if self.lang in _TIMES else {})
+        symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
+        text = self.number(value / scale if scale != 1.0 else value, places) + symbol
         if "interval" in words and found.low is not None and found.high is not None:
             ends = [self.number(end / scale, places) for end in (found.low, found.high)]
             bounded = isfinite(found.low) and isfinite(found.high)
@@ -112,8 +116,8 @@ class Formatter:
             return asked.pop()
         if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
             size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
-            steps = {name: step for name, step in scales.items() if name not in _BINARY}
-            return max((name for name in steps if size >= steps[name]), key=steps.__getitem__, default=found.unit)
+            reached = [name for name, step in scales.items() if name not in _BINARY and size >= step]
+            return max(reached, key=scales.__getitem__, default=found.unit)
         return "pct" if found.unit == "share" else found.unit
 
 
@@ -129,9 +133,3 @@ def _rounded(value: float) -> float:
 def _decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
     return max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value))))) if value and isfinite(value) else 0
-
-
-def _symbol(unit: str) -> str:
-    if unit in ("1", "count", "text", "date", ""):
-        return ""
-    return _SYMBOL.get(unit, f"{NBSP}{unit}")

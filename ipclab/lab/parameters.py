@@ -30,22 +30,18 @@ class Parameter:
         Raises UsageError for what cannot be meant.
         """
         try:
-            return self._converted(value)
-        except ValueError as error:
-            why = f"{value!r} is no {self.type}"
-            raise UsageError(f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}") from error
-
-    def _converted(self, value: Any) -> Any:
-        try:
             kind = eval(self.type, {"__builtins__": {}}, _TYPES)
         except (NameError, SyntaxError, TypeError) as error:
             fix = f"use {', '.join(_TYPES)}"
             raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", fix) from error
+        given = value
         if self.type.startswith("list") and not isinstance(value, list | tuple):
-            value = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
-        if kind in (int, float) and isinstance(value, bool):
-            raise ValueError(f"{value!r} is no number")
-        return msgspec.convert(value, kind, strict=False)
+            given = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
+        try:
+            return msgspec.convert(given, kind, strict=kind in (int, float) and isinstance(given, bool))
+        except ValueError as error:
+            why = f"{value!r} is no {self.type}"
+            raise UsageError(f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}") from error
 
 
 def read_notebook(path: Path) -> dict[str, Any]:

@@ -48,18 +48,18 @@ def fill(text: str, lookup: Lookup, formatter: Formatter) -> str:
 
     Values are escaped, so that none becomes markup. Raises what `lookup` raises for an unknown name.
     """
-    parts: list[str] = []
-    last = 0
-    for code in _CODE.finditer(text):
-        parts.append(_fill(text[last : code.start()], lookup, formatter, _escaped))
-        parts.append(_fill(code[0], lookup, formatter, lambda value: value.replace("`", "'")))
-        last = code.end()
-    return "".join([*parts, _fill(text[last:], lookup, formatter, _escaped)])
+    codes = [code.span() for code in _CODE.finditer(text)]
+
+    def escaped(value: str, place: int) -> str:
+        inside = any(first <= place < last for first, last in codes)
+        return value.replace("`", "'") if inside else _SPECIAL.sub(r"\\\1", value)
+
+    return _fill(text, lookup, formatter, escaped)
 
 
 def fill_plain(text: str, lookup: Lookup, formatter: Formatter) -> str:
     """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is escaped."""
-    return _fill(text, lookup, formatter, str)
+    return _fill(text, lookup, formatter, lambda value, _: value)
 
 
 def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
@@ -137,19 +137,16 @@ def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: 
     return line
 
 
-def _fill(text: str, lookup: Lookup, formatter: Formatter, escape: TextChange) -> str:
+def _fill(text: str, lookup: Lookup, formatter: Formatter, escape: Callable[[str, int], str]) -> str:
+    """Replace each placeholder by its value, `escape`d for its place in the text."""
+
     def value(match: re.Match[str]) -> str:
-        name, spec = match[1], match[2] or ""
-        if name is None:
+        if match[1] is None:
             return match[0][0]
-        found = lookup(name)
-        return escape(found if isinstance(found, str) else formatter.format(found, spec))
+        found = lookup(match[1])
+        return escape(found if isinstance(found, str) else formatter.format(found, match[2] or ""), match.start())
 
     return PLACEHOLDER.sub(value, text)
-
-
-def _escaped(value: str) -> str:
-    return _SPECIAL.sub(r"\\\1", value)
 
 
 def _edits(tokens: list[Token], lines: list[str], change: TextChange) -> Iterator[tuple[int, int, str]]:

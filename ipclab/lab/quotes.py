@@ -37,17 +37,13 @@ class Quoted:
     """What an executed notebook made: its figures and tables by name, and the values that it kept as attributes."""
 
     def __init__(self, name: str, outputs: list[tuple[Any, Any]]) -> None:
-        self._name, self._values = name, dict[str, Quantity | str]()
-        self._figures, self._tables = dict[str, canvas.Figure](), dict[str, table.Table]()
-        for data, metadata in outputs:
-            if MIME in data:
-                self._values |= {k: Quantity(**v) if isinstance(v, dict) else v for k, v in data[MIME].items()}
-            elif table.MIME in data:
-                made = table.Table.from_json(data[table.MIME])
-                self._tables[made.name or made.caption] = made
-            elif canvas.MIME in data:
-                words = (metadata or {}).get(canvas.MIME, {})
-                self._figures[words.get("name", "")] = canvas.Figure(data[canvas.MIME], **words)
+        kept = [each for data, _ in outputs for each in data.get(MIME, {}).items()]
+        tables = [table.Table.from_json(data[table.MIME]) for data, _ in outputs if table.MIME in data]
+        drawn = [(data[canvas.MIME], more[canvas.MIME]) for data, more in outputs if canvas.MIME in data]
+        self._name = name
+        self._values = {name: Quantity(**each) if isinstance(each, dict) else each for name, each in kept}
+        self._tables = {made.name or made.caption: made for made in tables}
+        self._figures = {words["name"]: canvas.Figure(svg, **words) for svg, words in drawn}
 
     def figure(self, name: str, caption: str = "") -> canvas.Figure:
         """Return the figure `name`, with another finished `caption` if one is given.
