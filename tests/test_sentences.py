@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.frames.claims import HOLDS, NOT_TESTABLE, decide
+from ipclab.frames.claims import HOLDS, NOT_TESTABLE, decide, read_rule
 from ipclab.frames.contests import contests
 from ipclab.frames.expression import Source
-from ipclab.frames.rule import read_rule
 from ipclab.store.run import RunFolder
 from tests.sentences import PLAIN, TABLE, Asserts
 from tests.told import Told, measured

@@ -11,9 +11,8 @@ import msgspec
 
 from ipclab.errors import UsageError, nearest
 from ipclab.frames.address import Address
-from ipclab.frames.claims import OWN, Claim, Table, Text, decide
+from ipclab.frames.claims import OWN, Claim, Rule, Table, Text, amount, decide, read_rule, read_sum
 from ipclab.frames.expression import RuleError, Source, Term
-from ipclab.frames.rule import Rule, amount, read_rule, read_sum
 
 NO_TABLE = "the file gives no table for it"
 _HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")

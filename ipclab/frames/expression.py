@@ -22,6 +22,8 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     unit: (factor, tuple(kind["powers"])) for kind in _KINDS for unit, factor in kind["units"].items()
 }
 # What a result of each dimension is shown in, and what it is called.
+SHOWN: dict[Dimension, str]
+CALLED: dict[Dimension, str]
 SHOWN, CALLED = ({tuple(kind["powers"]): kind[said] for kind in _KINDS} for said in ("shown", "called"))
 MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
     zip("+-*/", (operator.add, operator.sub, operator.mul, operator.truediv), strict=True)

@@ -105,9 +105,9 @@ def limits(lab: "Lab") -> pd.DataFrame:
     kept = points.size_bytes.isin(MEMCPY_SIZES).where(points.backend == "memcpy", ~echoes | sizes)
     rows = pd.concat([points[kept & (points.backend == name)].sort_values("size_bytes") for name in LIMITS])
     best = floors(lab.launches("limits")).medians
-    cells = [_best(best[row.backend, row.size_bytes, row.placement], row) for row in rows.itertuples()]  # type: ignore[index]
+    cells = [_best(best[row.backend, row.size_bytes, row.placement], row) for row in rows.itertuples()]
     what = [_limit(lab, *each) for each in zip(rows.backend, rows.size_bytes, strict=True)]
-    found = rows.assign(what=what, cell=pd.Series(cells, rows.index, dtype=object))
+    found: pd.DataFrame = rows.assign(what=what, cell=pd.Series(cells, rows.index, dtype=object))
     return found.pivot(index="what", columns="placement", values="cell").reindex(list(dict.fromkeys(what)))
 
 

@@ -14,10 +14,9 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import Address, MissingError
 from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
+from ipclab.frames.claims import OWN, SLACK, Claim, Rule, Verdict, Verdicts, judge_all, read_sum
 from ipclab.frames.expression import SHOWN, RuleError, Source, Term
 from ipclab.frames.published import texts, worded
-from ipclab.frames.rule import Rule, read_sum
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.data import DASH, Data
@@ -54,7 +53,12 @@ class Audit(Data):
 
     def _claim(self, file: File, claim: Claim) -> dict[str, Any]:
         rule = claim.rule
-        row = {"title": self._title(file), "study": file.study or OWN, "seed": file.seed, "quote": claim.text}
+        row: dict[str, Any] = {
+            "title": self._title(file),
+            "study": file.study or OWN,
+            "seed": file.seed,
+            "quote": claim.text,
+        }
         row |= {name: getattr(claim, name) for name in ("id", "section", "language")}
         row |= {"meaning": self._words(file, claim), "rule": rule.text, "bounds": self._bounds(rule)}
         row |= {name: getattr(rule, name) for name in ("unit", "low", "high")}

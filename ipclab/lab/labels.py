@@ -47,7 +47,8 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
     def ranks(levels: pd.Index) -> pd.Index:
         return levels.map(ordered(str(levels.name), sorted(set(levels))).index)
 
-    for axis, found in enumerate(frame.axes):
+    for axis in (0, 1):
+        found = frame.axes[axis]
         known = not axis or None not in found.names
         if known and any(name in ORDER for name in found.names) and found.is_monotonic_increasing:
             frame = frame.sort_index(axis=axis, key=ranks)

@@ -57,7 +57,7 @@ def settings(lang: str) -> dict[str, Any]:
     """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters, our palette."""
     load_fonts()
     cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
-    ours = mpl.rc_params_from_file(Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False)
+    ours: Any = mpl.rc_params_from_file(Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False)
     return {**ours, "font.family": [FAMILY[lang]], "axes.prop_cycle": cycle}
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from markdown_it.token import Token
 
 from ipclab.errors import LabError, nearest
-from ipclab.lab import canvas, markdown, quotes, table
+from ipclab.lab import canvas, prose, quotes, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.table import Table
@@ -105,7 +105,7 @@ def _by_papermill(told: Mapping[str, Any]) -> dict[str, Any]:
 def plain(inline: Token) -> str:
     """Return the text of an inline token without markup."""
     breaks = {"softbreak": "\n", "hardbreak": "\n"}
-    return markdown.join_lines(
+    return prose.join_lines(
         "".join(breaks.get(t.type, t.content) for t in inline.children or [] if t.type != "footnote_reference")
     )
 
@@ -151,7 +151,7 @@ def _labelled(shown: Shown, document: Document) -> Shown:
 
 
 def _prose(source: str, document: Document) -> list[Token]:
-    tokens = markdown.parse(source)
+    tokens = prose.parse(source)
     definitions, kept = {}, []
     for index, token in enumerate(tokens):
         if token.type == "footnote_open":

@@ -12,7 +12,7 @@ from nbconvert.exporters.exporter import FilenameExtension
 from traitlets import Unicode
 
 from ipclab.errors import LabError
-from ipclab.lab import markdown
+from ipclab.lab import prose
 from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import Formatter
 from ipclab.render import svg, typst
@@ -70,7 +70,7 @@ class ReportHTMLExporter(DocumentExporter):
             document=document,
             date=Formatter(document.lang).date(document.date) if document.date else "",
             words={key: document.translate(word) for key, word in _WORDS.items()},
-            html=lambda tokens: markdown.to_html([_lowered(token) for token in tokens]),
+            html=lambda tokens: prose.to_html([_lowered(token) for token in tokens]),
             inline=svg.inline,
             script=script,
             digest=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",

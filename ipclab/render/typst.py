@@ -11,8 +11,8 @@ from markdown_it.tree import SyntaxTreeNode
 from ipclab.errors import LabError
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import N_
-from ipclab.lab.markdown import join_lines
 from ipclab.lab.numbers import Formatter
+from ipclab.lab.prose import join_lines
 from ipclab.lab.style import print_fonts
 from ipclab.lab.table import Table
 from ipclab.render import svg
