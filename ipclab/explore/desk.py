@@ -13,6 +13,7 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.explore import pictures
+from ipclab.explore.course import SAID
 from ipclab.explore.selection import BACKEND, SIZE, Selection, factors, settle
 from ipclab.frames.address import quantity
 from ipclab.lab.catalogue import LANGUAGES, N_
@@ -21,11 +22,7 @@ from ipclab.paths import Paths, checkout
 from ipclab.store.files import write_whole
 from ipclab.store.run import read
 
-CONTROLS = {
-    **{"runs": N_("Runs"), "lang": N_("Language"), "study": N_("Study"), "op": N_("Operation"), "metric": N_("Metric")},
-    **{"across": N_("Across"), "backends": N_("Mechanisms"), "points": N_("Points")},
-}
-TABS = (N_("distribution"), N_("over time"), N_("numbers"))
+CONTROLS, TABS = SAID["controls"], SAID["tabs"].values()
 TIMES = ["min", "p50", "p90", "p99", "p99.9", "max", "mean", "sd"]
 MOST_POINTS = 6  # in one distribution
 

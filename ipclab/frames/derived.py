@@ -29,10 +29,17 @@ FOLDER = "frames"
 KINDS = ("points", "launches", "contests")
 LAUNCH_VALUES = ("launch", "order", "round", "flags", "relation", "op", "metric", "unit", "value")
 # What frames depend on beside the samples.
-CODE = (
-    *("frames/points.py", "frames/metrics.toml", "frames/contests.py", "frames/address.py", "backends/interface.py"),
-    *("stats", "store/samples.py", "store/schema.py", "studies"),
-)
+CODE = [
+    "frames/points.py",
+    "frames/metrics.toml",
+    "frames/contests.py",
+    "frames/address.py",
+    "backends/interface.py",
+    "stats",
+    "store/samples.py",
+    "store/schema.py",
+    "studies",
+]
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:

@@ -190,10 +190,16 @@ def _about(found: Values, margin: Values) -> Values:
 
 
 FUNCTIONS: dict[str, Callable[..., Values]] = {
-    **{"each": _each, "min": _end(min), "max": _end(max), "growth": _steps("/"), "change": _steps("-")},
-    **{"count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}), "about": _about},
+    "each": _each,
+    "min": _end(min),
+    "max": _end(max),
+    "growth": _steps("/"),
+    "change": _steps("-"),
+    "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
+    "about": _about,
     "log": _mapped(lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
-    **{"floor": _mapped(floor), "sqrt": _mapped(lambda x: sqrt(max(x, 0.0)))},
+    "floor": _mapped(floor),
+    "sqrt": _mapped(lambda x: sqrt(max(x, 0.0))),
 }
 ALONG = ("growth", "change")  # the functions whose last word is a factor
 

@@ -17,10 +17,8 @@ from ipclab.stats.quantity import Quantity
 STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
 STRONG, PART, LEAST, NONE = STRENGTHS
 NOTES = tuple(labels.SAID["advice"].values())
-ADVICE = (
-    *("guess", "best", "rivals", "shown", "strength"),
-    *("second", "ratio", "low", "high", "loss", "slowest", "times", "more"),
-)
+GUESS = ("guess", "best", "rivals", "shown", "strength")
+ADVICE = (*GUESS, "second", "ratio", "low", "high", "loss", "slowest", "times", "more")
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")

@@ -173,7 +173,9 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
-    axis.set_label_text(ax.figure.lab.label(column) if column != "value" else _value_name(frame, ax))
+    ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
+    names = [*(ops if len(ops) == 1 else []), *metrics[:1]] if column == "value" else [column]
+    axis.set_label_text(ax.figure.lab.joined(map(ax.figure.lab.label, names)))
 
 
 def _reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
@@ -249,34 +251,31 @@ def _apart(places: list[float], gap: float) -> list[float]:
     return [mean + number * gap for number, mean in enumerate(means)]
 
 
-def note(frame: pd.DataFrame, ax: Any, factors: Sequence[str | None]) -> None:
-    """Write down what is drawn from; raises `LabError` for rows of several studies or two rows in one place."""
-    drawn: dict[str, int] = ax.figure.drawn
-    studies = set(frame.study) if "study" in frame else set()
-    if len(studies | (drawn.keys() - {"limits"})) > 1:
-        raise LabError("a figure draws one study", f"it was given rows of {', '.join(sorted(studies | drawn.keys()))}")
-    keys = [name for name in factors if name]
-    if keys and (twice := frame[frame.duplicated(keys, keep=False)]).shape[0]:
-        where = ", ".join(f"{name}={twice[name].iloc[0]}" for name in keys)
-        others = [str(name) for name in twice if name not in (*keys, *_MEASURED)]
-        why = f"at {where} they differ in {', '.join(o for o in others if twice[o].nunique(dropna=False) > 1)}"
-        raise LabError(f"{len(twice)} rows share a place", why, "choose one level")
-    for name in studies:
-        drawn[name] = drawn.get(name, 0) + len(frame)
-
-
 _MEASURED = ("point", "value", "low", "high", "launches", "samples", "flags", "limit", "over_limit")
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
-    """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions."""
+    """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions.
+
+    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one place.
+    """
+    canvas, keys = ax.figure, [name for name in factors if name]
     if frame.empty:
-        ax.figure.bare = True
+        canvas.bare = True
         ax.set_axis_off()
-        ax.text(0.5, 0.5, ax.figure.lab.why_empty(), ha="center", va="center", transform=ax.transAxes, wrap=True)
-    else:
-        note(frame, ax, factors)
-    return not frame.empty
+        ax.text(0.5, 0.5, canvas.lab.why_empty(), ha="center", va="center", transform=ax.transAxes, wrap=True)
+        return False
+    studies = set(frame.study) if "study" in frame else set()
+    if len(studies | (canvas.drawn.keys() - {"limits"})) > 1:
+        why = f"it was given rows of {', '.join(sorted(studies | canvas.drawn.keys()))}"
+        raise LabError("a figure draws one study", why)
+    if keys and len(twice := frame[frame.duplicated(keys, keep=False)]):
+        where = ", ".join(f"{name}={twice[name].iloc[0]}" for name in keys)
+        others = [str(name) for name in twice if name not in (*keys, *_MEASURED)]
+        why = f"at {where} they differ in {', '.join(o for o in others if twice[o].nunique(dropna=False) > 1)}"
+        raise LabError(f"{len(twice)} rows share a place", why, "choose one level")
+    canvas.drawn.update({name: canvas.drawn.get(name, 0) + len(frame) for name in studies})
+    return True
 
 
 def _tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
@@ -302,9 +301,3 @@ def _error(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
 
 def _label(ax: Any, factor: str | None, level: Any) -> str:
     return str(ax.figure.lab.level(factor or "", level))
-
-
-def _value_name(frame: pd.DataFrame, ax: Any) -> str:
-    ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
-    names = [*(ops if len(ops) == 1 else []), *metrics[:1]]
-    return str(ax.figure.lab.joined(map(ax.figure.lab.label, names)))

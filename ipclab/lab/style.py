@@ -2,6 +2,7 @@
 
 import io
 import re
+import tomllib
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -27,11 +28,7 @@ PALE = "#BBBBBB"  # what is not named in a figure
 GAMMA_FROM = 0.04045
 APART = 10.0  # lightness by which greys can be told apart in print
 OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
-LOOKS = {  # (colour, marker) of what is drawn beside the backends, whose look stands in their `Backend`
-    **{"file": (ORANGE, "v"), "memcpy": (BLACK, "x"), "published": (GREY, "h")},
-    **{"original": (BLACK, "o"), "optimized": (ORANGE, "s"), "hybrid": (BLUE, "^"), "adaptive": (GREEN, "D")},
-    **{"sync": (BLACK, "D"), "overlapped": (BLUE, "o"), "mmap": (RED, "s")},
-}
+LOOKS = tomllib.loads(Path(__file__).with_name("looks.toml").read_text("utf-8"))
 # What levels without a look of their own get, in their order.
 SERIES = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (RED, "^"), (PINK, "v"), (SKY, "P"), (BLACK, "X"), (OCHRE, "h"))
 DASHES = ("-", "--", ":", "-.")
@@ -98,7 +95,8 @@ def near(one: Any, other: Any) -> bool:
 
 def _own_look(level: object) -> tuple[str, str] | None:
     known = backends().get(str(level))
-    return (known.look if known and known.look[0] else None) or LOOKS.get(str(level))
+    found = known.look if known and known.look[0] else LOOKS.get(str(level))
+    return found and (found[0], found[1])
 
 
 def svg(drawn: Canvas) -> str:
