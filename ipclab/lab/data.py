@@ -159,10 +159,9 @@ class Data:
             why = "a ratio needs one row to divide by"
             raise LabError(f"several rows share {', '.join(on)}", why, "choose one level")
         found = self.cells(points).merge(self.cells(under), on=list(on), how="left", suffixes=("", "_under"))
-        bases = [base if isinstance(base, Quantity) else missing() for base in found.cell_under]
-        ratios = [
-            Quantity(1.0) if base and top.sources == base.sources else top / base
-            for top, base in zip(found.cell, bases, strict=True)
+        ratios = [  # where there is no row below, NaN stands: a ratio to it is missing
+            Quantity(1.0) if base and top.sources == getattr(base, "sources", None) else top / base
+            for top, base in zip(found.cell, found.cell_under, strict=True)
         ]
         return found.assign(cell=pd.Series(map(self.judged, ratios), found.index, dtype=object))
 

@@ -97,17 +97,17 @@ def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str
     rows, series = labels.ordered(y, dict.fromkeys(frame[y])), list(groups(frame, hue))
     for place, (level, part) in enumerate(series):
         shift = (place - (len(series) - 1) / 2) * ROOM / len(series)
-        look = {"marker": style.SERIES[place % len(style.SERIES)][1], "linestyle": "none"}
+        look: dict[str, Any] = {"marker": style.SERIES[place % len(style.SERIES)][1], **INTERVAL}
+        named = [_label(ax, hue, level)] if hue else []
         for name, mine in part.groupby(y, sort=False):
             colour = style.look(name if y == "backend" else level, place)[0]
-            at = np.full(len(mine), rows.index(name) + shift)
-            shown = {**look, "markerfacecolor": "white" if place % 2 else colour, "markersize": 4.5, "label": NAMELESS}
-            ax.errorbar(mine[x], at, xerr=_error(mine, x), color=colour, **{**shown, **INTERVAL})
-            names = [_label(ax, y, name), *([_label(ax, hue, level)] if hue else [])]
-            _tell(ax, mine, mine[x], at, ax.figure.lab.joined(names))
+            at, face = np.full(len(mine), rows.index(name) + shift), "white" if place % 2 else colour
+            shown = {"color": colour, "markerfacecolor": face, "markersize": 4.5, "label": NAMELESS}
+            ax.errorbar(mine[x], at, xerr=_error(mine, x), **look, **shown)
+            _tell(ax, mine, mine[x], at, ax.figure.lab.joined([_label(ax, y, name), *named]))
         if hue:
-            face = "white" if place % 2 else style.GREY
-            ax.plot([], [], label=_label(ax, hue, level), color=style.GREY, markerfacecolor=face, **look)
+            face, marker = "white" if place % 2 else style.GREY, look["marker"]
+            ax.plot([], [], marker, label=named[0], color=style.GREY, markerfacecolor=face)
     _rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, x, log="x" in log)
@@ -117,14 +117,13 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
     """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
     if not drawable(frame, ax, y, hue):
         return
-    rows = list(dict.fromkeys(frame[y]))
-    left = dict.fromkeys(rows, 0.0)
-    for place, (level, part) in enumerate(groups(frame, hue)):
-        lengths = {name: float(part.loc[part[y] == name, x].sum()) for name in rows}
-        look: dict[str, Any] = {"hatch": style.HATCHES[place % len(style.HATCHES)], "label": _label(ax, hue, level)}
-        look |= {"color": style.SERIES[place % len(style.SERIES)][0], "edgecolor": "white", "linewidth": 0.4}
-        ax.barh(range(len(rows)), list(lengths.values()), left=list(left.values()), **look)
-        left = {name: left[name] + lengths[name] for name in rows}
+    rows, levels = list(dict.fromkeys(frame[y])), labels.ordered(hue, dict.fromkeys(frame[hue]))
+    lengths = frame.groupby([y, hue])[x].sum().unstack(fill_value=0.0).reindex(index=rows, columns=levels)
+    left = lengths.cumsum(axis="columns").shift(axis="columns", fill_value=0.0)
+    for place, level in enumerate(levels):
+        colour, hatch = style.SERIES[place % len(style.SERIES)][0], style.HATCHES[place % len(style.HATCHES)]
+        look = {"hatch": hatch, "color": colour, "edgecolor": "white", "linewidth": 0.4}
+        ax.barh(range(len(rows)), lengths[level], left=left[level], label=_label(ax, hue, level), **look)
     _rows(ax, y, rows)
     ax.grid(axis="y", visible=False)
     scale(ax, "x", frame, x, log=False)

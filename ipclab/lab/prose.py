@@ -113,8 +113,7 @@ def render(source: str, translate: TextChange, fill_in: TextChange) -> str:
 
 def namespace() -> Mapping[str, Any]:
     """Return the variables of the notebook that calls; none outside one."""
-    shell = _shell()
-    return {} if shell is None else shell.user_ns
+    return getattr(_shell(), "user_ns", {})
 
 
 def register(translate: TextChange, fill_in: TextChange) -> None:
