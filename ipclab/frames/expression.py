@@ -4,6 +4,7 @@ import operator
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from math import floor, inf, log, sqrt
 from pathlib import Path
@@ -140,47 +141,37 @@ def _each(*parts: Values) -> Values:
     return Values(cells if len(parts) > 1 else parts[0].cells, parts[0].dimension)
 
 
-def _end(pick: Callable[..., Quantity]) -> Callable[..., Values]:
-    def make(*parts: Values) -> Values:
-        found = _each(*parts)
-        return Values({NONE: pick(found.cells.values(), key=lambda each: each.value)}, found.dimension)
-
-    return make
+def _end(pick: Callable[..., Quantity], *parts: Values) -> Values:
+    """Return the least or the greatest value of all parts."""
+    found = _each(*parts)
+    return Values({NONE: pick(found.cells.values(), key=lambda each: each.value)}, found.dimension)
 
 
-def _steps(sign: str) -> Callable[[Values, str], Values]:
-    """Return what compares each value with the one before, in the order of the factor `along`."""
-
-    def make(found: Values, along: str) -> Values:
-        rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
-        for axes, each in found.cells.items():
-            others = frozenset(pair for pair in axes if pair[0] != along)
-            rows.setdefault(others, []).append((dict(axes).get(along), each))
-        cells = {
-            axes | {(along, level)}: MAKE[sign](after, before)
-            for axes, row in rows.items()
-            for (_, before), (level, after) in pairwise(sorted(row, key=lambda pair: pair[0]))
-        }
-        if not cells:
-            raise MissingError(along)
-        return Values(cells, found.dimension if sign == "-" else PLAIN)
-
-    return make
+def _steps(sign: str, found: Values, along: str) -> Values:
+    """Return each value compared with the one before, in the order of the factor `along`."""
+    rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
+    for axes, each in found.cells.items():
+        others = frozenset(pair for pair in axes if pair[0] != along)
+        rows.setdefault(others, []).append((dict(axes).get(along), each))
+    cells = {
+        axes | {(along, level)}: MAKE[sign](after, before)
+        for axes, row in rows.items()
+        for (_, before), (level, after) in pairwise(sorted(row, key=lambda pair: pair[0]))
+    }
+    if not cells:
+        raise MissingError(along)
+    return Values(cells, found.dimension if sign == "-" else PLAIN)
 
 
-def _mapped(change: Callable[[float], float]) -> Callable[[Values], Values]:
-    """Return what applies a rising function to plain numbers and to the ends of their intervals."""
-
-    def changed(each: Quantity) -> Quantity:
+def _mapped(change: Callable[[float], float], found: Values) -> Values:
+    """Return plain numbers and the ends of their intervals by a rising function of them."""
+    if found.dimension != PLAIN:
+        raise RuleError(f"it takes a plain number, not {found.named}")
+    cells = {}
+    for axes, each in found.cells.items():
         low, high = (None, None) if each.low is None else map(change, each.ends)
-        return replace(each, value=change(each.value), low=low, high=high)
-
-    def make(found: Values) -> Values:
-        if found.dimension != PLAIN:
-            raise RuleError(f"it takes a plain number, not {found.named}")
-        return Values({axes: changed(each) for axes, each in found.cells.items()})
-
-    return make
+        cells[axes] = replace(each, value=change(each.value), low=low, high=high)
+    return Values(cells)
 
 
 def _about(found: Values, margin: Values) -> Values:
@@ -191,15 +182,15 @@ def _about(found: Values, margin: Values) -> Values:
 
 FUNCTIONS: dict[str, Callable[..., Values]] = {
     "each": _each,
-    "min": _end(min),
-    "max": _end(max),
-    "growth": _steps("/"),
-    "change": _steps("-"),
+    "min": partial(_end, min),
+    "max": partial(_end, max),
+    "growth": partial(_steps, "/"),
+    "change": partial(_steps, "-"),
     "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
     "about": _about,
-    "log": _mapped(lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
-    "floor": _mapped(floor),
-    "sqrt": _mapped(lambda x: sqrt(max(x, 0.0))),
+    "log": partial(_mapped, lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
+    "floor": partial(_mapped, floor),
+    "sqrt": partial(_mapped, lambda x: sqrt(max(x, 0.0))),
 }
 ALONG = ("growth", "change")  # the functions whose last word is a factor
 

@@ -118,7 +118,7 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
     if not drawable(frame, ax, y, hue):
         return
     rows, levels = list(dict.fromkeys(frame[y])), labels.ordered(hue, dict.fromkeys(frame[hue]))
-    lengths = frame.groupby([y, hue])[x].sum().unstack(fill_value=0.0).reindex(index=rows, columns=levels)
+    lengths = frame.groupby([y, hue])[x].sum().unstack(fill_value=0).reindex(index=rows, columns=levels)
     left = lengths.cumsum(axis="columns").shift(axis="columns", fill_value=0.0)
     for place, level in enumerate(levels):
         colour, hatch = style.SERIES[place % len(style.SERIES)][0], style.HATCHES[place % len(style.HATCHES)]
