@@ -96,7 +96,7 @@ class Lab(Audit):
         request = Request(tuple(studies), profile, Path(run) if run else None, None if seed < 0 else seed, chosen)
         return cls.open(str(measure(checkout(), request, Bar()).path))
 
-    # For other notebooks and reports
+    # What the modules of the lab tell of a run, draw and quote: their functions take the lab first.
 
     about, calibration_table, notice = about.about, about.calibration_table, about.notice
     deadlines, trust, quoted, figure = deadlines.shown, trust.row, quoted, drawing
