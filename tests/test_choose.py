@@ -8,9 +8,9 @@ import pytest
 
 from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
 from ipclab.choose.asked import Asked, points
-from ipclab.choose.need import of, read
+from ipclab.choose.need import MUSTS, of, read
 from ipclab.choose.promises import Offer, Promises, kept
-from ipclab.choose.shown import EVIDENCE
+from ipclab.choose.shown import WORDS, tables
 from ipclab.errors import UsageError
 from ipclab.explore import course
 from ipclab.lab.lab import Lab
@@ -142,6 +142,15 @@ def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(ring
     assert (found.state, found.best) == (ANSWERED, [best])
 
 
+def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_others() -> None:
+    faults = pd.DataFrame(
+        [{"backend": "ring", "op": "noticed", "metric": "end", "value": 1.0, "fault": "killed-writing"}]
+    )
+    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    told = tables(lab, asked(THREE, {"size": 64}, faults=faults))["promises"]
+    assert list(told["When the writer is killed"]) == ["readers are told, or keep the last content", "–", "–"]
+
+
 def test_torn_content_is_no_survival() -> None:
     rows = [("noticed", "half", 0.0), ("noticed", "half", 1.0), ("recovered", "yes", 1.0)]
     frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(backend="lmdb", fault="killed-locked")
@@ -158,8 +167,9 @@ def test_where_launches_failed_no_loss_is_not_known() -> None:
     assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {"whole": True, "broken": None}
 
 
-def test_every_verdict_of_a_rival_has_words() -> None:
-    assert set(VERDICTS) - {NOT_COMPARABLE} <= EVIDENCE.keys()
+def test_every_verdict_of_a_rival_and_every_demand_has_words() -> None:
+    assert set(VERDICTS) - {NOT_COMPARABLE} <= WORDS["evidence"].keys()
+    assert set(MUSTS) <= WORDS["demand"].keys()
 
 
 def test_points_of_a_need_are_those_that_its_answer_reads() -> None:

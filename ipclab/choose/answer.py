@@ -229,8 +229,7 @@ def _judge(each: Entrant, whole: Sequence[Entrant], bound: float) -> None:
         each.row |= {"ratio": Quantity(1.0, kind="computed")}
         return
     each.found = found = compare(first.side, each.side, len(whole), bound)
-    low, high = (-inf, inf) if found.low is None or found.high is None else (found.low, found.high)
-    ratio = Quantity(found.ratio, "1", low, high) if found.ratio is not None else missing()
+    ratio = missing() if found.ratio is None else Quantity(found.ratio, "1", found.low, found.high)
     each.row |= {"ratio": ratio, "verdict": found.verdict, "status": WORSE if found.verdict == SLOWER else BEST}
 
 

@@ -21,7 +21,7 @@ class Desk:
     def __init__(self, lab: Lab, first: Need) -> None:
         self.lab, told = lab, first.told()
         sizes = ",".join(f"{size}:{share:g}" for size, share in first.size.items())
-        self.size = widgets.Text(value=sizes, description=lab.say(shown.ASKED["size"]))
+        self.size = widgets.Text(value=sizes, description=lab.say(shown.WORDS["side"]["size"]))
         self.controls: dict[str, Any] = {"size": self.size}
         for name, options in CHOICES.items():
             self.controls[name] = widgets.Dropdown(options=options, value=told[name])
@@ -31,7 +31,7 @@ class Desk:
         self.controls["must"] = widgets.SelectMultiple(options=MUSTS, value=told["must"])
         self.answer = widgets.HTML()
         for name, control in self.controls.items():
-            control.description = lab.say(shown.ASKED[name])
+            control.description = lab.say(shown.WORDS["side"][name])
             control.observe(self.show, "value")
         left = widgets.VBox([*self.controls.values()], layout={"width": "340px"})
         self.box = widgets.HBox([left, self.answer])
@@ -45,6 +45,7 @@ class Desk:
         except LabError as error:
             self.answer.value = shown.paragraph(str(error))
             return
-        tables = [self.lab.table(each(self.lab, found), "") for each in shown.PARTS[1:]]
+        made = shown.tables(self.lab, found)
+        tables = [self.lab.table(each, "") for name, each in made.items() if name != "asked"]
         told = "".join(table.to_html() for table in tables if table.rows)
         self.answer.value = shown.paragraph(shown.verdict(self.lab, found)) + told

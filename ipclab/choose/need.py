@@ -21,6 +21,7 @@ MUSTS = (NO_LOSS, SURVIVES, "no-daemon", "other-languages", "across-hosts", "no-
 UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*(?::\s*(\d+(?:\.\d+)?)\s*)?")
 LEAST = {ONE_WAY: 8, ROUND_TRIP: 1, STATE: 1}  # a message of a stream begins with its number
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))["need"]
 US = 1e3
 NEED = "need"  # the arm of points that were measured for a need
 
@@ -64,11 +65,11 @@ class Need:
             raise UsageError(f"quantile {self.quantile} is not kept", f"there are {told}", "give one of them")
         if min(self.size) < LEAST[self.way]:
             raise UsageError(f"size {min(self.size)} is not possible", "", f"give {LEAST[self.way]} or more")
-        if wrong := next(filter(None, map(self._refused, REFUSED)), None):
-            raise UsageError(*wrong)
-
-    def _refused(self, rule: tuple[Any, str, str, str]) -> tuple[str, str, str] | None:
-        return rule[1:] if rule[0](self) else None
+        given = {each.name for each in fields(self) if getattr(self, each.name) != each.default} | {*self.must}
+        for rule in REFUSED:
+            asked = self.way in rule.get("way", WAYS) and given.issuperset(rule["given"])
+            if asked and given.isdisjoint(rule.get("without", ())):
+                raise UsageError(rule["what"], rule["why"], rule["fix"])
 
     @property
     def study(self) -> str:
@@ -116,41 +117,6 @@ class Need:
         return found | {"size": {str(size): share for size, share in self.size.items()}, "must": list(self.must)}
 
 
-REFUSED = (
-    (lambda need: need.producers != 1, "several producers", "every study has one", "ask for each producer alone"),
-    (
-        lambda need: need.way == ONE_WAY and need.deadline_us and not need.rate,
-        "a deadline of messages one way",
-        "a closed loop has no due times",
-        "give a rate too, or way = round-trip",
-    ),
-    (
-        lambda need: need.way != ONE_WAY and need.work_us,
-        "work of a consumer",
-        "only messages one way are measured with it",
-        "leave work_us out",
-    ),
-    (
-        lambda need: need.way == ROUND_TRIP and need.consumers > 1,
-        "round trips of several consumers",
-        "that study has one pair",
-        "give consumers = 1, or way = one-way",
-    ),
-    (
-        lambda need: need.way == STATE and need.rate,
-        "a rate of reads",
-        "readers read in a closed loop",
-        "leave rate out",
-    ),
-    (
-        lambda need: need.way == STATE and NO_LOSS in need.must,
-        "state without loss",
-        "shared state keeps the newest content only",
-        "give way = one-way",
-    ),
-)
-
-
 def of(told: Mapping[str, Any]) -> Need:
     """Return the need of plain data, such as a TOML file's; raises `UsageError` for what cannot be meant."""
     known = {each.name: each.type for each in fields(Need)}
@@ -167,23 +133,14 @@ def of(told: Mapping[str, Any]) -> Need:
     return Need(**made)
 
 
-def read(file: Path) -> Need:
-    """Return the need in a TOML `file`; raises `UsageError` when there is none, or it cannot be meant."""
+def read(words: str | Path) -> Need:
+    """Return the need that `words` are as JSON, or that the TOML file they name holds; raises `UsageError`."""
+    plain = str(words).lstrip().startswith("{")
     try:
-        return of(tomllib.loads(file.read_text("utf-8")))
+        return of(json.loads(str(words)) if plain else tomllib.loads(Path(words).read_text("utf-8")))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{file} is no need", why, "see docs/choose.md") from error
-
-
-def parsed(words: str) -> Need:
-    """Return the need that `words` are as JSON, or that the TOML file they name holds; raises `UsageError`."""
-    if not words.lstrip().startswith("{"):
-        return read(Path(words))
-    try:
-        return of(json.loads(words))
-    except ValueError as error:
-        raise UsageError("this is no need", str(error), "see docs/choose.md") from error
+        raise UsageError("this is no need" if plain else f"{words} is no need", why, "see docs/choose.md") from error
 
 
 def _sizes(told: Any) -> dict[int, float]:
