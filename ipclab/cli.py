@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
 MOST_CAUSES = 20  # that are shown
+SEVERAL = "machines", "history"  # the reports of several runs
 Given = Path | None  # None: not given
 
 
@@ -219,8 +220,6 @@ def doctor(seconds: float) -> None:
 @out_option
 def check(out: Given) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
-    from ipclab.compare.reporting import FOLDER
-    from ipclab.history.reporting import FOLDER as HISTORY
     from ipclab.render.gallery import stale as stale_gallery
     from ipclab.render.staleness import MANIFEST, runs_of, stale
     from ipclab.store.run import read
@@ -229,7 +228,7 @@ def check(out: Given) -> None:
     causes = stale(checkout(), folder)
     for run in runs_of(folder):
         _say_beaten(read(run))
-    for name in (FOLDER, HISTORY):
+    for name in SEVERAL:
         if (folder / name / MANIFEST).is_file():
             causes += stale(checkout(), folder / name)
     more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []

@@ -243,15 +243,18 @@ from pathlib import Path
 from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle import unpack
-from ipclab.compare.reporting import report
-from ipclab.compare.shared import summary
+from ipclab.commands import Rendering
+from ipclab.compare.held import held
+from ipclab.compare.shared import listed, points, summary
 from ipclab.lab import Lab
 from ipclab.paths import checkout
-from ipclab.measure.progress import Progress
+from ipclab.render.report import notebooks_of
 from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
 print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
-compared, made = report(checkout(), runs, ["en"], ["html", "pdf"], Path(sys.argv[3]), Progress())
+compared, told = points([held(run) for run in runs]), {"runs": [str(run.path) for run in runs]}
+to, table = Rendering("machines", ("en",), ("html", "pdf"), Path(sys.argv[3])), ("comparison.csv", listed(compared))
+to.render(runs, notebooks_of(checkout(), "runs"), told, table)
 print(summary(compared)[0])
 print(stale(checkout(), Path(sys.argv[3])))
 next((runs[1].path / "points").rglob("*.parquet")).unlink()

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.history.reporting import lines
 from ipclab.history.runs import BLESSED, bless, blessed, same_machine
-from ipclab.history.steps import DRIFT, MACHINE, MECHANISM, UNKNOWN, History
+from ipclab.history.steps import DRIFT, MACHINE, MECHANISM, UNKNOWN, History, lines
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
 from ipclab.stats.changepoint import bounds, changes

@@ -8,7 +8,10 @@ from subprocess import CompletedProcess
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from ipclab.cli import commands
+from ipclab.compare import shared
 from ipclab.compare.facts import differences
 from ipclab.compare.held import Held
 from ipclab.compare.order import fastest, order
@@ -239,6 +242,17 @@ def test_wrong_use_is_one_line(ipclab: Callable[..., "CompletedProcess[str]"], w
     done = ipclab(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert says in done.stderr
+
+
+def test_a_comparison_that_itself_fails_is_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing_one(runs: object) -> pd.DataFrame:
+        raise LabError("the disk is full")
+
+    monkeypatch.setattr(shared, "points", failing_one)
+    for words, code in ((["--fail-on", "slower"], 3), ([], 1)):
+        done = CliRunner().invoke(commands, ["compare", "--table-only", *words])
+        assert isinstance(done.exception, LabError)
+        assert (str(done.exception), done.exception.exit_code) == ("the disk is full", code)
 
 
 def test_notebooks_of_several_runs_are_no_part_of_a_report_on_one() -> None:

@@ -1,5 +1,6 @@
 """`ipclab choose`: reads the need, answers it from a run, measures or renders where asked."""
 
+import json
 import sys
 from functools import reduce
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.commands import PATH, Words, format_option, lang_option
+from ipclab.commands import PATH, Rendering, Words, rendering
 
 if TYPE_CHECKING:
     from ipclab.choose.need import Need
@@ -40,36 +41,33 @@ def sides(command: Any) -> Any:
 @click.option("--run", default="", help="Folder of a run [default: the newest that tells of the need].")
 @click.option("--measure", "measuring", is_flag=True, help="Measure the points of this need first.")
 @click.option("--profile", default="quick", help="Effort of --measure.")
-@click.option("--report", "rendering", is_flag=True, help="Render the answer; the exit code is then 0.")
-@lang_option
-@format_option
-@click.option("--out", type=PATH, help="Folder of --report [default: reports/choose].")
+@click.option("--report", "reporting", is_flag=True, help="Render the answer; the exit code is then 0.")
+@rendering("choose", table=False)
 def choose(  # a need has many sides
-    need: Path | None, run: str, measuring: bool, profile: str, rendering: bool,
-    langs: Words, formats: Words, out: Path | None, **given: Any,
+    need: Path | None, run: str, measuring: bool, profile: str, reporting: bool, langs: Words, formats: Words,
+    out: Path | None, **given: Any,
 ) -> None:  # fmt: skip
     """Say which mechanism fits a need, by what a run measured. Exit code 0: answered, 1: undecided."""
     from ipclab.choose import asked, shown
     from ipclab.choose.answer import UNDECIDED
-    from ipclab.choose.reporting import report
     from ipclab.errors import UsageError
     from ipclab.lab.lab import Lab
     from ipclab.measure.progress import Bar
     from ipclab.paths import checkout
-    from ipclab.render.report import check_names
 
-    paths, wanted = checkout(), _need(need, given)
-    if rendering:
-        check_names(langs, formats)  # before anything is measured
+    paths, wanted, to = checkout(), _need(need, given), Rendering("choose", langs, formats, out)
+    if reporting:
+        to.check()  # before anything is measured
     if measuring and run:
         raise UsageError("a need is measured in a run of its own", "", "give --measure or --run, not both")
     found = asked.measure(paths, wanted, profile, Bar()) if measuring else asked.run_for(paths, wanted, run)
     told = asked.tell(paths, found, wanted)
     click.echo(f"{shown.text(Lab.of(found, paths, 'en'), told)}\n\nrun {found.id}")
-    if rendering:
-        for file in report(paths, found, wanted, langs, formats, out, Bar()):
+    if reporting:
+        parameters = {"run": str(found.path), "need": json.dumps(wanted.told())}
+        for file in to.render([found], [paths.notebooks / "choose.ipynb"], parameters):
             click.echo(file)
-    if told.state == UNDECIDED and not rendering:
+    elif told.state == UNDECIDED:
         sys.exit(UNSURE)
 
 

@@ -1,41 +1,37 @@
 """`ipclab compare`: runs of two or more machines, each with the first, and an exit code for what was found."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ipclab.commands import PATH, Words, die_with_make, format_option, lang_option, shown, words
+from ipclab.commands import PATH, Rendering, Words, die_with_make, rendering, shown, words
 
 
 @click.command()
 @click.argument("runs", nargs=-1, type=PATH)
-@lang_option
-@format_option
-@click.option("--out", type=PATH, help="Folder of the report [default: reports/machines].")
+@rendering("machines")
 @click.option("--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.")
-@click.option("--table-only", is_flag=True, help="Write the table and no report.")
-def compare(
-    runs: tuple[Path, ...], langs: Words, formats: Words, out: Path | None, fail_on: Words, table_only: bool
-) -> None:
+def compare(runs: tuple[Path, ...], fail_on: Words, **given: Any) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
-    from ipclab.compare import reporting, shared
-    from ipclab.compare.held import chosen
+    from ipclab.compare import shared
+    from ipclab.compare.held import chosen, held
     from ipclab.errors import LabError, UsageError
-    from ipclab.measure.progress import Bar
     from ipclab.paths import checkout
     from ipclab.plugins import chosen as named
-    from ipclab.render.report import check_names, check_words
+    from ipclab.render.report import notebooks_of
 
     die_with_make()
-    check_names(langs, formats)
+    to = Rendering("machines", **given)
+    to.check()
     for word in fail_on:
         named("verdict to fail on", word, shared.FAIL_ON)
     compared = chosen(checkout(), [str(run) for run in runs])
-    if not table_only:
-        check_words(langs)
-    target = (out or checkout().reports / reporting.FOLDER).resolve()
     try:
-        found, files = reporting.report(checkout(), compared, () if table_only else langs, formats, target, Bar())
+        found = shared.points([held(run) for run in compared])
+        told = {"runs": [str(run.path) for run in compared]}
+        table = "comparison.csv", shared.listed(found)
+        files = to.render(compared, notebooks_of(checkout(), "runs"), told, table)
     except LabError as error:
         if fail_on and not isinstance(error, UsageError):
             error.exit_code = shared.UNKNOWN  # 1 is a verdict

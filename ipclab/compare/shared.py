@@ -67,6 +67,13 @@ def points(runs: Sequence[Held]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(["pair", *KEY], kind="stable", ignore_index=True)
 
 
+def listed(found: pd.DataFrame) -> pd.DataFrame:
+    """Return `points` with levels and launches as text, for a CSV file."""
+    levels = [" ".join(f"{name}={level}" for name, level in levels.items()) for levels in found.levels]
+    launches = ["/".join(map(str, pair)) if isinstance(pair, tuple) else "" for pair in found.launches]
+    return found.assign(levels=levels, launches=launches)
+
+
 def summary(found: pd.DataFrame) -> list[str]:
     """Return a line for each pair of runs of `points`: how many points have each verdict, the limits left out."""
     lines = []

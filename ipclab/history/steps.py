@@ -21,6 +21,11 @@ ONE_RUN, MOVED, NO_TIME, FEW = "one-run", "differs:relation", "not-a-time", "few
 COLUMNS = ("kind", "run", "began", "what", "points", "slower", "limits", "tested", "ratio", "low", "high", "changed")
 STEP, ALONE, DRIFT = "step", "alone", "drift"
 LOAD = 1.0  # runnable tasks: a difference that counts
+KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
+WHAT = {MACHINE: "the machine: {limits} of {tested} limits changed too"}
+WHAT |= {MECHANISM: "not the machine by its limits: none of {tested} is shown to have changed"}
+MOST = 6  # changes that a line names
+APART = " | "  # between changes, whose values hold semicolons
 AWAY = ("git_commit", "git_dirty")  # of the checkout: ipclab's version tells a change of what measures
 
 
@@ -117,6 +122,32 @@ def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
     if None not in loads and abs(loads[1] - loads[0]) >= LOAD:  # type: ignore[operator]
         found.append(("Load, over a minute", f"{loads[0]:.1f}", f"{loads[1]:.1f}"))
     return found
+
+
+def listed(found: History, accepted: Mapping[str, str]) -> pd.DataFrame:
+    """Return the events for a CSV file: runs by name, changes as text, and why the step of a run was `accepted`."""
+    events, names = found.events(), [run.id for run in found.runs]
+    changed = [APART.join(f"{name}: {old} -> {new}" for name, old, new in each) for each in events.changed]
+    runs = [names[at] for at in events.run]
+    return events.assign(run=runs, changed=changed, accepted=[accepted.get(run, "") for run in runs])
+
+
+def lines(found: History, rows: pd.DataFrame) -> list[str]:
+    """Return what is told on a terminal: a line for each event in `rows`, and one for what could be judged."""
+    unjudged = ", ".join(f"{count} {why}" for why, count in sorted(found.unjudged.items())) or "none"
+    judged = f"{len(found.runs)} runs, {len(found.points)} points judged; not judged: {unjudged}"
+    return [*(_line(row) for row in rows.to_dict("records")), judged]
+
+
+def _line(row: Mapping[Any, Any]) -> str:
+    what = WHAT.get(row["what"], "limits were not measured on both sides").format_map(row)
+    moved = f"{row['points']} points, {row['slower']} slower, on average x {row['ratio']:.2f}"
+    moved = moved if row["points"] else f"limits only, x {row['ratio']:.2f}"
+    changes = row["changed"].split(APART)
+    more = f" and {len(changes) - MOST} more" if len(changes) > MOST else ""
+    changed = APART.join(changes[:MOST]) or "nothing that is known"
+    accepted = f"; accepted: {row['accepted']}" if row["accepted"] else ""
+    return f"{row['run']}: {KINDS[row['kind']]}: {moved}; {what}; changed: {changed}{more}{accepted}"
 
 
 def _load(run: Held) -> float | None:
