@@ -75,7 +75,8 @@ def frame(found: Sequence[Gathered]) -> pd.DataFrame:
     """Return one row for each mechanism and placement of each bundle: file, machine, the row, and `rank` by time."""
     rows = [{"file": each.file, "machine": each.machine, **row} for each in found for row in each.rows]
     made = pd.DataFrame(rows, columns=["file", "machine", "backend", "placement", "ns", "over_limit"])
-    return made.assign(rank=made.groupby(["file", "placement"]).ns.rank(method="min").astype(int))
+    ranks = made.groupby(["file", "placement"]).ns.rank(method="min").astype(int)
+    return made.astype({"over_limit": float}).assign(rank=ranks)
 
 
 def newest(found: Sequence[Gathered]) -> list[Gathered]:
