@@ -12,9 +12,8 @@ import sys
 from collections import Counter
 from contextlib import ExitStack
 
-from ipclab.ab.arms import Asked
+from ipclab.ab.arms import Asked, tried
 from ipclab.ab.point import Wanted
-from ipclab.ab.session import tried
 from ipclab.ab.told import ratio
 from ipclab.ab.trial import Answer
 from ipclab.machine import Source, Topology
@@ -51,7 +50,8 @@ def once(names: tuple[str, str], disturbed: bool, seconds: float, seed: int) -> 
     arms = Asked(Wanted("calibration", ""), cpus).arms(names)
     with ExitStack() as processes, Launcher(checkout().ledger) as launcher:
         progress = Neighbour(min(cpus), processes) if disturbed else Progress()
-        return tried(arms, launcher, "same", DEADLINE, seconds, EQUIVALENCE, seed, progress)
+        how = {"seconds": seconds, "bound": EQUIVALENCE, "seed": seed, "progress": progress}
+        return tried(arms, launcher, "same", DEADLINE, **how)
 
 
 def main() -> None:

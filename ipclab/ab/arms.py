@@ -1,4 +1,4 @@
-"""What an arm is: what makes one launch of it and reads its number."""
+"""What an arm is: what makes one launch of it and reads its number; and the trial of two by one launcher."""
 
 import math
 import shlex
@@ -9,16 +9,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ipclab.ab import point
 from ipclab.ab.point import Wanted
+from ipclab.ab.trial import AGAIN, A, Answer, B, trial
+from ipclab.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.studies.installed import study
 
 RUN, ARM = "run.json", "arm"
+LIMIT = "echo-pipe"  # of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,24 @@ class Asked:
             near = nearest(line, study(self.wanted.study).backends())
             raise UsageError(f"{printable(line)!r}: there is no such program", "", f"a mechanism is called {near!r}")
         return Role(name, "", {}, self.cpus, command=(str(Path(program).absolute()), *words[1:]))
+
+
+def tried(arms: Sequence[Arm], launcher: Launcher, placement: str, deadline: float, **how: Any) -> Answer:
+    """Return the answer of a `trial` of two `arms` that is made so; every launch ends within `deadline` seconds.
+
+    Raises `UsageError` for an arm that cannot be launched at all; the launch that shows this warms it up.
+    """
+    for arm in arms:
+        try:
+            arm.launch(launcher, deadline)
+        except LabError as error:
+            raise UsageError(f"{arm.label} cannot be launched", str(error), "see that it works by itself") from error
+    named = dict(zip((A, B, AGAIN), (*arms, arms[0]), strict=True))
+    limit = None
+    if not missing():
+        native = Wanted("limits", LIMIT, placement=placement if placement == "cross" else "same").made(np.mean)
+        limit = partial(native, launcher, deadline)
+    return trial(lambda name: named[name].launch(launcher, deadline), limit, launcher.renew, time.monotonic, **how)
 
 
 def _checkout(root: Path) -> tuple[str, Mapping[str, str | None]]:

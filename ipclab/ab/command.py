@@ -67,7 +67,7 @@ def ab(
 
     Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
     """
-    from ipclab.ab.session import tried
+    from ipclab.ab.arms import tried
     from ipclab.ab.told import WRITERS, Told
     from ipclab.ab.trial import AGAIN, EXIT, A, B
     from ipclab.measure.progress import Bar
@@ -84,7 +84,8 @@ def ab(
     try:
         arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
-            answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], seconds, bound, seed, Bar())
+            how = {"seconds": seconds, "bound": bound, "seed": seed, "progress": Bar()}
+            answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], **how)
         told = Told(answer, {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}, arms[0].unit)
         for name, file in zip(formats, outputs, strict=False):
             write_whole(file, WRITERS[name](told).encode())
