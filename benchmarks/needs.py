@@ -9,6 +9,7 @@ import time
 from ipclab.choose import asked
 from ipclab.choose.need import of
 from ipclab.measure.progress import Bar
+from ipclab.measure.session import measure
 from ipclab.paths import checkout
 
 NEEDS = (
@@ -23,7 +24,8 @@ def main() -> None:
     effort = sys.argv[1] if len(sys.argv) > 1 else "quick"
     for told in NEEDS:
         need, begun = of(told), time.monotonic()
-        first, second = (asked.tell(checkout(), asked.measure(checkout(), need, effort, Bar()), need) for _ in range(2))
+        request = asked.Asked.of(need, effort)
+        first, second = (asked.tell(checkout(), measure(checkout(), request, Bar()), need) for _ in range(2))
         fastest = (second.best or ["none"])[0]
         held = "named" if fastest in first.best else "NOT NAMED"
         took = time.monotonic() - begun

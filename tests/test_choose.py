@@ -9,7 +9,7 @@ import pytest
 from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
 from ipclab.choose.asked import Asked, points
 from ipclab.choose.need import MUSTS, of, read
-from ipclab.choose.promises import Offer, Promises, kept
+from ipclab.choose.promises import Offer, kept, promised
 from ipclab.choose.shown import WORDS, tables
 from ipclab.errors import UsageError
 from ipclab.explore import course
@@ -154,16 +154,15 @@ def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_othe
 def test_torn_content_is_no_survival() -> None:
     rows = [("noticed", "half", 0.0), ("noticed", "half", 1.0), ("recovered", "yes", 1.0)]
     frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(backend="lmdb", fault="killed-locked")
-    assert Promises.of(pd.DataFrame(), frame, "killed-locked").crash == {"lmdb": "torn"}
-    assert Promises.of(pd.DataFrame(), frame.drop(index=1), "killed-locked").crash == {"lmdb": "served"}
+    assert promised(pd.DataFrame(), frame, "killed-locked")["lmdb"]["crash"] == "torn"
+    assert promised(pd.DataFrame(), frame.drop(index=1), "killed-locked")["lmdb"]["crash"] == "served"
 
 
 def test_where_launches_failed_no_loss_is_not_known() -> None:
     rows = [("whole", "decided"), ("broken", "decided"), ("broken", "disturbed:1/9;failed-launches:2")]
     frame = pd.DataFrame(rows, columns=["backend", "flags"]).assign(op="launch", metric="lost", unit="count")
     frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
-    found = Promises.of(frame, pd.DataFrame(), "killed-writing")
-    told = {name: found.told(name) for name in ("whole", "broken")}
+    told = promised(frame, pd.DataFrame(), "killed-writing")
     assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {"whole": True, "broken": None}
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ipclab.choose.crossings import crossings, estimate
 from ipclab.choose.need import Need
-from ipclab.choose.promises import Offer, Promises, kept
+from ipclab.choose.promises import Offer, kept, promised
 from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.limits import with_limits
 from ipclab.stats import judge
@@ -90,8 +90,8 @@ class Entrant:
 
 def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
-    promises = Promises.of(frames.points, frames.faults, need.fault)
-    entrants = [_entrant(need, frames, offer, promises) for offer in offers]
+    promises = promised(frames.points, frames.faults, need.fault)
+    entrants = [_entrant(need, frames, offer, promises[offer.name]) for offer in offers]
     whole = [each for each in entrants if each.side and not each.row["why"]]
     whole.sort(key=lambda each: median(each.side.medians) if each.side else inf)
     for each in whole:
@@ -119,17 +119,11 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
     return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
 
 
-def _entrant(need: Need, frames: Frames, offer: Offer, promises: Promises) -> Entrant:
+def _entrant(need: Need, frames: Frames, offer: Offer, promises: dict[str, Any]) -> Entrant:
     points, launches = (narrowed_to(need, each) for each in (frames.points, frames.launches))
     points, launches = (each[each.backend == offer.name] for each in (points, launches))
-    row: dict[str, Any] = dict.fromkeys(COLUMNS) | {
-        "backend": offer.name,
-        "why": [],
-        "open": [],
-        "status": EXCLUDED,
-        "factor": 1.0,
-    }
-    row |= {"verdict": "", "launches": 0, **promises.told(offer.name)}
+    row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"backend": offer.name, "why": [], "open": [], "status": EXCLUDED}
+    row |= {"factor": 1.0, "verdict": "", "launches": 0, **promises}
     for must in need.must:
         held = kept(must, offer, row)
         (row["open"] if held is None else row["why"] if not held else []).append(must)

@@ -1,6 +1,6 @@
 """What a need asks of this machine: the run that tells of it, the mechanisms on offer, and points to measure for it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,12 +16,10 @@ from ipclab.frames import derived
 from ipclab.frames.address import narrowed
 from ipclab.frames.contests import keeps
 from ipclab.lab.runs import choose, holds
-from ipclab.measure.progress import Progress
 from ipclab.measure.request import Request
-from ipclab.measure.session import measure as measured
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.point import Level, Point
+from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import study
 from ipclab.studies.interface import Study, Sweep
@@ -34,70 +32,77 @@ SECONDS = 0.1  # of a launch, where a run does not tell
 
 @dataclass(frozen=True)
 class Asked(Request):
-    """A request for the points of one need, beside what is part of every run."""
+    """A request for the points of one need, beside what is part of every run.
 
-    need: Need | None = None
+    It is a run of its own, since mechanisms are compared by launches of the same rounds.
+    """
+
+    need: Need = field(kw_only=True)
 
     @classmethod
     def of(cls, need: Need, effort: str) -> "Asked":
         """Return the request for `need` under the profile `effort`."""
-        levels: dict[str, tuple[Level, ...]] = {"entries": tuple(need.size), "readers": (need.consumers,)}
-        sweep = Sweep(levels=levels) if need.way == STATE else Sweep(sizes=tuple(need.size))
+        sweep = _sweep(need) if need.way == STATE else Sweep(sizes=tuple(need.size))
         return cls((need.study,), profile(effort).name, sweep=sweep, need=need)
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other: the need too."""
-        assert self.need  # noqa: S101  for the type checker
         return super().parameters() | {"need": self.need.told()}
 
     def names(self) -> tuple[str, ...]:
         """Return the limits, the need's study and, where the need asks of crashes, that of faults."""
-        crashes = (FAULTS,) if self.need and SURVIVES in self.need.must else ()
-        return LimitsStudy.name, *self.studies, *crashes
+        return LimitsStudy.name, *self.studies, *((FAULTS,) if SURVIVES in self.need.must else ())
 
     def effort(self, each: Study) -> Profile:
         """Return the profile's effort, with as many launches as it allows any study: one question is asked."""
         usual = super().effort(each)
-        mine = each.name in self.studies
-        usual = usual.tailed() if mine and self.need and self.need.deadline_us else usual
-        return replace(usual, most_launches=profile(self.profile).most_launches) if mine else usual
+        if each.name not in self.studies:
+            return usual
+        usual = usual.tailed() if self.need.deadline_us else usual
+        return replace(usual, most_launches=profile(self.profile).most_launches)
 
     def points(self) -> list[tuple[Study, list[Point]]]:
         """Return the points of the need and what is part of every run.
 
         Raises `UsageError` when no mechanism can have them.
         """
-        assert self.need  # noqa: S101  for the type checker
-        mine = points(self.need, self.effort(study(self.need.study)))
-        if not mine:
+        limits, mine, *others = (study(name) for name in self.names())
+        wanted = points(self.need, self.effort(mine))
+        if not wanted:
             raise UsageError("nothing to measure", "no mechanism here may be taken", "see 'ipclab backends'")
-        bounds = study(LimitsStudy.name)
-        limits = bounds.points(self.effort(bounds), self._sweep_of(bounds))
-        limits = [point for point in limits if point.placement == self.need.placement]
-        found = [(bounds, limits), (study(self.need.study), mine)]
-        if FAULTS in self.names():
-            each, names = study(FAULTS), {point.backend for point in mine} & set(study(FAULTS).backends())
+        bounds = limits.points(self.effort(limits), self._sweep_of(limits))
+        found = [(limits, [point for point in bounds if point.placement == self.need.placement]), (mine, wanted)]
+        for faults in others:
+            names = {point.backend for point in wanted} & set(faults.backends())
             sweep = Sweep(None, tuple(sorted(names)), {"fault": (self.need.fault,)})
-            found += [(each, each.points(self.effort(each), sweep))]
+            found.append((faults, faults.points(self.effort(faults), sweep)))
         return found
 
 
 def points(need: Need, effort: Profile) -> list[Point]:
     """Return the points that tell of `need`: of each mechanism that nothing excludes before it is measured."""
-    each, wanted = study(need.study), [offer.name for offer in offers(need) if _may(need, offer)]
-    levels = need.levels()
+    static = {DEMANDS[must] for must in need.must if must in DEMANDS}
+    able = [each for each in offers(need) if static.isdisjoint(each.demands) and not any(map(each.refuses, need.size))]
+    wanted, levels = [offer.name for offer in able], need.levels()
     if need.way == STATE:
-        sweep = Sweep(None, tuple(wanted), {"entries": tuple(need.size), "readers": (need.consumers,)})
-        every = each.points(effort, sweep)
-        told = {**levels, "sync": ("none", "off"), "map": ("none", "writemap")}
-        return [point for point in every if all(_is(point.key()[name], level) for name, level in told.items())]
+        every = study(need.study).points(effort, replace(_sweep(need), backends=tuple(wanted)))
+        told = {name: (level,) for name, level in levels.items()} | {
+            "sync": ("none", "off"),
+            "map": ("none", "writemap"),
+        }
+        return [point for point in every if all(point.key()[name] in level for name, level in told.items())]
     place = str(levels.pop("placement"))
     levels |= {"arm": NEED} | ({} if need.way == ROUND_TRIP else {"fill": 0 if need.rate else 1})
+    waits = {name: {"wait": backends()[name].waits[0]} if need.way == ROUND_TRIP else {} for name in wanted}
     return [
-        Point(need.study, name, size, place, levels | _wait(need, name), f"need-{size}", (need.op,))
+        Point(need.study, name, size, place, levels | waits[name], f"need-{size}", (need.op,))
         for size in need.size
         for name in wanted
     ]
+
+
+def _sweep(need: Need) -> Sweep:
+    return Sweep(levels={"entries": tuple(need.size), "readers": (need.consumers,)})
 
 
 def offers(need: Need, run: RunFolder | None = None) -> list[Offer]:
@@ -133,28 +138,15 @@ def run_for(paths: Paths, need: Need, name: str = "") -> RunFolder:
 
     Raises `UsageError` when there is none.
     """
-    if not name:
-        told = need.told()
-        mine = folder.newest(paths.runs, lambda run: run.finished and run.about["parameters"].get("need") == told)
-        swept = folder.newest(
-            paths.runs, lambda run: holds(run, need.study) and not run.about["parameters"].get("need")
-        )
-        found = mine or swept
-        if found:
-            return found
-    found = choose(paths, name, need.study)
-    if need.study not in derived.measured(found):
-        raise UsageError(f"{found.id} holds nothing of {need.study}", "", "measure it: ipclab choose --measure")
-    return found
-
-
-def measure(paths: Paths, need: Need, effort: str, progress: Progress) -> RunFolder:
-    """Measure the points of `need`, and what is part of every run, as a run of its own, and return it.
-
-    Of its own, since mechanisms are compared by launches of the same rounds. What is on disk of it is not measured
-    again. Raises what `ipclab.measure.session.measure` raises.
-    """
-    return measured(paths, Asked.of(need, effort), progress)
+    told = need.told()
+    mine = lambda run: run.finished and run.about["parameters"].get("need") == told  # noqa: E731
+    swept = lambda run: holds(run, need.study) and not run.about["parameters"].get("need")  # noqa: E731
+    if not name and (found := folder.newest(paths.runs, mine) or folder.newest(paths.runs, swept)):
+        return found
+    chosen = choose(paths, name, need.study)
+    if need.study not in derived.measured(chosen):
+        raise UsageError(f"{chosen.id} holds nothing of {need.study}", "", "measure it: ipclab choose --measure")
+    return chosen
 
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
@@ -163,19 +155,6 @@ def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
     known = lambda each: holds(each, FAULTS) and each.about["machine"]["digest"] == machine  # noqa: E731
     found = run if FAULTS in derived.measured(run) else folder.newest(paths.runs, known)
     return derived.read(found, FAULTS, "launches") if found else pd.DataFrame()
-
-
-def _may(need: Need, offer: Offer) -> bool:
-    static = (DEMANDS[must] for must in need.must if must in DEMANDS)
-    return not set(static) & set(offer.demands) and not any(map(offer.refuses, need.size))
-
-
-def _is(level: Level, wanted: Any) -> bool:
-    return level in wanted if isinstance(wanted, list | tuple) else level == wanted
-
-
-def _wait(need: Need, name: str) -> dict[str, Level]:
-    return {"wait": backends()[name].waits[0]} if need.way == ROUND_TRIP else {}
 
 
 def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> Any:
@@ -204,13 +183,8 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
 
 def _seconds(run: RunFolder) -> float:
     """Return what a launch of `run` took on average, of all its sessions' time."""
-    spans = [
-        datetime.fromisoformat(each["ended"]) - datetime.fromisoformat(each["begun"])
-        for each in run.about["sessions"]
-        if each.get("ended")
-    ]
-    files = [name.split("/")[1] for name in run.about["files"] if name.startswith("points/")]
-    launches = sum(
-        int(derived.read(run, study, "points").drop_duplicates("point").launches.sum()) for study in set(files)
-    )
+    ended = [each for each in run.about["sessions"] if each.get("ended")]
+    spans = [datetime.fromisoformat(each["ended"]) - datetime.fromisoformat(each["begun"]) for each in ended]
+    frames = (derived.read(run, study, "points") for study in derived.measured(run))
+    launches = sum(int(each.drop_duplicates("point").launches.sum()) for each in frames)
     return sum(span.total_seconds() for span in spans) / launches if launches and spans else SECONDS

@@ -53,6 +53,7 @@ def choose(  # a need has many sides
     from ipclab.errors import UsageError
     from ipclab.lab.lab import Lab
     from ipclab.measure.progress import Bar
+    from ipclab.measure.session import measure
     from ipclab.paths import checkout
 
     paths, wanted, to = checkout(), _need(need, given), Rendering("choose", langs, formats, out)
@@ -60,7 +61,8 @@ def choose(  # a need has many sides
         to.check()  # before anything is measured
     if measuring and run:
         raise UsageError("a need is measured in a run of its own", "", "give --measure or --run, not both")
-    found = asked.measure(paths, wanted, profile, Bar()) if measuring else asked.run_for(paths, wanted, run)
+    request = asked.Asked.of(wanted, profile) if measuring else None
+    found = measure(paths, request, Bar()) if request else asked.run_for(paths, wanted, run)
     told = asked.tell(paths, found, wanted)
     click.echo(f"{shown.text(Lab.of(found, paths, 'en'), told)}\n\nrun {found.id}")
     if reporting:

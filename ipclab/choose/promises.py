@@ -1,5 +1,6 @@
 """What a mechanism promises, by what it is and by what was measured of it, not by what its documentation says."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,27 +26,21 @@ class Offer:
     refuses: Callable[[int], str | None] = lambda size: None
 
 
-@dataclass(frozen=True)
-class Promises:
-    """What was measured of each mechanism, by name: messages lost, what it does when full, and what a crash does."""
+def promised(points: pd.DataFrame, faults: pd.DataFrame, fault: str) -> dict[str, dict[str, Any]]:
+    """Return what was measured of each mechanism, by name: messages lost, what it does when full, what a crash does.
 
-    lost: dict[str, float]
-    full: dict[str, str]
-    crash: dict[str, str]
-
-    @classmethod
-    def of(cls, points: pd.DataFrame, faults: pd.DataFrame, fault: str) -> "Promises":
-        """Return the promises that the point frame of a study and the launch frame `faults` show, after `fault`.
-
-        What a mechanism loses is not known where launches failed: one that lost a message has.
-        """
-        told = points[points.op == "launch"] if len(points) else points
-        full = {str(name): _full(part) for name, part in told.groupby("backend")} if len(told) else {}
-        return cls(_lost(told), {name: how for name, how in full.items() if how}, _crash(faults, fault))
-
-    def told(self, backend: str) -> dict[str, Any]:
-        """Return the columns lost, full, crash of a mechanism; None where nothing was measured."""
-        return {"lost": self.lost.get(backend), "full": self.full.get(backend), "crash": self.crash.get(backend)}
+    Its keys are lost, full, crash; None where nothing was measured. It follows from the point frame of a study and the
+    launch frame `faults`, after `fault`. What is lost is not known where launches failed: one that lost a message has.
+    """
+    found: dict[str, dict[str, Any]] = defaultdict(lambda: {"lost": None, "full": None, "crash": None})
+    for name, rows in points[points.op == "launch"].groupby("backend") if len(points) else ():
+        counted = rows[rows.metric == "lost"]
+        if len(counted) and not counted["flags"].str.contains(FAILED).any():
+            found[str(name)]["lost"] = counted.high.max()
+        found[str(name)]["full"] = _full(rows)
+    for name, rows in faults[faults.fault == fault].groupby("backend") if len(faults) else ():
+        found[str(name)]["crash"] = _survived(rows)
+    return found
 
 
 def kept(must: str, offer: Offer, told: dict[str, Any]) -> bool | None:
@@ -57,28 +52,13 @@ def kept(must: str, offer: Offer, told: dict[str, Any]) -> bool | None:
     return DEMANDS[must] not in offer.demands
 
 
-def _lost(told: pd.DataFrame) -> dict[str, float]:
-    counted = told[told.metric == "lost"] if len(told) else told
-    if counted.empty:
-        return {}
-    failed = counted.backend[counted["flags"].str.contains(FAILED)]
-    most: Any = counted[~counted.backend.isin(failed)].groupby("backend").high.max()
-    return dict(most)
-
-
-def _full(rows: pd.DataFrame) -> str:
+def _full(rows: pd.DataFrame) -> str | None:
     """Return what a mechanism did that nobody received from: of one whose messages are read later none may be gone."""
     found = {name: [quantity(row) for row in part.itertuples()] for name, part in rows.groupby("metric")}
     if not {"accepted", "delivered", "refused"} <= found.keys():
-        return ""
+        return None
     gone = any(one.value > other.value for one, other in zip(found["accepted"], found["delivered"], strict=True))
     return DROPS if gone else WAITS if any(each.value for each in found["refused"]) else ENDLESS
-
-
-def _crash(faults: pd.DataFrame, fault: str) -> dict[str, str]:
-    """Return what readers of each mechanism had after the writer was killed: by `fault`, in any of the launches."""
-    mine = faults[faults.fault == fault] if len(faults) else faults
-    return {str(name): _survived(part) for name, part in mine.groupby("backend")} if len(mine) else {}
 
 
 def _survived(rows: pd.DataFrame) -> str:
