@@ -1,6 +1,6 @@
 """Where the order of mechanisms changes from one run to another, over every contest that both hold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from statistics import median
 from typing import Any
@@ -24,7 +24,13 @@ def order(runs: Sequence[Held]) -> pd.DataFrame:
     other; `turned`: their order is another there; `shown`: tests within both runs show both orders. Launches of one run
     are interleaved, so that pairs are compared by round, at the level of all pairs of their contest.
     """
-    rows = [{"pair": pair, **row} for pair, first, other in pairs(runs) for row in _rows(first, other)]
+    rows = []
+    for pair, first, other in pairs(runs):
+        one, two = _contests(first), _contests(other)
+        for key in sorted(one.keys() & two.keys()):
+            shared = sorted(one[key].keys() & two[key].keys())
+            both = combinations(shared, 2)
+            rows += [(pair, *key, *_ordered(each, one[key], two[key], len(shared))) for each in both]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -39,24 +45,14 @@ def fastest(runs: Sequence[Held]) -> pd.DataFrame:
     return made.sort_index()
 
 
-def _rows(first: Held, other: Held) -> Iterator[dict[str, Any]]:
-    one, two = _contests(first), _contests(other)
-    for key in sorted(one.keys() & two.keys()):
-        shared = sorted(one[key].keys() & two[key].keys())
-        head = dict(zip(("study", *CONTEST), key, strict=True))
-        yield from ({**head, **row} for row in _pairs(shared, one[key], two[key]))
-
-
-def _pairs(shared: Sequence[str], one: Field, two: Field) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for pair in combinations(shared, 2):
-        quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
-        here, there = (median(each[slow].medians) / median(each[quick].medians) for each in (one, two))
-        turned = there < 1 < here
-        wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
-        verdicts = [compare(each[quick], each[slow], len(shared)).verdict == verdict for each, verdict in wanted]
-        rows.append(dict(zip(FOUND, (quick, slow, here, there, turned, turned and all(verdicts)), strict=True)))
-    return rows
+def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[str, str, float, float, bool, bool]:
+    """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
+    quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
+    here, there = (median(each[slow].medians) / median(each[quick].medians) for each in (one, two))
+    turned = there < 1 < here
+    wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
+    verdicts = [compare(each[quick], each[slow], count).verdict == verdict for each, verdict in wanted]
+    return quick, slow, here, there, turned, turned and all(verdicts)
 
 
 def _contests(run: Held) -> dict[tuple[Any, ...], Field]:

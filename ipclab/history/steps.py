@@ -11,7 +11,7 @@ import pandas as pd
 from ipclab.compare.facts import differences
 from ipclab.compare.held import HEAD, Held
 from ipclab.compare.shared import KEY, LIMITS
-from ipclab.stats.changepoint import Found, Series, Shifts, bounds, changes
+from ipclab.stats.changepoint import Found, Shifts, bounds, changes
 from ipclab.stats.compare import RUNS_ALPHA
 from ipclab.stats.intervals import median_interval
 from ipclab.stats.ranktest import least_p
@@ -57,7 +57,11 @@ class History:
         series = [[np.log(rows[n]["medians"]) if n in rows else np.empty(0) for n in range(len(runs))] for rows in kept]
         heads = [{name: next(iter(rows.values()))[name] for name in HEAD} for rows in kept]
         control = [number for number, head in enumerate(heads) if head["study"] == LIMITS]
-        values = pd.DataFrame(_values(series), columns=["number", "run", "value", "low", "high"])
+        runs_of = [
+            (number, at, each) for number, values in enumerate(series) for at, each in enumerate(values) if len(each)
+        ]
+        rows = [(number, at, np.exp(np.median(each)), *median_interval(np.exp(each))) for number, at, each in runs_of]
+        values = pd.DataFrame(rows, columns=["number", "run", "value", "low", "high"])
         unjudged = Counter(filter(None, why.values()))
         points = pd.DataFrame(heads, columns=list(HEAD))
         return cls(runs, points, values, changes(series, control), bounds(series), unjudged)
@@ -73,31 +77,28 @@ class History:
         """
         kinds = ((STEP, self.found.steps), (ALONE, self.found.alone), (DRIFT, self.found.drifts))
         rows = [
-            {"kind": kind, "run": at, "began": self.runs[at].about["begun"], **self._row(self._sides(kind, at), moved)}
+            (kind, at, self.runs[at].about["begun"], *self._event(kind, at, moved))
             for kind, told in kinds
             for at, moved in told.items()
         ]
         return pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(["run", "kind"], ignore_index=True)
 
-    def _sides(self, kind: str, at: int) -> tuple[int, int]:
-        if kind != DRIFT:
-            return at - 1, at
-        return at, min((step for step in self.found.steps if step > at), default=len(self.runs)) - 1
-
-    def _row(self, runs: tuple[int, int], moved: Shifts) -> dict[str, Any]:
-        held = self.points.study == LIMITS
-        shifts = {
-            limit: [shift for each, shift in moved.items() if bool(held[each]) is limit] for limit in (True, False)
-        }
-        sides = [set(self.values.number[self.values.run == number]) for number in runs]
-        tested = sum(held[each] for each in sides[0] & sides[1])
-        ratios = np.exp(shifts[False] or shifts[True])
-        what = MACHINE if shifts[True] else MECHANISM if tested else UNKNOWN
-        row: dict[str, Any] = {"what": what, "points": len(shifts[False]), "tested": tested}
-        row |= {"slower": sum(shift > 0 for shift in shifts[False]), "limits": len(shifts[True])}
-        row |= {"ratio": float(np.exp(np.log(ratios).mean())), "low": float(ratios.min()), "high": float(ratios.max())}
-        before, after = (self.runs[number] for number in runs)
-        return row | {"changed": beside(before, after)}
+    def _event(self, kind: str, at: int, moved: Shifts) -> tuple[Any, ...]:
+        """Return the columns of an event from `what` on."""
+        sides = at - 1, at
+        if kind == DRIFT:
+            sides = at, min((step for step in self.found.steps if step > at), default=len(self.runs)) - 1
+        limit = self.points.study == LIMITS
+        limits, points = (
+            [shift for each, shift in moved.items() if limit[each] == is_limit] for is_limit in (True, False)
+        )
+        first, last = (set(self.values.number[self.values.run == number]) for number in sides)
+        tested = sum(limit[each] for each in first & last)
+        what = MACHINE if limits else MECHANISM if tested else UNKNOWN
+        ratios = np.exp(points or limits)
+        ends = float(np.exp(np.log(ratios).mean())), float(ratios.min()), float(ratios.max())
+        changed = beside(*(self.runs[number] for number in sides))
+        return what, len(points), sum(shift > 0 for shift in points), len(limits), tested, *ends, changed
 
 
 def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
@@ -109,17 +110,14 @@ def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
     rows = rows[~rows.same.astype(bool) & ~rows.name.isin(AWAY)] if len(rows) else rows
     found = [(str(row["fact"]), str(row["A"]), str(row["B"])) for row in rows.to_dict("records")]
     one, two = ((run.about["machine"]["facts"].get("packages") or {}) for run in (before, after))
-    named = {name for name, *_ in found}
-    packages = [
-        name
-        for name in sorted(one.keys() | two.keys())
-        if one.get(name) != two.get(name) and f"{name} version" not in named
-    ]
-    found += [(name, str(one.get(name, "–")), str(two.get(name, "–"))) for name in packages]
+    known = {name for name, *_ in found}
+    differ = {name for name, _ in one.items() ^ two.items() if f"{name} version" not in known}
+    found += [(name, str(one.get(name, "–")), str(two.get(name, "–"))) for name in sorted(differ)]
     profiles = [str(run.about["parameters"]["profile"]) for run in (before, after)]
     found += [("Profile", profiles[0], profiles[1])] if profiles[0] != profiles[1] else []
-    loads = [_load(run) for run in (before, after)]
-    if None not in loads and abs(loads[1] - loads[0]) >= LOAD:  # type: ignore[operator]
+    sessions = [(run.about.get("sessions") or [{}])[0] for run in (before, after)]
+    loads: list[Any] = [(session.get("conditions") or {}).get("load_1") for session in sessions]
+    if None not in loads and abs(loads[1] - loads[0]) >= LOAD:
         found.append(("Load, over a minute", f"{loads[0]:.1f}", f"{loads[1]:.1f}"))
     return found
 
@@ -150,11 +148,6 @@ def _line(row: Mapping[Any, Any]) -> str:
     return f"{row['run']}: {KINDS[row['kind']]}: {moved}; {what}; changed: {changed}{more}{accepted}"
 
 
-def _load(run: Held) -> float | None:
-    sessions = run.about.get("sessions") or [{}]
-    return (sessions[0].get("conditions") or {}).get("load_1")
-
-
 def _refused(rows: Sequence[Mapping[Any, Any]], runs: int) -> str:
     if len(rows) < 2:  # noqa: PLR2004
         return ONE_RUN
@@ -165,17 +158,3 @@ def _refused(rows: Sequence[Mapping[Any, Any]], runs: int) -> str:
     counts = [len(row["medians"]) for row in rows]
     least = min(least_p(sum(counts[:at]), sum(counts[at:])) for at in range(1, len(counts)))
     return FEW if least * (len(counts) - 1) > RUNS_ALPHA else ""
-
-
-def _values(series: Sequence[Series]) -> list[dict[str, Any]]:
-    return [
-        {"number": number, "run": at, "value": float(np.exp(np.median(run))), **_ends(np.exp(run))}
-        for number, each in enumerate(series)
-        for at, run in enumerate(each)
-        if len(run)
-    ]
-
-
-def _ends(medians: Any) -> dict[str, float]:
-    low, high = median_interval(medians)
-    return {"low": low, "high": high}
