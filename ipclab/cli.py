@@ -10,7 +10,7 @@ import click
 from ipclab import __version__
 from ipclab.ab.command import ab
 from ipclab.choose.command import choose
-from ipclab.commands import PATH, Words, die_with_make, format_option, lang_option, shown
+from ipclab.commands import PATH, Words, die_with_make, format_option, lang_option, say, shown
 from ipclab.compare.command import compare
 from ipclab.errors import LabError, UsageError
 from ipclab.gather.command import gather
@@ -19,6 +19,7 @@ from ipclab.measure.progress import Bar
 from ipclab.paths import checkout
 
 if TYPE_CHECKING:
+    from ipclab.lab.lab import Lab
     from ipclab.store.run import RunFolder
 
 MOST_CAUSES = 20  # that are shown
@@ -45,11 +46,8 @@ def commands() -> None:
     """A laboratory for the cost of handing data from one process, stream or file to another."""
 
 
-commands.add_command(ab)
-commands.add_command(choose)
-commands.add_command(compare)
-commands.add_command(gather)
-commands.add_command(history)
+for each in (ab, choose, compare, gather, history):
+    commands.add_command(each)
 
 
 @commands.command()
@@ -68,6 +66,7 @@ def measure(
     keep_scratch: bool, **swept: Any,
 ) -> None:  # fmt: skip
     """Measure this machine; points that are on disk are not measured again."""
+    from ipclab.lab.deadlines import asked
     from ipclab.lab.runs import find
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
@@ -87,8 +86,12 @@ def measure(
         done = measured(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
-        _say_deadlines(done)
-        _say_wrong(done)
+        lab = _english(done)
+        if asked(done):  # what it was measured to state, or why it cannot be stated
+            from ipclab.lab.deadlines import statements
+
+            say(statements(lab))
+        _say_wrong(lab)
 
 
 @commands.command()
@@ -121,40 +124,32 @@ def report(
     if measuring and not run and (chosen is None or not chosen.complete):
         chosen = reports.measure(paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
-    for file in reports.report(paths, chosen, langs, formats, target, Bar(), claims):
-        click.echo(shown(file))
-    _say_wrong(chosen)
+    say(map(shown, reports.report(paths, chosen, langs, formats, target, Bar(), claims)))
+    _say_wrong(_english(chosen))
 
 
-def _say_beaten(run: "RunFolder") -> None:
+def _english(run: "RunFolder") -> "Lab":
+    from ipclab.lab.lab import Lab  # only now: what measures is not to hold what draws
+
+    return Lab.of(run, checkout(), "en")
+
+
+def _say_beaten(lab: "Lab") -> None:
     """Name every result that is faster than its limit, which shows that the limit is none."""
     from ipclab.frames.limits import LEAST, lines
-    from ipclab.lab.lab import Lab
 
-    if told := lines(Lab.of(run, checkout(), "en").beaten()):
-        click.echo(f"{run.id}: {len(told)} results lie below {LEAST} of their limit, or below it with their interval")
-        for line in told:
-            click.echo(line)
+    if told := lines(lab.beaten()):
+        head = f"{lab.run.id}: {len(told)} results lie below {LEAST} of their limit, or below it with their interval"
+        say([head, *told])
 
 
-def _say_deadlines(run: "RunFolder") -> None:
-    """Say what the run was measured to state, or why it cannot be stated."""
-    from ipclab.lab.deadlines import asked, statements
-    from ipclab.lab.lab import Lab
-
-    if asked(run):
-        for line in statements(Lab.of(run, checkout(), "en")):
-            click.echo(line)
-
-
-def _say_wrong(run: "RunFolder") -> None:
-    from ipclab.lab.lab import Lab
-
-    _say_beaten(run)
-    if failed := run.about["failures"]:
+def _say_wrong(lab: "Lab") -> None:
+    """Name what was beaten; raises `LabError` for points that failed, and for results that cannot be."""
+    _say_beaten(lab)
+    if failed := lab.run.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the same command measures them again")
-    if wrong := Lab.of(run, checkout(), "en").impossible():
+    if wrong := lab.impossible():
         fix = "it measured something else than it says: look at that backend"
         raise LabError(f"{len(wrong)} results are physically impossible", wrong[0], fix)
 
@@ -166,28 +161,18 @@ def _say_wrong(run: "RunFolder") -> None:
 @click.option("--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why.")
 def bundle(run: Path, file: Path, replace: bool, strict: bool) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
+    from ipclab.gather.strict import reasons
     from ipclab.lab.runs import choose, newest_full
     from ipclab.store.bundle import pack
 
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", "measure one: make measure")
-    if strict:
-        _refuse(chosen)
+    if strict and (told := reasons(_english(chosen))):
+        say(told)
+        raise LabError(f"{chosen.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
     held = pack(chosen, file, replace)
     click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
-
-
-def _refuse(run: "RunFolder") -> None:
-    """Say in a line each why `run` is not fit to be gathered; raises `LabError` when there is a reason."""
-    from ipclab.gather.strict import reasons
-    from ipclab.lab.lab import Lab
-
-    told = reasons(Lab.of(run, checkout(), "en"))
-    for line in told:
-        click.echo(line)
-    if told:
-        raise LabError(f"{run.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
 
 
 @commands.command(name="import")
@@ -210,8 +195,7 @@ def doctor(seconds: float) -> None:
 
     largest = max(each.shared_memory(point) for each, points in Request().points() for point in points)
     found = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
-    for line in lines(found):
-        click.echo(line)
+    say(lines(found))
     judge(found, RESERVATION)
     click.echo("this machine is fit to measure")
 
@@ -227,13 +211,11 @@ def check(out: Given) -> None:
     folder = (out or checkout().reports).resolve()
     causes = stale(checkout(), folder)
     for run in runs_of(folder):
-        _say_beaten(read(run))
-    for name in SEVERAL:
-        if (folder / name / MANIFEST).is_file():
-            causes += stale(checkout(), folder / name)
+        _say_beaten(_english(read(run)))
+    for name in (name for name in SEVERAL if (folder / name / MANIFEST).is_file()):
+        causes += stale(checkout(), folder / name)
     more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
-    for line in (*causes[:MOST_CAUSES], *more, *(stale_gallery(checkout()) if out is None else [])):
-        click.echo(line)
+    say((*causes[:MOST_CAUSES], *more, *(stale_gallery(checkout()) if out is None else [])))
     if causes:
         raise LabError("the reports are out of date", f"{len(causes)} causes", "make report")
     click.echo("every report is what data, code, words and lock give")
@@ -255,10 +237,8 @@ def conform(peer: tuple[str, ...]) -> None:
     """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
     from ipclab.backends.peers import faults
 
-    found = list(faults(peer))
-    for line in found:
-        click.echo(f"{peer[0]}: {line}")
-    if found:
+    if found := list(faults(peer)):
+        say(f"{peer[0]}: {line}" for line in found)
         raise LabError(f"{peer[0]} does not conform", f"{len(found)} faults", "see docs/peers.md")
     click.echo(f"{peer[0]} conforms")
 
@@ -270,9 +250,8 @@ def clean() -> None:
     from ipclab.store.bundle import clean as clean_placed
 
     removed = [*clean_ledger(checkout().ledger), *clean_placed(checkout())]
-    for name in removed:
-        click.echo(f"removed {name}")
-    click.echo("nothing was left behind" if not removed else f"{len(removed)} things removed")
+    say(f"removed {name}" for name in removed)
+    click.echo(f"{len(removed)} things removed" if removed else "nothing was left behind")
 
 
 @commands.command()

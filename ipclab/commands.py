@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,12 @@ def words(value: str) -> Words:
 def shown(path: Path) -> str:
     """Return `path` as it is told: from the present folder on where it lies in it."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def say(lines: Iterable[object]) -> None:
+    """Print each of the lines."""
+    for line in lines:
+        click.echo(line)
 
 
 lang_option = click.option("--lang", "langs", type=words, default="ko,zh,en", help="Languages.")

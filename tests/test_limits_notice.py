@@ -7,7 +7,7 @@ import pytest
 
 from ipclab import cli
 from ipclab.lab.lab import Lab
-from ipclab.paths import Paths
+from ipclab.paths import Paths, checkout
 from ipclab.store.run import RunFolder
 from tests.test_limits_again import made
 
@@ -30,7 +30,7 @@ def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> N
 
 
 def test_commands_print_a_line_for_each(beaten: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    cli._say_beaten(beaten)
+    cli._say_beaten(Lab.of(beaten, checkout(), "en"))
     head, line = capsys.readouterr().out.splitlines()
     assert head.startswith(f"{beaten.id}: 1 results lie below 0.95")
     assert line.startswith("x 0.08 of its limit: round_trip round-trip pipe-")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.commands import PATH, Rendering, Words, rendering
+from ipclab.commands import PATH, Rendering, Words, rendering, say
 
 if TYPE_CHECKING:
     from ipclab.choose.need import Need
@@ -67,8 +67,7 @@ def choose(  # a need has many sides
     click.echo(f"{shown.text(Lab.of(found, paths, 'en'), told)}\n\nrun {found.id}")
     if reporting:
         parameters = {"run": str(found.path), "need": json.dumps(wanted.told())}
-        for file in to.render([found], [paths.notebooks / "choose.ipynb"], parameters):
-            click.echo(file)
+        say(to.render([found], [paths.notebooks / "choose.ipynb"], parameters))
     elif told.state == UNDECIDED:
         sys.exit(UNSURE)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ipclab.commands import PATH, Rendering, Words, die_with_make, rendering, shown, words
+from ipclab.commands import PATH, Rendering, Words, die_with_make, rendering, say, shown, words
 
 
 @click.command()
@@ -36,6 +36,5 @@ def compare(runs: tuple[Path, ...], fail_on: Words, **given: Any) -> None:
         if fail_on and not isinstance(error, UsageError):
             error.exit_code = shared.UNKNOWN  # 1 is a verdict
         raise
-    for line in (*shared.summary(found), shared.APART, *map(shown, files)):
-        click.echo(line)
+    say([*shared.summary(found), shared.APART, *map(shown, files)])
     shared.fail(found, fail_on)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ipclab.commands import Rendering, rendering
+from ipclab.commands import Rendering, rendering, say
 
 
 @click.command()
@@ -32,5 +32,4 @@ def history(runs: tuple[str, ...], accepted: str | None, reason: str, **given: A
     rows = listed(found, blessed(of))
     told = {"history": [str(run.path) for run in of]}
     files = to.render(of, notebooks_of(checkout(), "history"), told, ("steps.csv", rows))
-    for line in (*lines(found, rows), *files):
-        click.echo(line)
+    say([*lines(found, rows), *files])
