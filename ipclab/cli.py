@@ -66,7 +66,6 @@ def measure(
     keep_scratch: bool, **swept: Any,
 ) -> None:  # fmt: skip
     """Measure this machine; points that are on disk are not measured again."""
-    from ipclab.lab.deadlines import asked
     from ipclab.lab.runs import find
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
@@ -87,9 +86,9 @@ def measure(
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
         lab = _english(done)
-        if asked(done):  # what it was measured to state, or why it cannot be stated
-            from ipclab.lab.deadlines import statements
+        from ipclab.lab.deadlines import asked, statements
 
+        if asked(done):  # what it was measured to state, or why it cannot be stated
             say(statements(lab))
         _say_wrong(lab)
 

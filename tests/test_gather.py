@@ -10,7 +10,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.gather import bundles
-from ipclab.gather.bundles import Damaged, Gathered, frame, gather, newest
+from ipclab.gather.bundles import Gathered, frame, gather, newest
 from ipclab.gather.strict import reasons
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
@@ -40,7 +40,7 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
     )
     medians = medians[(medians.receive == "bytes") & medians.placement.isin(["same", "cross"])]
     expected = lab.limited(medians).set_index(["backend", "placement"])
-    (found,) = (each for each in gather(folder, 100) if isinstance(each, Gathered))
+    (found,) = (each for each in gather(folder, 100) if not each.why)
     rows = frame([found]).set_index(["backend", "placement"])
     assert (found.run, found.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
     assert set(rows.index) == set(expected.index) and len(rows) == len(expected)
@@ -64,8 +64,8 @@ def test_a_reader_that_is_killed_is_one_line(folder: Path, monkeypatch: pytest.M
 def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     ipclab: Callable[..., "CompletedProcess[str]"], folder: Path, tmp_path: Path
 ) -> None:
-    damaged = {each.file: each.why for each in gather(folder, 100) if isinstance(each, Damaged)}
-    assert set(damaged) == {"cut.ipclab", "end.ipclab", "text.ipclab"} and all(damaged.values())
+    damaged = {each.file: each.why for each in gather(folder, 100) if each.why}
+    assert set(damaged) == {"cut.ipclab", "end.ipclab", "text.ipclab"}
     done = ipclab("gather", str(folder), "--lang", "ko,en", "--out", str(tmp_path))
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1 of 4 bundles taken"
     assert {line.partition(":")[0] for line in done.stderr.splitlines()} == set(damaged)
@@ -85,7 +85,7 @@ def test_the_newest_run_of_a_machine_stands_for_it() -> None:
 
 
 def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path) -> None:
-    assert all(isinstance(each, Damaged) for each in gather(folder, 7))
+    assert all(each.why for each in gather(folder, 7))
     with pytest.raises(UsageError, match="holds no bundle"):
         gather(tmp_path, 100)
 

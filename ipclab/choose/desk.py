@@ -12,40 +12,33 @@ from ipclab.lab.lab import Lab
 from ipclab.studies.profile import PLACEMENTS
 
 CHOICES = {"way": WAYS, "sharing": (EACH, ONE), "placement": PLACEMENTS, "quantile": tuple(QUANTILES.values())}
-NUMBERS = {"rate": 0.0, "consumers": 1, "work_us": 0.0, "deadline_us": 0.0, "cpus": 0.0}
+FLOAT, INT = widgets.FloatText, widgets.IntText
+NUMBERS = {"rate": FLOAT, "consumers": INT, "work_us": FLOAT, "deadline_us": FLOAT, "cpus": FLOAT}
 
 
-class Desk:
-    """The widgets of one need; `box` is what a notebook shows. A need that cannot be meant says so in their place."""
+def desk(lab: Lab, first: Need) -> widgets.HBox:
+    """Return the widgets of a need, beginning with `first`. One that cannot be meant says so in the answer's place."""
+    told, answer = first.told(), widgets.HTML()
+    sizes = ",".join(f"{size}:{share:g}" for size, share in first.size.items())
+    controls: dict[str, Any] = {"size": widgets.Text(value=sizes)}
+    controls |= {name: widgets.Dropdown(options=options, value=told[name]) for name, options in CHOICES.items()}
+    controls |= {name: kind(value=told[name]) for name, kind in NUMBERS.items()}
+    controls["must"] = widgets.SelectMultiple(options=MUSTS, value=told["must"])
 
-    def __init__(self, lab: Lab, first: Need) -> None:
-        self.lab, told = lab, first.told()
-        sizes = ",".join(f"{size}:{share:g}" for size, share in first.size.items())
-        self.size = widgets.Text(value=sizes, description=lab.say(shown.WORDS["side"]["size"]))
-        self.controls: dict[str, Any] = {"size": self.size}
-        for name, options in CHOICES.items():
-            self.controls[name] = widgets.Dropdown(options=options, value=told[name])
-        for name, least in NUMBERS.items():
-            kind = widgets.IntText if isinstance(least, int) else widgets.FloatText
-            self.controls[name] = kind(value=told[name])
-        self.controls["must"] = widgets.SelectMultiple(options=MUSTS, value=told["must"])
-        self.answer = widgets.HTML()
-        for name, control in self.controls.items():
-            control.description = lab.say(shown.WORDS["side"][name])
-            control.observe(self.show, "value")
-        left = widgets.VBox([*self.controls.values()], layout={"width": "340px"})
-        self.box = widgets.HBox([left, self.answer])
-        self.show()
-
-    def show(self, _: Any = None) -> None:
-        """Answer what the controls say."""
-        given = {name: control.value for name, control in self.controls.items()}
+    def show(_: Any = None) -> None:
         try:
-            found = asked.tell(self.lab.paths, self.lab.run, need.of(given))
+            wanted = need.of({name: control.value for name, control in controls.items()})
+            found = asked.tell(lab.paths, lab.run, wanted)
         except LabError as error:
-            self.answer.value = shown.paragraph(str(error))
+            answer.value = shown.paragraph(str(error))
             return
-        made = shown.tables(self.lab, found)
-        tables = [self.lab.table(each, "") for name, each in made.items() if name != "asked"]
+        made = shown.tables(lab, found)
+        tables = [lab.table(each, "") for name, each in made.items() if name != "asked"]
         told = "".join(table.to_html() for table in tables if table.rows)
-        self.answer.value = shown.paragraph(shown.verdict(self.lab, found)) + told
+        answer.value = shown.paragraph(shown.verdict(lab, found)) + told
+
+    for name, control in controls.items():
+        control.description = lab.say(shown.WORDS["side"][name])
+        control.observe(show, "value")
+    show()
+    return widgets.HBox([widgets.VBox([*controls.values()], layout={"width": "340px"}), answer])

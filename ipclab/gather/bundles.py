@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,34 +34,29 @@ LARGEST = 64 << 20  # bytes of one point that is read
 
 @dataclass(frozen=True)
 class Gathered:
-    """One bundle: its file, run and machine, and a row for each mechanism (backend, placement, ns, over_limit)."""
+    """One bundle: its file, run and machine, and a row for each mechanism (backend, placement, ns, over_limit).
+
+    Of one that cannot be taken only the file is known, and `why`.
+    """
 
     file: str
-    run: str
-    begun: str
-    machine: str
-    facts: dict[str, Any]
-    rows: list[dict[str, Any]]
+    run: str = ""
+    begun: str = ""
+    machine: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    why: str = ""
 
 
-@dataclass(frozen=True)
-class Damaged:
-    """A bundle that cannot be taken, and why."""
-
-    file: str
-    why: str
-
-
-def gather(folder: Path, size: int) -> list[Gathered | Damaged]:
+def gather(folder: Path, size: int) -> list[Gathered]:
     """Return what every bundle in `folder` says of round trips of `size` bytes, by the bundle's name.
 
     Raises `UsageError` when there is none, and `LabError` when a process that reads them is killed.
     """
     files = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
     if not files:
-        raise UsageError(
-            f"{folder} holds no bundle", f"no file ends in {SUFFIX}", "put there what 'ipclab bundle' wrote"
-        )
+        fix = "put there what 'ipclab bundle' wrote"
+        raise UsageError(f"{folder} holds no bundle", f"no file ends in {SUFFIX}", fix)
     workers = min(len(files), len(os.sched_getaffinity(0)))
     try:
         with ProcessPoolExecutor(workers, get_context("fork")) as pool:
@@ -85,31 +80,28 @@ def newest(found: Sequence[Gathered]) -> list[Gathered]:
     return sorted(last.values(), key=lambda each: ([str(each.facts[name]) for name in FACTS], each.machine))
 
 
-def _taken(file: Path, size: int) -> Gathered | Damaged:
-    try:
-        return one(file, size)
-    except (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:  # it is not our own
-        return Damaged(file.name, getattr(error, "why", "") or str(error))
-
-
-def one(file: Path, size: int) -> Gathered:
+def _taken(file: Path, size: int) -> Gathered:
     """Return what bundle `file` says of round trips of `size` bytes; what is read agrees with its digests.
 
-    The archive is read to its end, but points that are not asked for are not looked at. Raises `LabError` for a bundle
-    that is damaged or that holds no such round trip.
+    The archive is read to its end, but points that are not asked for are not looked at.
     """
-    members = read(file)  # held: a generator that is let go closes its file
-    contents = parse(next(members, None), file.stat().st_size)
-    content = _wanted(members, contents, size)
-    about = checked(content.pop(INDEX, b""), f"the bundle's {INDEX}")
-    points = [decode(io.BytesIO(each)) for each in content.values()]
-    limits = [each for each in points if each.point.study == "limits"]
-    floors = Floors({(of.point.backend, of.point.size_bytes, of.point.placement): _medians(of) for of in limits})
-    rows = [row for each in points if each.point.study == STUDY and (row := _row(each, floors))]
-    if not rows:
-        raise LabError(f"{file.name} is left out", f"it holds no round trip of {size} bytes", "choose another --size")
-    facts = {name: about["machine"]["facts"].get(name) for name in FACTS}
-    return Gathered(file.name, contents.run, about["begun"], contents.machine, facts, rows)
+    try:
+        members = read(file)  # held: a generator that is let go closes its file
+        contents = parse(next(members, None), file.stat().st_size)
+        content = _wanted(members, contents, size)
+        about = checked(content.pop(INDEX, b""), f"the bundle's {INDEX}")
+        points = [decode(io.BytesIO(each)) for each in content.values()]
+        limits = [each for each in points if each.point.study == "limits"]
+        floors = Floors({(of.point.backend, of.point.size_bytes, of.point.placement): _medians(of) for of in limits})
+        rows = [row for each in points if each.point.study == STUDY and (row := _row(each, floors))]
+        if not rows:
+            raise LabError(
+                f"{file.name} is left out", f"it holds no round trip of {size} bytes", "choose another --size"
+            )
+        facts = {name: about["machine"]["facts"].get(name) for name in FACTS}
+        return Gathered(file.name, contents.run, about["begun"], contents.machine, facts, rows)
+    except (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:  # it is not our own
+        return Gathered(file.name, why=getattr(error, "why", "") or str(error) or type(error).__name__)
 
 
 def _wanted(members: Iterator[Member], contents: Contents, size: int) -> dict[str, bytes]:

@@ -15,7 +15,6 @@ from ipclab.commands import PATH, Words, lang_option
 def gather(folder: Path, size: int, langs: Words, out: Path | None) -> None:
     """Render all bundles in FOLDER as one page: machines by mechanisms, over their limits, and by rank."""
     from ipclab.errors import LabError
-    from ipclab.gather.bundles import Damaged
     from ipclab.gather.bundles import gather as gathered
     from ipclab.gather.page import notebook, write
     from ipclab.paths import checkout
@@ -25,7 +24,7 @@ def gather(folder: Path, size: int, langs: Words, out: Path | None) -> None:
     check_names(langs, ["html"])
     check_words(langs)
     found = gathered(folder, size)
-    damaged = [each for each in found if isinstance(each, Damaged)]
+    damaged = [each for each in found if each.why]
     for each in damaged:
         click.echo(f"{each.file}: {each.why}", err=True)
     if len(damaged) == len(found):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.gather.bundles import PLACEMENTS, Damaged, Gathered, frame, newest
+from ipclab.gather.bundles import PLACEMENTS, Gathered, frame, newest
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.labels import LEVELS, spec
 from ipclab.lab.numbers import Formatter
@@ -22,14 +22,14 @@ WORDS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("label
 UNITS = {"ns": "ns", "over_limit": "1", "best": "1"}  # of the columns that are measured; the others are counts
 
 
-def notebook(found: Sequence[Gathered | Damaged], size: int, lang: str) -> dict[str, Any]:
+def notebook(found: Sequence[Gathered], size: int, lang: str) -> dict[str, Any]:
     """Return the page of round trips of `size` bytes in the form of an executed notebook."""
     words = Catalogue.load(lang)
     say, numbers = words.translate, Formatter(lang, words.translate)
     heads = {table: {name: say(head) for name, head in told.items()} for table, told in WORDS.items()}
     page = heads["page"]
-    whole = [each for each in found if isinstance(each, Gathered)]
-    damaged = [(each.file, each.why) for each in found if isinstance(each, Damaged)]
+    whole = [each for each in found if not each.why]
+    damaged = [(each.file, each.why) for each in found if each.why]
     kept = newest(whole)
     told: Mapping[str, Any] = {
         "machines": len(kept), "bundles": len(found), "older": len(whole) - len(kept), "damaged": len(damaged),
