@@ -19,7 +19,7 @@ from ipclab.choose.promises import Offer, kept, promised
 from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.limits import with_limits
 from ipclab.stats import judge
-from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_TESTED, SAME, SLOWER, Comparison, Side, compare, factor
+from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_TESTED, SAME, SLOWER, Side, compare, factor
 from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity, missing, total
 
@@ -30,7 +30,9 @@ COLUMNS = (
     *("backend", "status", "why", "open", "value", "ratio", "verdict", "launches", "estimate"),
     *("quantile", "cpus", "keeps_up", "limit", "lost", "full", "crash"),
 )
+BOUNDS = {"rate", "deadline", "cpus"}  # demands that more launches can show
 CHANGES = ("change", "backend", "amount")
+Row = dict[str, Any]  # of one mechanism: what is known of it
 
 
 @dataclass(frozen=True)
@@ -73,44 +75,37 @@ class Answer:
         return list(self.rows[self.rows.status == BEST].backend)
 
 
-@dataclass
-class Entrant:
-    """One mechanism with what is known of it."""
-
-    offer: Offer
-    side: Side | None
-    row: dict[str, Any]
-    lacking: list[int] = field(default_factory=list)  # sizes
-    found: Comparison | None = None
-
-    @property
-    def name(self) -> str:
-        return self.offer.name
-
-
 def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
     promises = promised(frames.points, frames.faults, need.fault)
     entrants = [_entrant(need, frames, offer, promises[offer.name]) for offer in offers]
-    whole = [each for each in entrants if each.side and not each.row["why"]]
-    whole.sort(key=lambda each: median(each.side.medians) if each.side else inf)
+    fitting = [each for each in entrants if not each["why"]]
+    whole = sorted((each for each in fitting if each["side"]), key=lambda each: median(each["side"].medians))
+    unknown = [each for each in fitting if not each["side"]]
     for each in whole:
-        _judge(each, whole, frames.bound)
-    unknown = [each for each in entrants if not each.side and not each.row["why"]]
-    for each in unknown:
-        each.row["status"] = UNMEASURED
-    ranked = sorted(entrants, key=lambda each: (STATUSES.index(each.row["status"]), _order(each)))
-    rows = pd.DataFrame([each.row for each in ranked], columns=list(COLUMNS))
-    best = [each for each in whole if each.row["status"] == BEST]
-    more = {each.name: _more(each, len(whole) + len(unknown), frames.bound) for each in best} if best else {}
-    lacking = _missing(unknown, max(2, len(whole) + len(unknown)), frames.seconds)
-    unsettled = bool(unknown) or any(each.row["open"] or _unlike(each) for each in best)
-    launches = sum(more.values()) + float(lacking.launches.sum())
+        each.update(_judged(whole[0], each, len(whole), frames.bound))
+    best = [each for each in whole if each["status"] == BEST]
+    more = [_more(each, max(2, len(fitting)), frames.bound) for each in best]
+    lacking = pd.DataFrame(
+        [(row["backend"], size) for row in unknown for size in row["lacking"]], columns=["backend", "size"]
+    )
+    lacking = lacking.assign(launches=launches_needed(max(2, len(fitting))))
+    lacking = lacking.assign(seconds=lacking.launches * frames.seconds)
+    unsettled = bool(unknown) or any(each["open"] or each["verdict"] not in ("", SAME) for each in best)
+    launches = sum(more) + float(lacking.launches.sum()) if unsettled else 0.0
     state = UNDECIDED if unsettled else ANSWERED if best else NOTHING
-    told = {"launches": launches if unsettled else 0.0, "seconds": launches * frames.seconds if unsettled else 0.0}
-    able = [each.name for each in entrants if not set(each.row["why"]) - {"rate", "deadline", "cpus"}]
-    crossed = crossings(need, narrowed_to(need, frames.launches), able, frames.bound)
-    return Answer(need, state, rows, crossed, _changes(need, best, entrants, frames.bound), lacking, **told)
+    able = [each["backend"] for each in entrants if not set(each["why"]) - BOUNDS]
+    ranked: list[Any] = sorted(entrants, key=_order)
+    return Answer(
+        need,
+        state,
+        pd.DataFrame(ranked, columns=list(COLUMNS)),
+        crossings(need, narrowed_to(need, frames.launches), able, frames.bound),
+        _changes(need, best, entrants, frames.bound),
+        lacking,
+        launches,
+        launches * frames.seconds,
+    )
 
 
 def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
@@ -119,22 +114,22 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
     return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
 
 
-def _entrant(need: Need, frames: Frames, offer: Offer, promises: dict[str, Any]) -> Entrant:
+def _entrant(need: Need, frames: Frames, offer: Offer, promises: Row) -> Row:
+    """Return the columns of one mechanism, and the launches and sizes that they follow from: `side`, `lacking`."""
     points, launches = (narrowed_to(need, each) for each in (frames.points, frames.launches))
     points, launches = (each[each.backend == offer.name] for each in (points, launches))
-    row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"backend": offer.name, "why": [], "open": [], "status": EXCLUDED}
-    row |= {"factor": 1.0, "verdict": "", "launches": 0, **promises}
+    row: Row = dict.fromkeys(COLUMNS) | {"backend": offer.name, "why": [], "open": [], "verdict": "", "launches": 0}
+    row |= promises | {"factor": 1.0, "found": None}
     for must in need.must:
         held = kept(must, offer, row)
         (row["open"] if held is None else row["why"] if not held else []).append(must)
     refused = next(filter(None, map(offer.refuses, need.size)), None)
     row["why"] += [refused] if refused else []
-    side = None if refused else _side(need, launches)
-    lacking = [] if side else [size for size in need.size if launches[launches[need.sized] == size].empty]
+    row["side"] = side = None if refused else _side(need, launches)
+    row["lacking"] = [size for size in need.size if launches[launches[need.sized] == size].empty]
     _measure(need, frames, points, row)
-    if not side:
-        row["estimate"] = estimate(need, launches)
-    return Entrant(offer, side, row, lacking)
+    row["estimate"] = None if side else estimate(need, launches)
+    return row | {"status": EXCLUDED if row["why"] else UNMEASURED}
 
 
 def _side(need: Need, launches: pd.DataFrame) -> Side | None:
@@ -150,7 +145,7 @@ def _side(need: Need, launches: pd.DataFrame) -> Side | None:
     return Side([values[key] for key in sorted(values)], rounds=sorted(values)) if values else None
 
 
-def _measure(need: Need, frames: Frames, points: pd.DataFrame, row: dict[str, Any]) -> None:
+def _measure(need: Need, frames: Frames, points: pd.DataFrame, row: Row) -> None:
     """Note the times, load and rate of one mechanism in its `row`, and what they say of the need."""
     ops = ["sent", "received"] if need.study == "stream" else [need.op if need.op != "intended" else "round-trip"]
     row["value"] = _mixed(need, points, need.op, "p50")
@@ -177,7 +172,7 @@ def _measure(need: Need, frames: Frames, points: pd.DataFrame, row: dict[str, An
         _hold("cpus", row, [row["cpus"]], need.cpus)
 
 
-def _hold(what: str, row: dict[str, Any], found: Sequence[Quantity], bound: float) -> None:
+def _hold(what: str, row: Row, found: Sequence[Quantity], bound: float) -> None:
     """Note what was shown of quantities that must all lie below a bound; a guess shows nothing."""
     said = {judge.UNDECIDED if each.kind == GUESS else judge.within(each, -inf, bound) for each in found}
     if judge.ABOVE in said:
@@ -214,63 +209,45 @@ def _of(points: pd.DataFrame, need: Need, size: int, op: str, metric: str) -> Qu
     return replace(found, kind=GUESS) if "few-samples" in str(row.flags) else found
 
 
-def _judge(each: Entrant, whole: Sequence[Entrant], bound: float) -> None:
-    """Compare one with the fastest that is left."""
-    first = whole[0]
-    assert each.side and first.side  # noqa: S101  for the type checker
-    each.row |= {"launches": len(each.side.medians), "status": BEST}
+def _judged(first: Row, each: Row, count: int, bound: float) -> Row:
+    """Return the columns of one that say how it compares with the fastest of the `count` that are left."""
+    told = {"launches": len(each["side"].medians), "status": BEST}
     if each is first:
-        each.row |= {"ratio": Quantity(1.0, kind="computed")}
-        return
-    each.found = found = compare(first.side, each.side, len(whole), bound)
+        return told | {"ratio": Quantity(1.0, kind="computed")}
+    found = compare(first["side"], each["side"], count, bound)
     ratio = missing() if found.ratio is None else Quantity(found.ratio, "1", found.low, found.high)
-    each.row |= {"ratio": ratio, "verdict": found.verdict, "status": WORSE if found.verdict == SLOWER else BEST}
+    status = WORSE if found.verdict == SLOWER else BEST
+    return told | {"found": found, "ratio": ratio, "verdict": found.verdict, "status": status}
 
 
-def _unlike(each: Entrant) -> bool:
-    """Tell whether one of the best was not shown to be as good as the first."""
-    return each.found is not None and each.found.verdict != SAME
+def _order(each: Row) -> tuple[int, bool, float, str]:
+    value = each["value"] or each["estimate"]
+    return STATUSES.index(each["status"]), not value, float(value.value) if value else 0.0, each["backend"]
 
 
-def _order(each: Entrant) -> tuple[bool, float, str]:
-    value = each.row["value"] or each.row["estimate"]
-    return not value, float(value.value) if value else 0.0, each.name
-
-
-def _more(each: Entrant, count: int, bound: float) -> float:
+def _more(each: Row, count: int, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
-    if each.row["open"]:
-        known = set(each.row["open"]) <= {"deadline", "rate", "cpus"}
-        return max(1.0, each.row["launches"] * (each.row["factor"] - 1)) if known else inf
-    if not _unlike(each) or each.found is None:
+    have, found = each["launches"], each["found"]
+    if each["open"]:
+        return max(1.0, have * (each["factor"] - 1)) if set(each["open"]) <= BOUNDS else inf
+    if found is None or found.verdict == SAME:
         return 0.0
-    have, found = each.row["launches"], each.found
-    need = launches_needed(max(2, count))
-    if found.verdict == NOT_TESTED or found.low is None or found.high is None or found.ratio is None:
-        return float(max(1, need - have))
+    if found.verdict == NOT_TESTED or None in (found.low, found.high, found.ratio):
+        return float(max(1, launches_needed(count) - have))
     return float(max(1, have * (factor(found.low, found.high, found.ratio, bound) - 1)))
 
 
-def _missing(unknown: Sequence[Entrant], count: int, seconds: float) -> pd.DataFrame:
-    need = launches_needed(count)
-    rows = [(each.name, size, need, need * seconds) for each in unknown for size in each.lacking]
-    return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
-
-
-def _changes(need: Need, best: Sequence[Entrant], entrants: Sequence[Entrant], bound: float) -> pd.DataFrame:
+def _changes(need: Need, best: Sequence[Row], entrants: Sequence[Row], bound: float) -> pd.DataFrame:
     """Return what would change the answer: what excludes a faster one, and where the first would cease to fit."""
-    rows: list[tuple[str, str, Any]] = []
-    if best:
-        first = best[0]
-        for each in (each for each in entrants if each.side and each.row["why"]):
-            assert each.side and first.side  # noqa: S101  for the type checker
-            found = compare(first.side, each.side, 2, bound)
-            if found.verdict == FASTER:
-                ratio = Quantity(found.ratio, "1", found.low, found.high)
-                rows += [(f"without:{','.join(each.row['why'])}", each.name, ratio)]
-        edges = {"rate": first.row["keeps_up"], "deadline": first.row["quantile"], "cpus": first.row["cpus"]}
+    rows: list[tuple[str, str, Quantity]] = []
+    for first in best[:1]:
+        for each in (each for each in entrants if each["side"] and each["why"]):
+            found = compare(first["side"], each["side"], 2, bound)
+            ratio = Quantity(found.ratio, "1", found.low, found.high)
+            rows += [(f"without:{','.join(each['why'])}", each["backend"], ratio)] if found.verdict == FASTER else []
+        edges = {"rate": first["keeps_up"], "deadline": first["quantile"], "cpus": first["cpus"]}
         asked = {"rate": need.rate or need.way == "one-way", "deadline": need.deadline_us, "cpus": need.cpus}
-        rows += [(name, first.name, edge) for name, edge in edges.items() if asked[name] and edge]
+        rows += [(name, first["backend"], edge) for name, edge in edges.items() if asked[name] and edge]
     return pd.DataFrame(rows, columns=list(CHANGES))
 
 
