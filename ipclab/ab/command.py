@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ipclab.commands import PATH, Words
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("line", "markdown", "junit", "bmf")
 SEED_BITS = 31
-MOST_SECONDS = 24 * 3600
+SECONDS = click.IntRange(1, 24 * 3600)
 
 
 def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
@@ -48,21 +49,12 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option("--placement", help="same, cross or free [same; of commands free].")
 @click.option("--level", "levels", multiple=True, help="A level of another factor, such as wait=spin.")
 @click.option("--bound", default="5%", callback=_share, help="How much counts as the same.")
-@click.option(
-    "--seconds", type=click.IntRange(1, MOST_SECONDS), default=120, help="After how long no further round begins."
-)
-@click.option("--deadline", type=click.IntRange(1, MOST_SECONDS), default=60, help="Seconds that one launch may take.")
+@click.option("--seconds", type=SECONDS, default=120, help="After how long no further round begins.")
+@click.option("--deadline", type=SECONDS, default=60, help="Seconds that one launch may take.")
 @click.option("--seed", type=int, help="Seed of the launches' order.")
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="Of the answer [line].")
-@click.option("--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="A file for each --format.")
-def ab(
-    names: tuple[str, ...],
-    outputs: tuple[Path, ...],
-    formats: tuple[str, ...],
-    seconds: float,
-    bound: float,
-    **given: Any,
-) -> None:
+@click.option("--output", "outputs", multiple=True, type=PATH, help="A file for each --format.")
+def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
     """Compare two arms in interleaved launches: commands, interpreters, checkouts, mechanisms, or a setting.
 
     Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
@@ -80,11 +72,11 @@ def ab(
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that a setting is undone, unless nohup says to go on
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
-    seed = secrets.randbits(SEED_BITS) if given["seed"] is None else given["seed"]
+    how = {name: given[name] for name in ("seconds", "bound", "seed")} | {"progress": Bar()}
+    how["seed"] = secrets.randbits(SEED_BITS) if how["seed"] is None else how["seed"]
     try:
         arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
-            how = {"seconds": seconds, "bound": bound, "seed": seed, "progress": Bar()}
             answer = tried(arms, launcher, given["placement"] or "same", given["deadline"], **how)
         told = Told(answer, {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}, arms[0].unit)
         for name, file in zip(formats, outputs, strict=False):
@@ -102,9 +94,8 @@ def _check(names: Sequence[str], formats: Sequence[str], outputs: Sequence[Path]
     if len(names) != count:
         raise UsageError(f"{len(names)} arms are given", "", "give A and B, or A alone with --before and --undo")
     if bool(given["before"]) != bool(given["undo"]):
-        raise UsageError(
-            "a setting needs both --before and --undo", "", "say how each launch begins and how it is undone"
-        )
+        fix = "say how each launch begins and how it is undone"
+        raise UsageError("a setting needs both --before and --undo", "", fix)
     if given["more"] and not given["printed"]:
         raise UsageError("--more-is-better is of a printed number", "", "give --printed too")
     if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):

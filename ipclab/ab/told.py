@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 from ipclab.ab.arms import printable
 from ipclab.ab.trial import AGAIN, ARMS, LIMITS, A, Answer, B
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
-from ipclab.stats.intervals import statistic_estimate
+from ipclab.stats.intervals import Estimate, statistic_estimate
 from ipclab.store.files import dump_json
 
 NAMES = {AGAIN: "A again over A", LIMITS: "limits, second half over first"}
@@ -79,8 +79,7 @@ class Told:
         """Return the medians of both arms and the ratio of their numbers (https://bencher.dev/bmf.json)."""
         found: dict[str, dict[str, Any]] = {}
         for arm in (A, B):
-            if values := self.answer.taken.values[arm]:
-                each = statistic_estimate(values, len(values))
+            if each := self._median(arm):
                 name = self.labels[arm] if self.labels[A] != self.labels[B] else f"{arm}: {self.labels[arm]}"
                 found[name] = {MEASURES[self.unit]: _metric(each.value, each.low, each.high)}
         ends = self.answer.found
@@ -88,12 +87,13 @@ class Told:
             found[f"{self.labels[B]} over {self.labels[A]}"] = {"ratio": _metric(ends.ratio, ends.low, ends.high)}
         return dump_json(found).decode()
 
-    def _estimate(self, arm: str) -> str:
+    def _median(self, arm: str) -> Estimate | None:
         values = self.answer.taken.values[arm]
-        if not values:
-            return "not measured"
-        each = statistic_estimate(values, len(values))
-        return f"{each.value:,.4g} ({each.low:,.4g} to {each.high:,.4g})"
+        return statistic_estimate(values, len(values)) if values else None
+
+    def _estimate(self, arm: str) -> str:
+        each = self._median(arm)
+        return f"{each.value:,.4g} ({each.low:,.4g} to {each.high:,.4g})" if each else "not measured"
 
 
 WRITERS: Mapping[str, Callable[[Told], str]] = {
