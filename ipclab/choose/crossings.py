@@ -29,10 +29,11 @@ def crossings(need: Need, launches: pd.DataFrame, able: Sequence[str], bound: fl
     for (low, one), (high, other) in pairwise(fields):
         below, above = (min(sides, key=lambda name: median(sides[name].medians)) for sides in (one, other))
         if below != above and {below, above} <= one.keys() & other.keys():
-            count = max(len(one), len(other))
-            at = _slower(one[below], one[above], count, bound), _slower(other[above], other[below], count, bound)
-            if all(at):
-                rows.append((below, above, low, high, _meet(low, high, one, other, below, above)))
+            pairs, count = ((one[below], one[above]), (other[above], other[below])), max(len(one), len(other))
+            if all(compare(*pair, count, bound).verdict == SLOWER for pair in pairs):
+                ends = [log(median(sides[above].medians) / median(sides[below].medians)) for sides in (one, other)]
+                about = exp(log(low) + ends[0] / (ends[0] - ends[1]) * (log(high) - log(low)))
+                rows.append((below, above, low, high, about))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -59,12 +60,3 @@ def _sides(part: pd.DataFrame) -> Sides:
     """Return the launches of each mechanism: of its point that has most."""
     points = {str(name): mine.point.value_counts().index[0] for name, mine in part.groupby("backend")}
     return {name: side_of(part[part.point == point]) for name, point in points.items()}
-
-
-def _slower(first: Side, second: Side, count: int, bound: float) -> bool:
-    return compare(first, second, count, bound).verdict == SLOWER
-
-
-def _meet(low: int, high: int, one: Sides, other: Sides, below: str, above: str) -> float:
-    apart = [log(median(sides[above].medians) / median(sides[below].medians)) for sides in (one, other)]
-    return exp(log(low) + apart[0] / (apart[0] - apart[1]) * (log(high) - log(low)))

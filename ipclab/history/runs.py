@@ -64,15 +64,12 @@ def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
     """
     if not reason.strip():
         raise UsageError("a step is accepted for a reason", "none is given", 'say it: --reason "..."')
-    file, told = (
-        run.path.parent / BLESSED,
-        {"reason": " ".join(reason.split()), "at": now.isoformat(timespec="seconds")},
-    )
-    known = {**_read(file), run.id: told}
-    tables = (
-        f"[{_quoted(name)}]\n" + "".join(f"{key} = {_quoted(str(value))}\n" for key, value in each.items())
-        for name, each in known.items()
-    )
+    file, text = run.path.parent / BLESSED, " ".join(reason.split())
+    known = {**_read(file), run.id: {"reason": text, "at": now.isoformat(timespec="seconds")}}
+    tables = []
+    for name, each in known.items():
+        lines = [f"{key} = {_quoted(str(value))}\n" for key, value in each.items()]
+        tables.append(f"[{_quoted(name)}]\n{''.join(lines)}")
     write_whole(file, "\n".join(tables).encode(errors="replace"))
     return file
 
