@@ -6,14 +6,9 @@ from functools import cached_property
 from pathlib import Path
 
 
-class _Below:
-    """A path below another one of the same checkout."""
-
-    def __init__(self, top: str, path: str) -> None:
-        self.top, self.path = top, path
-
-    def __get__(self, paths: "Paths", _owner: type) -> Path:
-        return Path(getattr(paths, self.top)) / self.path
+def _below(top: str, path: str) -> "cached_property[Path]":
+    """Return a path below another one of the same checkout."""
+    return cached_property(lambda paths: Path(getattr(paths, top)) / path)
 
 
 @dataclass(frozen=True)
@@ -27,19 +22,19 @@ class Paths:
         """Runs, published tables, the reference run; `IPCLAB_DATA` moves it."""
         return Path(os.environ.get("IPCLAB_DATA") or self.root / "data")
 
-    runs = _Below("data", "runs")  # made in this checkout, one folder a machine
-    imported = _Below("data", "imported")  # brought from other machines, one folder each; never the newest run here
-    opened = _Below("data", "opened")  # the committed runs, taken out of their bundles on first use
-    ledger = _Below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
-    scratch = _Below("data", "scratch")  # files that the file-reading study makes, when no other place is named
-    published = _Below("root", "data/published")  # the transcribed tables of the published texts
-    reference = _Below("root", "data/reference.ipclab")  # the committed run, a bundle
-    compared = _Below("root", "data/compared.ipclab")  # a run of another machine, to compare in a fresh clone
-    notebooks = _Below("root", "notebooks")  # outputs stripped
-    figures = _Below("root", "figures")  # SVG and PNG, made
-    reports = _Below("root", "reports")  # HTML and PDF, made
-    lock = _Below("root", "requirements.lock")  # pins the environment
-    control = _Below("root", "report.toml")  # what the appendix's first page says of the document; requirements
+    runs = _below("data", "runs")  # made in this checkout, one folder a machine
+    imported = _below("data", "imported")  # brought from other machines, one folder each; never the newest run here
+    opened = _below("data", "opened")  # the committed runs, taken out of their bundles on first use
+    ledger = _below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
+    scratch = _below("data", "scratch")  # files that the file-reading study makes, when no other place is named
+    published = _below("root", "data/published")  # the transcribed tables of the published texts
+    reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
+    compared = _below("root", "data/compared.ipclab")  # a run of another machine, to compare in a fresh clone
+    notebooks = _below("root", "notebooks")  # outputs stripped
+    figures = _below("root", "figures")  # SVG and PNG, made
+    reports = _below("root", "reports")  # HTML and PDF, made
+    lock = _below("root", "requirements.lock")  # pins the environment
+    control = _below("root", "report.toml")  # what the appendix's first page says of the document; requirements
     package = Path(__file__).parent
     locale = package / "locale"  # the gettext catalogues
 

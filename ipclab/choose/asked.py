@@ -122,14 +122,9 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     """Return what `run` says of `need`."""
     here = paths.runs in run.path.parents
     on_offer = {offer.name: offer for each in ([None, run] if here else [run]) for offer in offers(need, each)}
-    frames = Frames(
-        derived.read(run, need.study, "points"),
-        derived.read(run, need.study, "launches"),
-        derived.read(run, "limits", "launches"),
-        _faults(paths, run),
-        _seconds(run),
-        derived.bound(run),
-    )
+    points, launches = (derived.read(run, need.study, kind) for kind in ("points", "launches"))
+    limits, faults = derived.read(run, "limits", "launches"), _faults(paths, run)
+    frames = Frames(points, launches, limits, faults, _seconds(run), derived.bound(run))
     return answer(need, frames, list(on_offer.values()))
 
 
