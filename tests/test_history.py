@@ -81,6 +81,11 @@ def test_what_cannot_be_judged_is_counted_with_its_reason() -> None:
     assert found.points.empty and found.events().empty
 
 
+def test_a_median_lies_in_its_interval_where_all_launches_agree() -> None:
+    found = History.of([run(str(k), Machine(scatter=0.0, launches=8), k) for k in range(2)]).values
+    assert ((found.low <= found.value) & (found.value <= found.high)).all()
+
+
 def test_without_limits_a_step_is_of_unknown_origin() -> None:
     made = [run(str(k), Machine(1 + k, 1.0, 0.02, launches=8), k, points()) for k in range(2)]
     assert set(History.of(made).events().what) == {UNKNOWN}

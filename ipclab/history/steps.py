@@ -60,7 +60,11 @@ class History:
         runs_of = [
             (number, at, each) for number, values in enumerate(series) for at, each in enumerate(values) if len(each)
         ]
-        rows = [(number, at, np.exp(np.median(each)), *median_interval(np.exp(each))) for number, at, each in runs_of]
+        ends = [median_interval(np.exp(each)) for _, _, each in runs_of]  # in which rounding must not miss the median
+        rows = [
+            (number, at, np.clip(np.exp(np.median(each)), low, high), low, high)
+            for (number, at, each), (low, high) in zip(runs_of, ends, strict=True)
+        ]
         values = pd.DataFrame(rows, columns=["number", "run", "value", "low", "high"])
         unjudged = Counter(filter(None, why.values()))
         points = pd.DataFrame(heads, columns=list(HEAD))
