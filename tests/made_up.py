@@ -1,6 +1,7 @@
 """Made-up machines below a temporary root: a server of 128 CPUs, and an ARM board."""
 
 import resource
+from collections.abc import Mapping
 from pathlib import Path
 
 from ipclab.machine import AbsentError, Source, System
@@ -41,11 +42,11 @@ class Fake(System):
         raise AbsentError("timed out")
 
 
-def write(root: Path, files: dict[str, str]) -> None:
+def write(root: Path, files: Mapping[str, str | bytes]) -> None:
     for name, text in files.items():
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
 
 
 def cpu_files(cpu: int, core: str, package: str, caches: dict[int, tuple[str, str]]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The facts of a machine, on made-up machines below a temporary root."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.machine.conditions import conditions, disturbance
-from ipclab.machine.facts import FACTS, PARSERS, SOURCES, TOPICS, Fact, Machine, affects, collect, shown
+from ipclab.machine.facts import ELSE, FACTS, PARSERS, SOURCES, TOPICS, Fact, Machine, affects, collect, shown
 from ipclab.machine.hardware import installed
 from ipclab.machine.parse import bounded, cpu_list, cpu_set, size
 from ipclab.machine.placement import missing, placements
@@ -29,12 +30,11 @@ def test_the_table_is_well_formed() -> None:
     for fact in FACTS:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", fact.name)
         assert fact.label and not re.search(r"\d", fact.label)
-        assert set(fact.marks) <= {"i", "s"} and fact.unit in {"", "bytes", "ns", "Hz", "%"}
-        assert fact.affects in {"", *TOPICS}
-        assert fact.source.startswith("/") or fact.source.partition(":")[0] in SOURCES
-        assert fact.parser.partition(":")[0] in PARSERS
-    assert {fact.source.partition(":")[0] for fact in FACTS} >= set(SOURCES)
-    assert {fact.parser.partition(":")[0] for fact in FACTS} == set(PARSERS)
+        assert fact.unit in {"", "bytes", "ns", "Hz", "%"} and fact.affects in {"", *TOPICS}
+    sources = {source.partition(":")[0] for fact in FACTS for source in fact.source.split(ELSE) if source[0] != "/"}
+    parsers = {parser.partition(":")[0] for fact in FACTS for parser in fact.parser.split(ELSE)}
+    assert set(SOURCES.maps[0]) <= sources <= set(SOURCES)
+    assert set(PARSERS.maps[0]) <= parsers <= set(PARSERS)
     assert (sum(fact.identifies for fact in FACTS), sum(fact.shown for fact in FACTS)) == (25, 48)
 
 
@@ -189,7 +189,28 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
     write(tmp_path, {"/proc/sys/kernel/pid_max": "many\n"})
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     assert collect(source).reasons["pid_max"] == "unparsable"
-    assert Fact("G", "x", "/proc/sys/kernel/pid_max", "str", "", "", "", "X").take(source) == ("many", "")
+    assert Fact("G", "x", "/proc/sys/kernel/pid_max", "str", "", False, False, "", "X").take(source) == ("many", "")
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "value"),
+    [
+        ({"/sys/devices/system/cpu/cpufreq/boost": "0"}, "boost", False),
+        ({"/sys/devices/system/cpu/intel_pstate/no_turbo": "0"}, "boost", True),
+        ({"/proc/cpuinfo": "cpu MHz: 12.5"}, "frequency_now", 12_500_000),
+        (
+            {"/sys/kernel/debug/sched/preempt": "none (lazy) full", "/proc/cmdline": "preempt=full"},
+            "preemption",
+            "lazy",
+        ),
+        ({"/proc/cmdline": "preempt=none preempt=full"}, "preemption", "full"),
+        ({"/proc/config.gz": gzip.compress(b"CONFIG_PREEMPT=y")}, "preemption", None),  # it may be asked otherwise
+        ({"/proc/cmdline": "", "/proc/config.gz": gzip.compress(b"CONFIG_PREEMPT=y")}, "preemption", "full"),
+    ],
+)
+def test_another_source_is_asked_where_the_first_has_nothing(files, name, value, tmp_path: Path) -> None:
+    write(tmp_path, files)
+    assert collect(Source(tmp_path, Fake({0}), Paths(tmp_path))).facts[name] == value
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What varies from launch to launch, sampled before and after each; and what of it disturbs."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 from ipclab.machine import cgroup
@@ -27,20 +28,19 @@ def conditions(source: Source, read: Callable[[str], str] | None = None) -> Cond
     """
     read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
-    result: Conditions = {"tick_ns": tick_ns}
-    result |= _part(("cpus", "steal_ns", "busy_ns", *STAT), lambda: _stat(read("/proc/stat"), tick_ns))
-    result |= _part(LOAD, lambda: _load(read("/proc/loadavg").split()))
+    parts: dict[tuple[str, ...], Callable[[], Conditions]] = {
+        ("cpus", "steal_ns", "busy_ns", *STAT): lambda: _stat(read("/proc/stat"), tick_ns),
+        LOAD: lambda: _load(read("/proc/loadavg").split()),
+        ("throttled_ns",): lambda: {"throttled_ns": cgroup.throttled_ns(source)},
+    }
     for name in PRESSURE_SHARE:
-        result |= _part((f"pressure_{name}_percent", f"pressure_{name}_ns"), partial(_pressure, read, name))
-    return result | _part(("throttled_ns",), lambda: {"throttled_ns": cgroup.throttled_ns(source)})
-
-
-def _part(keys: tuple[str, ...], make: Callable[[], Conditions]) -> Conditions:
-    """Return what `make` finds, and None for the keys it does not."""
-    try:
-        return dict.fromkeys(keys) | make()
-    except (AbsentError, ValueError, IndexError, KeyError):
-        return dict.fromkeys(keys)
+        parts[f"pressure_{name}_percent", f"pressure_{name}_ns"] = partial(_pressure, read, name)
+    result: Conditions = {"tick_ns": tick_ns}
+    for keys, make in parts.items():
+        result |= dict.fromkeys(keys)
+        with suppress(AbsentError, ValueError, IndexError, KeyError):
+            result |= make()
+    return result
 
 
 def _stat(text: str, tick_ns: int) -> Conditions:

@@ -1,9 +1,11 @@
 """Is this machine fit to measure? One visit observes it; `doctor.toml` says what is wrong, its effect and its fix."""
 
+import re
 import time
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +16,7 @@ import numpy as np
 from jinja2 import Environment
 
 from ipclab.errors import LabError
-from ipclab.machine import AbsentError, Conditions, Machine, Source, Value, collect, conditions
+from ipclab.machine import AbsentError, Conditions, Source, Value, collect, conditions
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE, grown
 from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
@@ -74,21 +76,19 @@ class Observed:
 def examine(seen: Observed) -> list[Finding]:
     """Return every finding, in the order of `doctor.toml`; what the machine does not tell gives none."""
     took = {name: f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns" for name, ns in seen.times.items()}
-    names = {**CONSTANTS, **vars(seen), "facts": defaultdict[str, Any](lambda: None, seen.facts)}
-    names["took"] = defaultdict(lambda: "an unknown time", took)
-    texts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return [found for name, text in texts.items() if (found := _examined(name, text, names))]
-
-
-def _examined(name: str, text: Mapping[str, Any], names: dict[str, Any]) -> Finding | None:
-    value = _asked(text.get("value", "true"), names)
-    if value is None:
-        return None
-    wrong = bool(_asked(text["wrong"], names := {**names, "value": value}))
-    names["wrong"] = wrong
-    names |= {word: _asked(expression, names) for word, expression in text.get("words", {}).items()}
-    said = {key: text[key].format_map(names) for key in ("seen", "effect", "source", "fix")}
-    return Finding(name, text.get("severity", RESERVATION), **said) if wrong else Finding(name, FIT, said["seen"])
+    known = {**CONSTANTS, **vars(seen), "facts": defaultdict[str, Any](lambda: None, seen.facts)}
+    known["took"] = defaultdict(lambda: "an unknown time", took)
+    found = []
+    for name, text in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
+        if (value := _asked(text.get("value", "true"), known)) is None:
+            continue
+        names = {**known, "value": value}
+        names["wrong"] = wrong = bool(_asked(text["wrong"], names))
+        names |= {word: _asked(expression, names) for word, expression in text.get("words", {}).items()}
+        said = {key: text[key].format_map(names) for key in ("seen", "effect", "source", "fix")}
+        state = text.get("severity", RESERVATION)
+        found.append(Finding(name, state, **said) if wrong else Finding(name, FIT, said["seen"]))
+    return found
 
 
 def _asked(expression: str, names: Mapping[str, Any]) -> Any:
@@ -124,22 +124,25 @@ def visit(
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
     noise, machine = watch(lambda: reading(source), clock, sleep, seconds), collect(source, root=paths.root)
-    run, on = _run(paths, machine.digest)
-    times = {f"{name} {place}": ns for name, place in TIMES if run and (ns := _time(run, name, place)) is not None}
+    times, on = _times(paths, machine.digest)
     fault = "it cannot be written" if not source.system.writable(SHM) else ""
     fault = fault if source.exists(SHM) else "there is none"
+    present = {
+        "native": find_spec("ipclab_native") is not None,
+        "MPI": find_spec("mpi4py") is not None and machine.facts.get("mpi") is not None,
+        "Go": machine.facts.get("go") is not None or which("go") is not None,
+        "fonts": find_spec("noto_cjk_sans_otc") is not None,
+    }
     may, gains = _may_be_alone(source), isolation(paths, machine.digest)
-    return examine(Observed(machine.facts, noise, _present(machine), need, fault, may, times, on, gains))
+    return examine(Observed(machine.facts, noise, present, need, fault, may, times, on, gains))
 
 
 def reading(source: Source) -> Conditions:
     """Return one reading: what launches are judged by (`ipclab.machine.conditions`), and the count of interrupts."""
-    try:
-        lines = source.read("/proc/stat").splitlines()
-        interrupts = next((int(line.split(None, 2)[1]) for line in lines if line.startswith("intr ")), None)
-    except (AbsentError, ValueError, IndexError):
-        interrupts = None
-    return {**conditions(source), "interrupts": interrupts}
+    counted: list[str] = []
+    with suppress(AbsentError):
+        counted = re.findall(r"^intr (\d+)", source.read("/proc/stat"), re.MULTILINE)
+    return {**conditions(source), "interrupts": int(counted[0]) if counted else None}
 
 
 def watch(
@@ -154,30 +157,15 @@ def watch(
     for _ in range(STEPS):
         sleep(seconds / STEPS)
         seen.append(read())
-    first, last, elapsed = seen[0], seen[-1], max(1, clock() - began)
-    cpus = float(last.get("cpus") or 1)
+    elapsed, cpus = max(1, clock() - began), float(seen[-1].get("cpus") or 1)
     waiting = [max(0.0, running - 1) for each in seen if (running := each.get("running")) is not None]
-
-    def share(key: str, of: float) -> float | None:
-        more = grown(first, last, key)
-        return None if more is None else more / of
-
-    return {
-        "steal": share("steal_ns", elapsed * cpus),
-        "queue": sum(waiting) / len(waiting) / cpus if waiting else None,  # beside the task that reads
-        "busy": share("busy_ns", elapsed * cpus),
-        "interrupts": share("interrupts", elapsed / 1e9 * cpus),
-        "throttled": share("throttled_ns", elapsed),
-    }
-
-
-def _present(machine: Machine) -> dict[str, bool]:
-    return {
-        "native": find_spec("ipclab_native") is not None,
-        "MPI": find_spec("mpi4py") is not None and machine.facts.get("mpi") is not None,
-        "Go": machine.facts.get("go") is not None or which("go") is not None,
-        "fonts": find_spec("noto_cjk_sans_otc") is not None,
-    }
+    noise: Noise = {"queue": sum(waiting) / len(waiting) / cpus if waiting else None}  # beside the task that reads
+    total = elapsed * cpus
+    spans = {"steal_ns": total, "busy_ns": total, "interrupts": elapsed / 1e9 * cpus, "throttled_ns": elapsed}
+    for key, span in spans.items():
+        more = grown(seen[0], seen[-1], key)
+        noise[key.removesuffix("_ns")] = None if more is None else more / span
+    return noise
 
 
 def _may_be_alone(source: Source) -> bool | None:
@@ -193,24 +181,21 @@ def _may_be_alone(source: Source) -> bool | None:
     return False if refused else None
 
 
-def _run(paths: Paths, machine: str) -> tuple[RunFolder | None, str]:
-    mine = folder.newest(paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine)
-    if mine:
-        return mine, f"run {mine.id}"
+def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
+    """Return the median in ns of the best launch of limits, by limit and placement, and what run they are of."""
+    run = folder.newest(paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine)
+    on = f"run {run.id}" if run else "the reference run, another machine"
     try:
-        return opened(paths, paths.reference), "the reference run, another machine"
+        run = run or opened(paths, paths.reference)
     except (LabError, OSError):  # a checkout without it, or no room to open it: its times are then unknown
-        return None, "no run"
-
-
-def _time(run: RunFolder, limit: str, placement: str) -> float | None:
-    """Return the median time in ns of a limit's best launch; None when the run does not have it."""
-    try:
-        measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
-    except LabError:
-        return None
-    times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
-    return float(min(values[rank(len(values), 0.5)] for values in times))
+        return {}, "no run"
+    found = {}
+    for limit, placement in TIMES:
+        with suppress(LabError):  # the run does not have it
+            measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
+            times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
+            found[f"{limit} {placement}"] = float(min(values[rank(len(values), 0.5)] for values in times))
+    return found, on
 
 
 def isolation(paths: Paths, machine: str) -> dict[str, float]:
@@ -225,8 +210,9 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}
     found: dict[str, list[float]] = defaultdict(list)
-    for point, launches in ((each.point, each.launches) for each in map(decode, run.checked(folders).values())):
-        if point.backend == "unix" and point.levels["arm"] == "isolation" and point.levels["neighbour"] != "quiet":
-            key = f"{point.levels['neighbour']}/{point.levels['isolation']}"
-            found[key] += [float(np.median(launch.times("intended"))) for launch in launches]
+    for each in map(decode, run.checked(folders).values()):
+        levels = each.point.levels
+        if each.point.backend == "unix" and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
+            medians = [float(np.median(launch.times("intended"))) for launch in each.launches]
+            found[f"{levels['neighbour']}/{levels['isolation']}"] += medians
     return {key: float(np.median(medians)) for key, medians in found.items()}

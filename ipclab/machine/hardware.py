@@ -6,7 +6,7 @@ from ipclab.machine.parse import KNOWN, LARGEST, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Topology
 
-CPUINFO, DMI, FREQUENCY = "/proc/cpuinfo", "/sys/class/dmi/id", f"{CPUS}/cpu0/cpufreq"
+CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
 
@@ -61,22 +61,6 @@ def cache(found: Topology, level: str, kind: str, part: str = "size") -> int:
     """Return `size` or `line` (bytes) of the first cache of a level that is of `kind` or unified."""
     fitting = (each for each in found.caches if each.level == int(level) and each.type in (kind, "Unified"))
     return present(int(getattr(next(fitting, None), part, 0)))
-
-
-def boost(source: Source) -> bool:
-    """Tell whether the clock may exceed its nominal frequency."""
-    try:
-        return source.text(f"{CPUS}/cpufreq/boost").strip() == "1"
-    except AbsentError:
-        return source.text(f"{CPUS}/intel_pstate/no_turbo").strip() == "0"
-
-
-def frequency_now(source: Source) -> int:
-    """Return the clock frequency in Hz."""
-    try:
-        return int(source.text(f"{FREQUENCY}/scaling_cur_freq")) * 1000
-    except AbsentError:
-        return round(float(cpuinfo(source, "cpu MHz")) * 1e6)
 
 
 def idle_states(source: Source) -> dict[str, int]:

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
 from ipclab.machine.conditions import conditions
-from ipclab.machine.parse import KNOWN, chosen
+from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS
 
@@ -44,12 +44,9 @@ def built_in(source: Source, kind: str) -> str:
 
 
 def preemption(source: Source) -> str:
-    """Return the preemption model: as set, as asked for, or as built in."""
-    try:
-        return chosen(source.text("/sys/kernel/debug/sched/preempt"))
-    except AbsentError:
-        asked = [word.partition("=")[2] for word in options(source) if word.startswith("preempt=")]
-        return asked[-1] if asked else built_in(source, "preemption")
+    """Return the preemption model as asked for at boot, or else as built in."""
+    asked = [word.partition("=")[2] for word in options(source) if word.startswith("preempt=")]
+    return asked[-1] if asked else built_in(source, "preemption")
 
 
 def mitigations(source: Source) -> dict[str, str]:

@@ -5,6 +5,7 @@ that of the notebook `claims`. `python -m ipclab.render.words update` rewrites t
 notebook, `... gate` prints what is wrong with them.
 """
 
+import csv
 import io
 import json
 import re
@@ -62,7 +63,7 @@ class Sources:
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
-        labels = sorted(self.package.rglob(LABELS))
+        labels = [*sorted(self.package.rglob(LABELS)), *self.package.glob("machine/*.csv")]
         return [*sorted(self.package.rglob("*.py")), *labels, *sorted(self.notebooks.glob("*.ipynb")), *claims]
 
 
@@ -90,6 +91,13 @@ def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Mess
     yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
 
 
+def extract_facts(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
+    """Yield a message for each word that reports take from a table of facts: groups and labels."""
+    rows = [row for row in csv.DictReader(io.TextIOWrapper(file, "utf-8")) if row["shown"] == "1" or row["affects"]]
+    yield from ((0, None, row["group"], []) for row in rows if row["shown"] == "1")
+    yield from ((0, None, row["label"], []) for row in rows)
+
+
 def title(notebook: Path, lang: str) -> str:
     """Return the title of a notebook's report in `lang`: the first heading of its prose."""
     heading = f"{MAGIC}\n# "
@@ -103,7 +111,12 @@ def needs_words(text: str) -> bool:
     return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
 
 
-METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_toml}
+METHODS: dict[str, Any] = {
+    ".py": "python",
+    ".ipynb": extract_notebook,
+    ".toml": extract_toml,
+    ".csv": extract_facts,
+}
 
 
 def _said(sources: Sources) -> Iterator[tuple[str, str, bool]]:
@@ -113,8 +126,6 @@ def _said(sources: Sources) -> Iterator[tuple[str, str, bool]]:
         with path.open("rb") as file:
             found = extract(method, file, {"_": None, "N_": None})
             yield from ((str(text), path.name, not comments) for _, text, comments, _ in found)
-    if sources.package == Paths.package:
-        yield from ((label, "machine", True) for label in _shown_labels())
 
 
 def msgids(sources: Sources) -> dict[str, str]:
@@ -124,15 +135,6 @@ def msgids(sources: Sources) -> dict[str, str]:
         if translated:
             found.setdefault(text, name)
     return found
-
-
-def _shown_labels() -> list[str]:
-    """Return what the table of the machine's facts holds as plain text: groups, labels, reasons, what they affect."""
-    from ipclab.machine import FACTS, REASONS, TOPICS
-
-    said = [fact for fact in FACTS if fact.shown or fact.affects]
-    groups = [fact.group for fact in FACTS if fact.shown]
-    return list(dict.fromkeys([*TOPICS, *REASONS.values(), *groups, *(fact.label for fact in said)]))
 
 
 def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
