@@ -30,23 +30,10 @@ MAGIC = "%%prose"
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
 SAID = ("title", "meaning", "unstated", "untestable", "adds", "by", "own", "here")  # the keys there that are msgids
-# Names that carry digits. Everything else with a digit in prose is a number, and numbers are facts.
-_NAMES = r"""POSIX\.1 | (?:float|u?int)(?:8|16|32|64) | v\d+\.\d+ | UTF-8 | SHA-\d+ | IPv[46] | x86-64 | L[123]
-    | p(?:50|90|99(?:\.9)?) | C11 | C\+\+\d\d | Python\ 3 | MPI-\d | PDF/[A-Z]+-\d[a-z]? | ISO\ \d{4,5}
-    | pickle-[05] | iceoryx2 | lz4 | O\(1\) | (?:10|2)\^\d+"""
-# A heading may begin with its number: "2.1. Method".
-ALLOWED = re.compile(rf"(?<![A-Za-z0-9])(?:{_NAMES})(?![A-Za-z0-9]) | ^\d+(?:\.\d+)*\.\s", re.VERBOSE)
-_FINAL = r"[*_`)\]”’」]*"
-_BOTH = re.compile(
-    r"\(으\)로|[을은이와]\([를는가과]\)|[를는가과]\([을은이와]\)"
-)  # a particle in both forms: no Korean is written so
-# A particle that follows from how the last sound is read.
-_PARTICLE = re.compile(
-    rf"\}}{_FINAL}(은|는|이|가|을|를|와|과|으?로|으?로부터|이?다|이?며|이?고|이?라|이었다|였다|이?나|아|야)"
-    r"(?![가-힣(])"
-)
-_HALF_WIDTH = re.compile(r"[\u3400-\u9fff}](?:[,;:?!(]|\.(?=\s|$))")
-_LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
+# What may carry a digit in prose; and by language what a translation may not hold, with what is then said.
+RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
+_LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
 Message = tuple[int, None, str, list[str]]  # cell number, no function, msgid, comments: as Babel wants it
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
@@ -180,16 +167,14 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     found = digits(msgstr)
     if prose.placeholders(msgid) != prose.placeholders(msgstr):
         found.append(f"other placeholders than the English: {msgstr[:60]!r}")
-    if lang == "ko" and (bad := _PARTICLE.search(msgstr) or _BOTH.search(msgstr)):
-        found.append(f"particle {bad[0]!r} depends on how the number is read: {msgstr[:60]!r}")
-    if lang == "zh" and (bad := _HALF_WIDTH.search(_LINK_TARGET.sub("]", msgstr))):
-        found.append(f"half-width {bad[0]!r}: {msgstr[:60]!r}")
-    return found
+    shown, rules = _LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
+    hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
+    return found + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
 
 
 def digits(text: str) -> list[str]:
     """Return a problem when `text` has a digit outside placeholders, link targets and allowed names."""
-    rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", _LINK_TARGET.sub("]", text)))
+    rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", _LINK_TARGET.sub("", text)))
     found = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
     return [f"a digit is typed into prose, {found[0]!r} in {text[:60]!r}"] if found else []
 

@@ -44,6 +44,7 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.So
         ("ko", "{x:ms}", "**{x:ms}**로 간다", 1),
         ("ko", "{x}", "{x}에서 {x}까지 {x}이상", 0),
         ("ko", "{x}", "{x}을(를) 쓴다", 1),
+        ("ko", "[{x}](#a)", "[{x}](#a)은 크다", 1),
         ("ko", "{x}", "{x}(으)로 간다", 1),
         ("zh", "a", "写入,读取", 1),
         ("zh", "{x}", "用了{x},再读", 1),
