@@ -5,18 +5,22 @@ PDF in each language and as one page of HTML, its first pages and some figures a
 them, and what it was made from. The pictures of the READMEs are renewed with it.
 """
 
+import hashlib
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+from jinja2 import Environment
 
 from ipclab.errors import LabError
 from ipclab.lab.canvas import MIME
 from ipclab.lab.catalogue import LANGUAGES
+from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
 from ipclab.render import document, typst
 from ipclab.render.exporters import ReportHTMLExporter
@@ -26,15 +30,11 @@ from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
 
 APPENDIX, PAGE = "00_appendix", "README.md"
-FIGURES = {  # by the notebook that draws them
-    "01_payload": ("payload-then-now", "payload-write-time", "payload-bandwidth"),
-    "02_shared_dict": ("shared-dict-write", "shared-dict-shares"),
-    "03_multiplexer": ("multiplexer-sides",),
-    "04_round_trip": ("round-trip-latency", "round-trip-ranking"),
-    "05_file_io": ("file-io-states", "file-io-timeline"),
-    "06_stream": ("stream-throughput", "stream-cost"),
-    "claims": ("claims-glance",),
-}
+FIGURES = (
+    "payload-then-now", "payload-write-time", "payload-bandwidth", "shared-dict-write", "shared-dict-shares",
+    "multiplexer-sides", "round-trip-latency", "round-trip-ranking", "file-io-states", "file-io-timeline",
+    "stream-throughput", "stream-cost", "claims-glance",
+)  # fmt: skip
 ON_README = "payload-then-now"  # in each language, as SVG
 COLOURS, PIXELS = 64, 900  # of a picture
 PAGE_PPI = 80
@@ -53,11 +53,10 @@ def make(paths: Paths, progress: Any) -> list[Path]:
             found[f"appendix.{lang}.png"] = small(typst.first_page(told, PAGE_PPI))
             if lang == "en":
                 found["appendix.en.html"] = ReportHTMLExporter().convert(told).encode()  # type: ignore[no-untyped-call]
-            drawn = out / "figures" / f"{ON_README}.{lang}.svg"
-            write_whole(paths.root / "docs" / drawn.name, drawn.read_bytes())
-        books = filter(Path.is_file, (out / "en" / f"{book}.ipynb" for book in FIGURES))
-        shown = {name: words for book in books for name, words in _figures(book).items()}
-        kept = {name: shown[name] for names in FIGURES.values() for name in names if shown.get(name, {}).get("drawn")}
+            picture = out / "figures" / f"{ON_README}.{lang}.svg"
+            write_whole(paths.root / "docs" / picture.name, picture.read_bytes())
+        drawn = dict(pair for book in sorted((out / "en").glob("*.ipynb")) for pair in _figures(book))
+        kept = {name: drawn[name] for name in FIGURES if name in drawn}
         for name in kept:
             found[f"{name}.png"] = small((out / "figures" / f"{name}.en.png").read_bytes())
     found[PAGE] = page(run.id, kept).encode()
@@ -80,7 +79,7 @@ def sources(paths: Paths) -> dict[str, str]:
     """Return one digest for each kind of what the gallery follows from: data, code, words, lock, claims."""
     found = inputs(paths, [])
     found["data"]["reference"] = sha256(paths.reference)
-    return {kind: _digest(known) for kind, known in found.items()}
+    return {kind: hashlib.sha256(dump_json(known)).hexdigest() for kind, known in found.items()}
 
 
 def stale(paths: Paths) -> list[str]:
@@ -102,17 +101,10 @@ def stale(paths: Paths) -> list[str]:
 
 def page(run: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page that shows the gallery, in Markdown; `figures` holds the words of each by name."""
-    links = "\n".join(
-        f"| {name} | [PDF](appendix.{lang}.pdf){' · [HTML](appendix.en.html)' if lang == 'en' else ''} "
-        f"| ![first page](appendix.{lang}.png) |"
-        for lang, name in (("ko", "한국어"), ("zh", "中文"), ("en", "English"))
-    )
-    shown = "\n\n".join(f"![{words['alt']}]({name}.png)\n\n*{words['caption']}*" for name, words in figures.items())
-    return (
-        f"# Gallery\n\nWhat `make report` gives for the reference run `{run}`. Made by `make gallery`; "
-        f"[how to read each figure](../figures.md).\n\n## The appendix\n\n"
-        f"| | | First page |\n|---|---|---|\n{links}\n\n## Figures\n\n{shown}\n"
-    )
+    template = files("ipclab.render").joinpath("templates/gallery.md").read_text("utf-8")
+    languages = (("ko", "한국어"), ("zh", "中文"), ("en", "English"))
+    environment = Environment(autoescape=False, trim_blocks=True, keep_trailing_newline=True)
+    return environment.from_string(template).render(run=run, figures=figures, languages=languages)
 
 
 def small(png: bytes) -> bytes:
@@ -129,26 +121,17 @@ def small(png: bytes) -> bytes:
 
 def _read(notebook: Path) -> document.Document:
     """Return an executed report without its links to pages beside it, which the gallery has not."""
-    import nbformat
-
-    found = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
-    found.metadata.get("ipclab", {}).pop("links", None)
+    found = read_notebook(notebook)
+    found["metadata"]["ipclab"].pop("links", None)
     return document.read(found, notebook.parent)
 
 
-def _figures(notebook: Path) -> dict[str, dict[str, Any]]:
-    """Return the words of each figure that an executed notebook shows, by name."""
-    import nbformat
-
-    cells = nbformat.read(notebook, as_version=4).cells  # type: ignore[no-untyped-call]
-    outputs = [output.get("metadata", {}).get(MIME) for cell in cells for output in cell.get("outputs", [])]
-    return {words["name"]: words for words in outputs if words}
-
-
-def _digest(known: Mapping[str, str]) -> str:
-    from hashlib import sha256 as hashed
-
-    return hashed(dump_json(dict(sorted(known.items())))).hexdigest()
+def _figures(notebook: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and words of each figure that an executed notebook draws."""
+    for cell in read_notebook(notebook)["cells"]:
+        for output in cell.get("outputs", []):
+            if (words := output.get("metadata", {}).get(MIME, {})).get("drawn"):
+                yield words["name"], words
 
 
 if __name__ == "__main__":

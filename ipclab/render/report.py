@@ -4,7 +4,7 @@ import errno
 import multiprocessing
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -83,8 +83,8 @@ def report(
 
         Lab.of(run, paths, langs[0]).with_own(str(file))
     tables = write_frames(run, out / DATA)
-    jobs = [_job(paths, run, tables, claims, _links(pairs, *pair), *pair) for pair in pairs]
-    quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook, _ in pairs}
+    jobs = [*_jobs(paths, run, pairs, tables, claims)]
+    quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
     stages = [[job for job in jobs if quoting[job.notebook] is last] for last in (False, True)]
     made = run_jobs(stages, target, progress)
     write_manifest(paths, [run], out, [*made, *tables], claims)
@@ -193,27 +193,24 @@ def check_words(langs: Sequence[str]) -> None:
         raise LabError(f"{len(problems)} problems in the words", problems[0], fix)
 
 
-def _links(pairs: Sequence[tuple[Path, str]], notebook: Path, lang: str) -> list[dict[str, str]]:
-    """Return the pages beside that of a notebook in one language: the same in others, and the other notebooks."""
-    page = f"{notebook.stem}.html"
-    others = {other: "" if other == lang else f"../{other}/{page}" for file, other in pairs if file == notebook}
-    files = [file for file, other in pairs if other == lang]
-    beside = {words.title(file, lang): "" if file == notebook else f"{file.stem}.html" for file in files}
-    return [{TONGUES[name]: target for name, target in others.items()}, beside]
-
-
-def _job(  # what a report is made of is named here one by one
-    paths: Paths, run: RunFolder, tables: Sequence[Path], claims: Path | None, links: Any, notebook: Path, lang: str
-) -> Job:
+def _jobs(
+    paths: Paths, run: RunFolder, pairs: Sequence[tuple[Path, str]], tables: Sequence[Path], claims: Path | None
+) -> Iterator[Job]:
+    """Yield the job of each notebook and language; its pages link to the same in other languages, and to the others."""
     from ipclab.lab.quotes import executed
 
-    mine = [table for table in tables if table.stem in notebook.stem] or tables
-    attachments = {table.name: f"../{DATA}/{table.name}" for table in mine}
-    parameters = {"run": str(run.path), "lang": lang}
-    if claims and "claims" in parameters_of(notebook):
-        parameters["claims"] = str(claims)
-    about = {"lang": lang, "date": run.about["begun"], "run": run.id, "attachments": attachments, "links": links}
-    return Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
+    for notebook, lang in pairs:
+        page, files = f"{notebook.stem}.html", [file for file, other in pairs if other == lang]
+        tongues = [other for file, other in pairs if file == notebook]
+        others = {TONGUES[other]: "" if other == lang else f"../{other}/{page}" for other in tongues}
+        beside = {words.title(file, lang): "" if file == notebook else f"{file.stem}.html" for file in files}
+        mine = [table for table in tables if table.stem in notebook.stem] or tables
+        about = {"lang": lang, "date": run.about["begun"], "run": run.id, "links": [others, beside]}
+        about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
+        parameters = {"run": str(run.path), "lang": lang}
+        if claims and "claims" in parameters_of(notebook):
+            parameters["claims"] = str(claims)
+        yield Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
 
 
 def _begin(parent: int, figures: Path) -> None:

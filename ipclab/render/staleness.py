@@ -12,7 +12,7 @@ from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
 
 MANIFEST = "manifest.json"
-CODE = (".py", ".toml", ".html", ".css", ".js", ".typ")  # what a page is made with
+CODE = (".py", ".toml", ".html", ".css", ".js", ".typ", ".md")  # what a page is made with
 
 
 def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> dict[str, dict[str, str]]:
