@@ -21,7 +21,8 @@ VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 EQUIVALENCE = 0.05
 POWER = 0.95
 RUNS_ALPHA = 0.05  # of all points of two runs
-WORDS = {judge.BELOW: FASTER, judge.ABOVE: SLOWER}
+JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
+REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
 
 
 @dataclass(frozen=True)
@@ -71,21 +72,8 @@ def compare(first: Side, second: Side, mechanisms: int = 2, equivalence: float =
     excludes 1.
     """
     a, b = shared(first, second)
-    if why := refusal(first, second, a, b):
-        return why
     level = pair_level(mechanisms, min(len(a), len(b)))
-    ratio, low, high = shown(a, b, level)
-    bound = 1 + equivalence
-    said = judge.of_interval(low, high, 1 / bound, bound)
-    if said == judge.INSIDE:
-        verdict, reason = SAME, "within-bound" if low <= 1 <= high else "small-difference"
-    elif (said := judge.of_interval(low, high, 1, 1, inside=False)) in WORDS:
-        verdict, reason = WORDS[said], "interval-below-1" if high < 1 else "interval-above-1"
-    else:
-        verdict, reason = said, "few-launches" if said == NOT_TESTED else "wide-interval"
-    step = power_step(low, high, level)
-    found = None if step is None else max(equivalence, math.expm1(step))
-    return Comparison(verdict, reason, ratio, *ends(low, high), found, level, (len(a), len(b)))
+    return refusal(first, second, a, b) or _judged(a, b, level, equivalence)
 
 
 def shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
@@ -167,7 +155,7 @@ def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
     refused = [refusal(*pair, pair[0].medians, pair[1].medians) for pair in pairs]
     both = [(why, one.medians, two.medians) for (one, two), why in zip(pairs, refused, strict=True)]
     level = threshold([_least_level(a, b) for why, a, b in both if not why], RUNS_ALPHA)
-    return [why or _judged_apart(a, b, level) for why, a, b in both]
+    return [why or _judged(a, b, level, EQUIVALENCE, apart=True) for why, a, b in both]
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:
@@ -189,12 +177,20 @@ def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
     return min(1.0, 2 * min(below_low, above_high, max(above_low, below_high)))
 
 
-def _judged_apart(a: Sequence[float], b: Sequence[float], level: float) -> Comparison:
+def _judged(
+    a: Sequence[float], b: Sequence[float], level: float, equivalence: float, apart: bool = False
+) -> Comparison:
+    """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound only."""
     ratio, low, high = shown(a, b, level)
-    said = judge.of_interval(low, high, 1 / (1 + EQUIVALENCE), 1 + EQUIVALENCE)
-    words = {judge.BELOW: (FASTER, "below-bound"), judge.ABOVE: (SLOWER, "above-bound")}
-    words |= {judge.INSIDE: (SAME, "within-bound"), NOT_TESTED: (NOT_TESTED, "few-launches")}
-    verdict, reason = words.get(said, (UNDECIDED, "wide-interval"))
+    bound = 1 + equivalence
+    said = judge.of_interval(low, high, 1 / bound, bound)
+    if said != judge.INSIDE and not apart:
+        said = judge.of_interval(low, high, 1, 1, inside=False)
+    verdict = JUDGED.get(said, said)
+    reason = REASONS.get(verdict) or (f"{said}-bound" if apart else f"interval-{said}-1")
+    if verdict == SAME and not (apart or low <= 1 <= high):
+        reason = "small-difference"
     step = power_step(low, high, level)
-    found = None if step is None else math.expm1(math.log1p(EQUIVALENCE) + step)
-    return Comparison(verdict, reason, ratio, *ends(low, high), found, level, (len(a), len(b)))
+    if step is not None:
+        step = math.expm1(math.log1p(equivalence) + step) if apart else max(equivalence, math.expm1(step))
+    return Comparison(verdict, reason, ratio, *ends(low, high), step, level, (len(a), len(b)))
