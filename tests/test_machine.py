@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.machine.answers import installed
 from ipclab.machine.conditions import conditions, disturbance
 from ipclab.machine.facts import ELSE, FACTS, PARSERS, SOURCES, TOPICS, Fact, Machine, affects, collect, shown
-from ipclab.machine.hardware import installed
 from ipclab.machine.parse import bounded, cpu_list, cpu_set, size
 from ipclab.machine.placement import missing, placements
 from ipclab.machine.source import AbsentError, Source
@@ -83,7 +83,7 @@ def test_facts_of_the_server(big: tuple[Source, Machine]) -> None:
     }  # fmt: skip
     assert {name: facts[name] for name in expected} == expected
     reasons = big[1].reasons
-    assert reasons["boost"] == "absent" and reasons["memory_limit"] == "unlimited"
+    assert reasons["boost"] == reasons["swap_total"] == "absent" and reasons["memory_limit"] == "unlimited"
     assert reasons["git_commit"] == "timed out" and reasons["open_files_hard"] == "unlimited"
 
 

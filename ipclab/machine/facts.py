@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ipclab import __version__
-from ipclab.machine import cgroup, hardware, parse, software, storage
+from ipclab.machine import answers, cgroup, parse, storage
 from ipclab.machine.source import AbsentError, Source, scrub
 from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
@@ -41,15 +41,16 @@ SOURCES: ChainMap[str, Any] = ChainMap(
         "version": lambda _: __version__,
         "topology": lambda source: source.once("topology", lambda: Topology.read(source)),
         "init_manages": lambda source: source.read("/proc/1/comm").strip() in parse.KNOWN["inits"],
-        "config": lambda source, option: software.config(source)[option],
+        "config": lambda source, option: answers.config(source)[option],
         "space": lambda source, place: source.system.space(storage.folder(source, place)),
         "filesystem": lambda source, place: storage.mount(source, place).filesystem,
     },
-    *map(vars, (cgroup, hardware, software, storage)),
+    *map(vars, (answers, cgroup, storage)),
 )
 # What becomes of the answer.
 PARSERS: ChainMap[str, Any] = ChainMap(
     {
+        "blanks": lambda text: " ".join(text.split()),
         "count": lambda topology, part: len(getattr(topology, part)),
         "cpus": lambda topology, part: parse.cpu_list(getattr(topology, part)),
         "features": lambda flags: [name for name in parse.KNOWN["features"] if name in flags.split()],
@@ -69,7 +70,7 @@ PARSERS: ChainMap[str, Any] = ChainMap(
         "word": lambda text, index: text.split()[int(index)],
         "words": str.split,
     },
-    *map(vars, (parse, hardware, software, builtins)),
+    *map(vars, (answers, parse, builtins)),
 )
 
 

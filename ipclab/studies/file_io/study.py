@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ipclab.backends import native_shm
+from ipclab.machine.answers import memory_available
 from ipclab.machine.cgroup import cpu_quota
-from ipclab.machine.hardware import memory_available
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 from ipclab.machine.storage import mount_of

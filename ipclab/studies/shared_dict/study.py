@@ -12,7 +12,7 @@ import numpy as np
 from ipclab.backends import installed as registry
 from ipclab.backends.codecs import CODECS, encoded_bytes
 from ipclab.backends.interface import Store
-from ipclab.machine.hardware import memory_available
+from ipclab.machine.answers import memory_available
 from ipclab.machine.source import Source
 from ipclab.spawn import mpi
 from ipclab.spawn.mpi_outer import world

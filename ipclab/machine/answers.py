@@ -1,0 +1,196 @@
+"""What one file alone does not tell of processor, memory, what stands between us and them, kernel and software."""
+
+import gzip
+import hashlib
+import os
+import resource
+from collections import defaultdict
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+
+from ipclab.machine.conditions import conditions
+from ipclab.machine.parse import KNOWN, LARGEST, cpu_list, fields, size
+from ipclab.machine.source import AbsentError, Source, present
+from ipclab.machine.topology import CPUS, Topology
+
+CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
+CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+
+
+def field(source: Source, name: str, *keys: str) -> str:
+    """Return what a file of `key: value` lines, such as /proc/cpuinfo, says first of the first of `keys` it has."""
+    found = source.once(f"{name} fields", lambda: fields(source.text(name)))
+    return present(next((found[key] for key in keys if found.get(key)), ""))
+
+
+def memory_available(source: Source) -> int:
+    """Return the bytes that programs can still take; `LARGEST` where it is not told."""
+    try:
+        return size(field(source, "/proc/meminfo", "MemAvailable"))
+    except AbsentError:
+        return LARGEST
+
+
+def designer(number: str) -> str:
+    """Return who designed an ARM core."""
+    return str(KNOWN["implementers"].get(hex(int(number, 0)), hex(int(number, 0))))
+
+
+def arm_model(source: Source) -> str:
+    """Return the name of an ARM processor: it numbers its cores only, and a mixed machine has several kinds."""
+    lines = source.text(CPUINFO).splitlines()
+    kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
+    return f"{designer(field(source, CPUINFO, 'CPU implementer'))} {' + '.join(present(kinds))}"
+
+
+def cache_sharing(found: Topology) -> dict[str, str]:
+    """Return level and type of each kind of cache -> the CPUs of each."""
+    shared = defaultdict(list)
+    for each in found.caches:
+        shared[f"L{each.level} {each.type}"].append(cpu_list(each.cpus))
+    return present({name: " ".join(each) for name, each in shared.items()})
+
+
+def cache(found: Topology, level: str, kind: str, part: str = "size") -> int:
+    """Return `size` or `line` (bytes) of the first cache of a level that is of `kind` or unified."""
+    fitting = (each for each in found.caches if each.level == int(level) and each.type in (kind, "Unified"))
+    return present(int(getattr(next(fitting, None), part, 0)))
+
+
+def idle_states(source: Source) -> dict[str, int]:
+    """Return state name -> exit latency in ns."""
+    folder = f"{CPUS}/cpu0/cpuidle"
+    states = [f"{folder}/{name}" for name in source.names(folder)]
+    return present({source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states})
+
+
+def installed(told: str) -> int:
+    """Return the bytes of MemTotal rounded up to the next quarter of a power of two, as memory is sold.
+
+    Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth below every size sold.
+    """
+    total = size(told)
+    step = max(1, (1 << max(total - 1, 0).bit_length()) >> 3)
+    return -(-total // step) * step
+
+
+def virtualisation(source: Source) -> str:
+    """Return the hypervisor's kind, `unnamed` for one that hides its name, `none` on bare metal."""
+    if source.exists("/sys/hypervisor/type"):
+        return source.text("/sys/hypervisor/type").strip()
+    # Bare metal of a cloud carries the words too: the processor's flag decides, where there is one.
+    info = fields(source.text(CPUINFO))
+    if "flags" in info and "hypervisor" not in info["flags"].split():
+        return "none"
+    names = ("sys_vendor", "product_name", "bios_vendor")
+    told = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
+    texts = {"firmware": told, "clocks": source.told(CLOCKSOURCES, str, "")}
+    found = (kind for name, text in texts.items() for word, kind in KNOWN[name].items() if word in text)
+    return str(next(found, "unnamed" if "flags" in info else "none"))
+
+
+def container(source: Source) -> str:
+    """Return the kind of container by its marks, `none` when there are none."""
+    if mark := next(filter(source.exists, KNOWN["containers"]), None):
+        return str(KNOWN["containers"][mark])
+    groups = source.read("/proc/1/cgroup")  # carries container ids: not kept
+    return next((kind for word, kind in KNOWN["cgroups"].items() if word in groups), "none")
+
+
+def options(source: Source) -> list[str]:
+    """Return the options of the kernel command line that matter here, in their order."""
+    words = source.read("/proc/cmdline").partition(" -- ")[0].split()
+    kept = [word for word in words if word.partition("=")[0].startswith(tuple(KNOWN["options"]))]
+    source.keep("/proc/cmdline", " ".join(kept))
+    return kept
+
+
+def config(source: Source) -> dict[str, str]:
+    """Return the kernel's build options about ticks and preemption."""
+
+    def read() -> dict[str, str]:
+        name = "/proc/config.gz"
+        try:
+            text = gzip.decompress(source.bytes(name)).decode(errors="replace")
+        except AbsentError:
+            name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
+            text = source.read(name)
+        lines = [line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))]
+        source.keep(name, "\n".join(lines))
+        return dict(line.split("=", 1) for line in lines if "=" in line)
+
+    return source.once("config", read)
+
+
+def built_in(source: Source, kind: str) -> str:
+    """Return the word for the first of the build options of a `kind` (tickless, preemption) that is set."""
+    return present(next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), ""))
+
+
+def preemption(source: Source) -> str:
+    """Return the preemption model as asked for at boot, or else as built in."""
+    asked = [word.partition("=")[2] for word in options(source) if word.startswith("preempt=")]
+    return asked[-1] if asked else built_in(source, "preemption")
+
+
+def mitigations(source: Source) -> dict[str, str]:
+    """Return vulnerability -> what the kernel does about it."""
+    folder = f"{CPUS}/vulnerabilities"
+    return present({name: source.text(f"{folder}/{name}").strip() for name in source.names(folder)})
+
+
+def limit(source: Source, name: str, which: str) -> int:
+    """Return the `soft` or the `hard` limit of `resource.RLIMIT_<name>`."""
+    value = source.system.limit(getattr(resource, f"RLIMIT_{name}"))[which == "hard"]
+    if value == resource.RLIM_INFINITY:
+        raise AbsentError("unlimited")
+    return value
+
+
+def io_uring(source: Source) -> bool:
+    """Tell whether io_uring may be used; older kernels have it without the switch, and tell nothing."""
+    switch = source.text("/proc/sys/kernel/io_uring_disabled").strip()
+    return switch == "0" or (switch == "1" and os.geteuid() == 0)
+
+
+def condition(source: Source, key: str) -> int | float:
+    """Return one of the machine's momentary conditions."""
+    value = source.once("conditions", lambda: conditions(source, source.text))[key]
+    if value is None:
+        raise AbsentError
+    return value
+
+
+def os_name(release: str) -> str:
+    """Return the system's name from /etc/os-release."""
+    told = {key: value.strip("\"'") for key, _, value in (line.partition("=") for line in release.splitlines())}
+    return told.get("PRETTY_NAME") or told["NAME"]
+
+
+def packages(source: Source) -> dict[str, str]:
+    """Return the versions of the packages that are here."""
+    found = {}
+    for name in KNOWN["packages"]:
+        with suppress(AbsentError):
+            found[name] = source.system.package(name)
+    return found
+
+
+def lock_digest(source: Source) -> str:
+    """Return the beginning of the lock file's SHA-256."""
+    try:
+        return hashlib.sha256(source.paths.lock.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise AbsentError from error
+
+
+def tool(source: Source, name: str) -> str:
+    """Return what a tool says; all are asked at once, since some take a tenth of a second."""
+    folders, tools = {"git": source.paths.root}, {name: words.split() for name, words in KNOWN["tools"].items()}
+
+    def ask() -> dict[str, Future[str]]:
+        run = source.system.run
+        with ThreadPoolExecutor(len(tools)) as pool:
+            return {name: pool.submit(run, *words, cwd=folders.get(words[0])) for name, words in tools.items()}
+
+    return source.once("tools", ask)[name].result()
