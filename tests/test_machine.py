@@ -13,7 +13,7 @@ from ipclab.machine.facts import ELSE, FACTS, PARSERS, SOURCES, TOPICS, Fact, Ma
 from ipclab.machine.parse import bounded, cpu_list, cpu_set, size
 from ipclab.machine.placement import missing, placements
 from ipclab.machine.source import AbsentError, Source
-from ipclab.machine.topology import Topology, pairs
+from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
 from tests.made_up import GIB, HOST, Fake, arm, server, write
 
@@ -135,6 +135,12 @@ def test_memory_is_rounded_to_what_is_sold() -> None:
     for told, sold in ((3.75, 4), (7.5, 8), (15.45, 16), (15.6, 16), (23.54, 24), (31.2, 32), (503.1, 512)):
         for moved in (-0.02, 0, 0.02):
             assert installed(f"{int((told + moved) * 2**20)} kB") == sold * GIB
+
+
+def pairs(topology: Topology) -> dict[str, tuple[int, ...]]:
+    """Return the CPUs of the first two roles of each placement on single CPUs."""
+    placed = {name: found for name, found in placements(topology).items() if name != "free"}
+    return {name: (*found.role(0), *found.role(1)) for name, found in placed.items()}
 
 
 def test_pairs_and_placements_of_the_server(big: tuple[Source, Machine]) -> None:

@@ -10,7 +10,7 @@ import time
 import tomllib
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
@@ -127,7 +127,8 @@ class Machine:
 
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
     """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the checkout."""
-    fresh = (source or Source()).fresh(Paths(root) if root else None)
+    fresh = replace(source or Source(), raw={}, _memo={})
+    fresh = replace(fresh, paths=Paths(root)) if root else fresh
     taken = {fact.name: fact.take(fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}

@@ -1,9 +1,13 @@
 """Placement as a factor: which CPUs each role of a launch may use."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 from ipclab.errors import UsageError
-from ipclab.machine.topology import RELATIONS, Topology, pairs
+from ipclab.machine.topology import RELATIONS, Topology
+
+# What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is nothing else.
+CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 
 
 @dataclass(frozen=True)
@@ -25,17 +29,29 @@ class Placement:
 
 
 def placements(topology: Topology) -> dict[str, Placement]:
-    """Return `same`, `cross`, the further `cross-*` there are, and `free`; `missing` says what is not there.
+    """Return `same`, `cross` where there are two CPUs, `cross-<relation>` for each further one, and `free`.
 
-    `cross` lists one CPU of every core, nearest first, so that any number of roles spreads over cores;
-    the others have the CPUs of their pair only.
+    `cross` is two cores with a common L3 if there are such; it lists one CPU of every core, nearest first, so that any
+    number of roles spreads over cores. The others have the CPUs of their pair only: `cross-numa` shares a node but no
+    cache, `cross-remote` not even that. The lowest CPUs of a relation stand for it, so the choice repeats. `missing`
+    says what is not there; raises `UsageError` without any CPU.
     """
-    result = {}
-    for name, pair in pairs(topology).items():
-        cpus = _spread(topology, pair) if name == "cross" else tuple(dict.fromkeys(pair))
-        result[name] = Placement(name, tuple(frozenset({cpu}) for cpu in cpus), topology.relation(*pair))
-    result["free"] = Placement("free", (frozenset(topology.allowed),), "free")
-    return result
+    if not topology.allowed:
+        raise UsageError("no CPU is allowed", "the affinity of this process is empty", "give it at least one")
+    found: dict[str, tuple[int, int]] = {}
+    for pair in combinations(topology.allowed, 2):
+        found.setdefault(topology.relation(*pair), pair)
+        if len(found) == len(CROSS_ORDER):
+            break
+    default = next((name for name in CROSS_ORDER if name in found), "same")
+    cross = found.pop(default, (topology.allowed[0],) * 2)
+    chosen: dict[str, tuple[tuple[int, ...], str]] = {"same": (cross[:1], "same")}
+    chosen |= {"cross": (_spread(topology, cross), default)} if default != "same" else {}
+    chosen |= {f"cross-{name}": (found[name], name) for name in RELATIONS if name in found}
+    single = {
+        name: Placement(name, tuple(frozenset({cpu}) for cpu in cpus), near) for name, (cpus, near) in chosen.items()
+    }
+    return single | {"free": Placement("free", (frozenset(topology.allowed),), "free")}
 
 
 def missing(topology: Topology) -> dict[str, str]:

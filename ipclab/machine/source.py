@@ -111,10 +111,6 @@ class Source:
     raw: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     _memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
 
-    def fresh(self, paths: Paths | None = None) -> "Source":
-        """Return the same source with nothing remembered."""
-        return Source(self.root, self.system, paths or self.paths)
-
     def path(self, name: str) -> Path:
         """Return where the file `name` (absolute on the machine) lies below the root."""
         return self.root / name.lstrip("/")

@@ -1,11 +1,9 @@
-"""Which CPUs share a core, a cache, a node; and which pairs of them are worth measuring."""
+"""Which CPUs share a core, a cache, a node."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import NamedTuple
 
-from ipclab.errors import UsageError
 from ipclab.machine.parse import cpu_set, size
 from ipclab.machine.source import Source
 
@@ -14,8 +12,6 @@ NODES = "/sys/devices/system/node"
 NONE: frozenset[int] = frozenset()
 # The nearest level that two CPUs share, nearest first; "remote": they lie in different memory nodes.
 RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
-# What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is nothing else.
-CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 
 
 class Cache(NamedTuple):
@@ -68,26 +64,6 @@ class Topology:
         if a == b:
             return "same"
         return next((name for name, near in self._near.items() if b in near.get(a, NONE)), "remote")
-
-
-def pairs(topology: Topology) -> dict[str, tuple[int, int]]:
-    """Return the pairs to measure: `same`, `cross` with two CPUs, `cross-<relation>` for each further one.
-
-    `cross` is two cores with a common L3 if there are such. `cross-numa` shares a node but no cache,
-    `cross-remote` not even that. The lowest CPUs of a relation stand for it, so the choice repeats.
-    """
-    if not topology.allowed:
-        raise UsageError("no CPU is allowed", "the affinity of this process is empty", "give it at least one")
-    found: dict[str, tuple[int, int]] = {}
-    for a, b in combinations(topology.allowed, 2):
-        found.setdefault(topology.relation(a, b), (a, b))
-        if len(found) == len(CROSS_ORDER):
-            break
-    default = next((name for name in CROSS_ORDER if name in found), None)
-    if default is None:
-        return {"same": (topology.allowed[0],) * 2}
-    result = {"same": (found[default][0],) * 2, "cross": found[default]}
-    return result | {f"cross-{name}": found[name] for name in RELATIONS if name in found and name != default}
 
 
 def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
