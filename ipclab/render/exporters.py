@@ -1,6 +1,7 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes through them too."""
 
 from base64 import b64encode
+from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from ipclab.lab.numbers import Formatter
 from ipclab.render import svg, typst
 from ipclab.render.document import Document, read
 
+EPOCH = "1970-01-01"  # of what no report has dated
 _WORDS = {
     "contents": N_("Contents"),
     "skip": N_("Skip to the content"),
@@ -89,5 +91,7 @@ class TypstPDFExporter(DocumentExporter):
     file_extension = FilenameExtension(".pdf").tag(config=True)
 
     def convert(self, document: Document) -> bytes:
-        """Return the PDF."""
-        return typst.pdf(document)
+        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC when that names no zone)."""
+        moment = datetime.fromisoformat(document.date or EPOCH)
+        stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        return bytes(typst.compiled(document, format="pdf", pdf_standards=["ua-1", "a-3a"], timestamp=stamp))

@@ -50,7 +50,7 @@ def make(paths: Paths, progress: Any) -> list[Path]:
         for lang in LANGUAGES:
             found[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
             told = _read(out / lang / f"{APPENDIX}.ipynb")
-            found[f"appendix.{lang}.png"] = small(typst.first_page(told, PAGE_PPI))
+            found[f"appendix.{lang}.png"] = small(typst.compiled(told, format="png", ppi=PAGE_PPI)[0])
             if lang == "en":
                 found["appendix.en.html"] = ReportHTMLExporter().convert(told).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"

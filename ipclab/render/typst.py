@@ -1,6 +1,5 @@
-"""The PDF of a document, handed to the template `report.typ` as data, so that nothing of it can become markup."""
+"""A document printed by Typst, handed to the template `report.typ` as data, so that nothing of it can become markup."""
 
-from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 from unicodedata import east_asian_width
@@ -18,8 +17,6 @@ from ipclab.lab.table import Table
 from ipclab.render import svg
 from ipclab.render.document import Block, Document
 
-STANDARDS: list[Any] = ["ua-1", "a-3a"]
-EPOCH = "1970-01-01"  # of what no report has dated
 _TEXT_WIDTH_PT = 470
 _WHOLE_LINES = 36  # of a table that stays on one page
 _LINE = 100  # narrow characters in a line of a table as wide as the page
@@ -27,31 +24,19 @@ _CLOSED = ("strong", "em", "link", "code_inline")
 _WORD_JOINER = "\u2060"
 
 
-def pdf(document: Document) -> bytes:
-    """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC when that names no zone).
+def compiled(document: Document, **options: Any) -> Any:
+    """Return what Typst makes of the document: bytes, or a list of them for each page.
 
     Raises LabError when a glyph, an alt text or a title is missing.
     """
-    moment = datetime.fromisoformat(document.date or EPOCH)
-    stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-    return bytes(_compiled(document, format="pdf", pdf_standards=STANDARDS, timestamp=stamp))
-
-
-def first_page(document: Document, ppi: float) -> bytes:
-    """Return the first page of the document as PNG; raises as `pdf` does."""
-    pages = _compiled(document, format="png", ppi=ppi)
-    return bytes(pages[0] if isinstance(pages, list) else pages)
-
-
-def _compiled(document: Document, **options: Any) -> Any:
     from typst import TypstError
-    from typst import compile as compiled
+    from typst import compile as made
 
     template = resources.files("ipclab.render").joinpath("templates/report.typ").read_bytes()
     told = {"document": msgspec.json.encode(data(document)).decode()}
     fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
     try:
-        return compiled(template, sys_inputs=told, **fonts, **options)
+        return made(template, sys_inputs=told, **fonts, **options)
     except TypstError as error:
         raise LabError("the PDF compiler refuses", error.message, " ".join(error.hints[:1])) from error
 

@@ -12,7 +12,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames.claim_file import Control, Lines
 from ipclab.lab.table import Column, Table
 from ipclab.render import document, typst
-from ipclab.render.exporters import ReportHTMLExporter
+from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
 from tests.commands import ROOT
 
 OPTIONAL = {"failures", "requirements"}  # shown only where there are any
@@ -41,7 +41,7 @@ def test_references_get_the_number_of_what_they_name() -> None:
     html = ReportHTMLExporter().convert(read)
     assert '<a href="#second">Table 2</a>' in html
     assert '<th scope="row" style="text-align:left">Table 2</th>' in html
-    assert typst.pdf(read).startswith(b"%PDF")
+    assert TypstPDFExporter().convert(read).startswith(b"%PDF")
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:

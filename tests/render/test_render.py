@@ -13,6 +13,7 @@ from nbformat import v4
 from ipclab.errors import LabError
 from ipclab.lab.table import MIME, Column, Table
 from ipclab.render import document, typst
+from ipclab.render.exporters import TypstPDFExporter
 from ipclab.render.report import EXPORTERS
 from ipclab.render.words import Sources
 from tests.commands import ROOT
@@ -125,7 +126,7 @@ def test_two_processes_write_the_same_bytes(
 )
 def test_what_a_report_cannot_show_is_refused(text: str, words: str) -> None:
     with pytest.raises(LabError, match=words):
-        typst.pdf(read(text))
+        TypstPDFExporter().convert(read(text))
 
 
 def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
@@ -147,7 +148,7 @@ def test_prose_cannot_become_typst_markup() -> None:
     (prose,) = typst.data(found)["blocks"]
     texts = [node["content"] for node in prose["children"][0]["children"][0]["children"]]
     assert "".join(texts[:2]) == '#read("x") $a$ @b <c> ~ // \\ "q" #x'
-    assert typst.pdf(found).startswith(b"%PDF")  # as markup it would read a file that is not there
+    assert TypstPDFExporter().convert(found).startswith(b"%PDF")  # as markup it would read a file that is not there
 
 
 @pytest.mark.slow
