@@ -30,7 +30,8 @@ class Document:
     """What a report shows: `date` is ISO 8601, `notes[n - 1]` the inline token of footnote n.
 
     The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those of figures and
-    tables by name, `links` rows of addresses by text (empty: this document) beside it.
+    tables by name, `links` rows of addresses by text (empty: this document) beside it, `headings` have level (from 1),
+    id and text.
     """
 
     lang: str
@@ -44,6 +45,7 @@ class Document:
     front: int = 0
     labels: dict[str, str] = field(default_factory=dict)
     links: Sequence[Mapping[str, str]] = ()
+    headings: list[tuple[int, str, str]] = field(default_factory=list)
 
     def label(self, name: str) -> str:
         """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
@@ -61,13 +63,6 @@ class Document:
     def prose(self) -> list[list[Token]]:
         """The blocks that are prose."""
         return [block for block in self.blocks if isinstance(block, list)]
-
-    def headings(self) -> Iterator[tuple[int, str, str]]:
-        """Yield (level from 1, id, text) of each heading in order."""
-        for tokens in self.prose:
-            for token, inline in pairwise(tokens):
-                if token.type == "heading_open":
-                    yield int(token.tag[1]), str(token.attrGet("id")), plain(inline)
 
 
 def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
@@ -90,8 +85,8 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
         if FRONT in cell["metadata"].get("tags", []):
             document.front = len(document.blocks)
     _take_title(document)
-    _settle_headings(document)
     _refer(document)
+    _settle_headings(document)
     return document
 
 
@@ -112,32 +107,28 @@ def plain(inline: Token) -> str:
 
 def _blocks(cell: Any, document: Document) -> Iterator[Block]:
     if cell["cell_type"] == "markdown":
-        yield from _captioned(_prose(cell["source"], document), document)
+        yield from _captioned(cell["source"], document)
     for output in cell.get("outputs", []):
         if output["output_type"] == "error":
             raise LabError("a cell of the notebook failed", f"{output['ename']}: {output['evalue']}", "run it again")
-        shown = None if output["output_type"] == "stream" else _shown(output["data"], output["metadata"], document)
-        if isinstance(shown, list):
-            yield from _captioned(shown, document)
-        elif shown is not None:
-            yield shown
+        if output["output_type"] != "stream":
+            yield from _shown(output["data"], output["metadata"], document)
 
 
-def _shown(data: Any, metadata: Any, document: Document) -> Block | None:
-    """Return the block of one display; widgets and empty displays have none."""
+def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
+    """Yield the blocks of one display; widgets and empty displays have none."""
     if table.MIME in data:
-        return _labelled(Table.from_json(data[table.MIME]), document)
-    if canvas.MIME in data:
+        yield _labelled(Table.from_json(data[table.MIME]), document)
+    elif canvas.MIME in data:
         words = metadata.get(canvas.MIME, {})
         if not words.get("alt"):
             raise LabError("a figure has no alt text", "its display has no metadata", "show a Figure")
         shown = Figure(data[canvas.MIME], words["alt"], words.get("caption", ""), words.get("name", ""))
-        return _labelled(shown, document)
-    if MARKDOWN in data:
-        return _prose(data[MARKDOWN], document)
-    if any("widget" in kind for kind in data) or quotes.MIME in data or "text/plain" not in data:
-        return None
-    return str(data["text/plain"])
+        yield _labelled(shown, document)
+    elif MARKDOWN in data:
+        yield from _captioned(data[MARKDOWN], document)
+    elif "text/plain" in data and quotes.MIME not in data and not any("widget" in kind for kind in data):
+        yield str(data["text/plain"])
 
 
 def _labelled(shown: Shown, document: Document) -> Shown:
@@ -170,9 +161,9 @@ def _prose(source: str, document: Document) -> list[Token]:
     return kept
 
 
-def _captioned(tokens: list[Token], document: Document) -> Iterator[Block]:
+def _captioned(source: str, document: Document) -> Iterator[Block]:
     """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a numbered `Table`."""
-    begin = first = 0
+    tokens, begin, first = _prose(source, document), 0, 0
     for place, token in enumerate(tokens):
         first = place if token.type == "table_open" else first
         after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
@@ -227,7 +218,9 @@ def _settle_headings(document: Document) -> None:
     for token, inline, close in headings:
         level = min(int(token.tag[1]) - shift, level + 1)
         token.tag = close.tag = f"h{level}"
-        slug = re.sub(r"[^\w]+", "-", plain(inline).lower()).strip("-") or "section"
+        text = plain(inline)
+        slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
         name = next(n for n in (f"{slug}-{i}" if i else slug for i in range(len(headings))) if n not in seen)
         seen.add(name)
         token.attrSet("id", f"s-{name}")
+        document.headings.append((level, f"s-{name}", text))

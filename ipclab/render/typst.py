@@ -49,7 +49,7 @@ def data(document: Document) -> dict[str, Any]:
         "date": [int(part) for part in document.date[:10].split("-")] if document.date else None,
         "date-text": Formatter(document.lang).date(document.date) if document.date else "",
         "run": document.run,
-        "contents": document.translate(N_("Contents")) if any(document.headings()) else "",
+        "contents": document.translate(N_("Contents")) if document.headings else "",
         "front": document.front,
     }
     pages = document.translate(N_("{label}, p. {page}"))

@@ -131,7 +131,7 @@ def test_what_a_report_cannot_show_is_refused(text: str, words: str) -> None:
 
 def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
     found = read("# T\n\n### a\n\n### a\n\n##### b\n\n## c")
-    assert list(found.headings()) == [(1, "s-a", "a"), (2, "s-a-1", "a"), (3, "s-b", "b"), (1, "s-c", "c")]
+    assert found.headings == [(1, "s-a", "a"), (2, "s-a-1", "a"), (3, "s-b", "b"), (1, "s-c", "c")]
 
 
 def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
