@@ -25,7 +25,7 @@ from ipclab.paths import Paths, checkout
 from ipclab.render import document, typst
 from ipclab.render.exporters import ReportHTMLExporter
 from ipclab.render.report import report
-from ipclab.render.staleness import MANIFEST, inputs
+from ipclab.render.staleness import MANIFEST, inputs, told
 from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
 
@@ -40,6 +40,11 @@ COLOURS, PIXELS = 64, 900  # of a picture
 PAGE_PPI = 80
 
 
+class _Manifest(msgspec.Struct):
+    inputs: dict[str, str]  # digests by kind
+    made: dict[str, str]  # digests by name
+
+
 def make(paths: Paths, progress: Any) -> list[Path]:
     """Render the reference run and write the gallery; return its files. Raises what `report` raises."""
     run, folder = opened(paths, paths.reference), folder_of(paths)
@@ -49,10 +54,10 @@ def make(paths: Paths, progress: Any) -> list[Path]:
         found: dict[str, bytes] = {}
         for lang in LANGUAGES:
             found[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
-            told = _read(out / lang / f"{APPENDIX}.ipynb")
-            found[f"appendix.{lang}.png"] = small(typst.compiled(told, format="png", ppi=PAGE_PPI)[0])
+            read = _read(out / lang / f"{APPENDIX}.ipynb")
+            found[f"appendix.{lang}.png"] = small(typst.compiled(read, format="png", ppi=PAGE_PPI)[0])
             if lang == "en":
-                found["appendix.en.html"] = ReportHTMLExporter().convert(told).encode()  # type: ignore[no-untyped-call]
+                found["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"
             write_whole(paths.root / "docs" / picture.name, picture.read_bytes())
         drawn = dict(pair for book in sorted((out / "en").glob("*.ipynb")) for pair in _figures(book))
@@ -85,13 +90,9 @@ def sources(paths: Paths) -> dict[str, str]:
 def stale(paths: Paths) -> list[str]:
     """Return one line for each cause why the gallery is not what the reference run gives today."""
     file = folder_of(paths) / MANIFEST
-    if not file.is_file():
-        return ["gallery: it was not made: make gallery"]
-    try:
-        about = msgspec.json.decode(file.read_bytes(), type=dict[str, dict[str, str]])
-        known, made = about["inputs"], about["made"]
-    except (msgspec.DecodeError, KeyError):
-        return [f"gallery: {file} cannot be read: make gallery"]
+    if (about := told(file, _Manifest)) is None:
+        return [f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"]
+    known, made = about.inputs, about.made
     now = sources(paths)
     changed = [kind for kind in now if known.get(kind) != now[kind]]
     lines = [f"gallery: {kind} changed since it was made: make gallery" for kind in changed]
@@ -111,8 +112,8 @@ def small(png: bytes) -> bytes:
     """Return a picture with few colours, no wider than the page of a README."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(png)) as read:
-        image = read.convert("RGB")
+    with Image.open(io.BytesIO(png)) as picture:
+        image = picture.convert("RGB")
     image.thumbnail((PIXELS, 4 * PIXELS), Image.Resampling.LANCZOS)
     content = io.BytesIO()
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(content, "PNG", optimize=True)

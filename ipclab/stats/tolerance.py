@@ -5,8 +5,10 @@ probability that follows from n alone (Wilks, Ann. Math. Statist. 12, 1941, 91-9
 95 % confidence. It holds for values that are exchangeable, and for an n that was fixed before one was seen.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb, fsum
 from statistics import NormalDist
 
@@ -79,15 +81,13 @@ def launches_needed(coverage: float, confidence: float, rank: int = 1) -> int:
 
     Raises `ValueError` above `MOST`.
     """
-    low, high = rank - 1, rank
+    high = rank
     while confidence_of(high, coverage, rank) < confidence:
-        low, high = high, 2 * high
-        if low > MOST:
+        if high > MOST:
             raise ValueError(f"a deadline of so much takes more than {MOST:,} launches")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if confidence_of(middle, coverage, rank) >= confidence else (middle, high)
-    return high
+        high *= 2
+    covers = partial(confidence_of, coverage=coverage, rank=rank)
+    return bisect_left(range(high), confidence, lo=max(rank, high // 2), key=covers)
 
 
 def tolerance_limit(values: Sequence[float] | Floats, asked: Deadline) -> float | None:
