@@ -17,8 +17,8 @@ from jinja2 import Environment
 
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, Value, collect, conditions
+from ipclab.machine.answers import SHM
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE, grown
-from ipclab.machine.storage import SHM
 from ipclab.paths import Paths
 from ipclab.stats.intervals import rank
 from ipclab.store import run as folder

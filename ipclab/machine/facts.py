@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ipclab import __version__
-from ipclab.machine import answers, cgroup, parse, storage
+from ipclab.machine import answers, cgroup, parse
 from ipclab.machine.source import AbsentError, Source, scrub
 from ipclab.machine.topology import Topology
 from ipclab.paths import Paths
@@ -42,10 +42,10 @@ SOURCES: ChainMap[str, Any] = ChainMap(
         "topology": lambda source: source.once("topology", lambda: Topology.read(source)),
         "init_manages": lambda source: source.read("/proc/1/comm").strip() in parse.KNOWN["inits"],
         "config": lambda source, option: answers.config(source)[option],
-        "space": lambda source, place: source.system.space(storage.folder(source, place)),
-        "filesystem": lambda source, place: storage.mount(source, place).filesystem,
+        "space": lambda source, place: source.system.space(answers.folder(source, place)),
+        "filesystem": lambda source, place: answers.mount(source, place).filesystem,
     },
-    *map(vars, (answers, cgroup, storage)),
+    *map(vars, (answers, cgroup)),
 )
 # What becomes of the answer.
 PARSERS: ChainMap[str, Any] = ChainMap(

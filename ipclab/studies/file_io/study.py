@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ipclab.backends import native_shm
-from ipclab.machine.answers import memory_available
+from ipclab.machine.answers import memory_available, mount_of
 from ipclab.machine.cgroup import cpu_quota
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
-from ipclab.machine.storage import mount_of
 from ipclab.paths import existing
 from ipclab.spawn.proof import PayloadError
 from ipclab.studies.arms import table

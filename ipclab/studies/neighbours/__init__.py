@@ -18,9 +18,9 @@ from ipclab.backends.interface import Backend
 from ipclab.backends.waiting import BLOCK
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
+from ipclab.machine.answers import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.placement import placements
-from ipclab.machine.storage import mount_of
 from ipclab.paths import existing
 from ipclab.spawn.proof import check
 from ipclab.studies.forked import Forked
