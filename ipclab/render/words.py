@@ -98,12 +98,7 @@ def needs_words(text: str) -> bool:
     return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
 
 
-METHODS: dict[str, Any] = {
-    ".py": "python",
-    ".ipynb": extract_notebook,
-    ".toml": extract_toml,
-    ".csv": extract_facts,
-}
+METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_toml, ".csv": extract_facts}
 
 
 def _said(sources: Sources) -> Iterator[tuple[str, str, bool]]:
