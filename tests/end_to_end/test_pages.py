@@ -1,15 +1,11 @@
 """The HTML reports in a real browser: nothing from outside, no sideways scrolling, usable by keyboard, accessible."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands import ROOT
 from tests.end_to_end.browser import chromium
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -22,23 +18,11 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("pages")
-    command = [sys.executable, "-m", "ipclab", "report", "--run", "data/reference.ipclab", "--format", "html"]
-    env = {**os.environ, "IPCLAB_DATA": str(out / "data-of-test")}
-    done = subprocess.run(
-        [*command, "--out", str(out)], env=env, cwd=ROOT, capture_output=True, timeout=900, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return out
-
-
 @pytest.mark.parametrize("lang", ["ko", "zh", "en"])
-def test_pages_in_the_browser(browser: Any, pages: Path, lang: str) -> None:
+def test_pages_in_the_browser(browser: Any, made: Path, lang: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    for file in sorted((pages / lang).glob("*.html")):
+    for file in sorted((made / lang).glob("*.html")):
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         asked: list[str] = []
         page.on("request", lambda request, asked=asked: asked.append(request.url))
@@ -53,9 +37,9 @@ def test_pages_in_the_browser(browser: Any, pages: Path, lang: str) -> None:
         page.close()
 
 
-def test_contents_by_keyboard(browser: Any, pages: Path) -> None:
+def test_contents_by_keyboard(browser: Any, made: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((pages / "ko" / "00_appendix.html").as_uri())
+    page.goto((made / "ko" / "00_appendix.html").as_uri())
     for _ in range(24):  # past the links to other pages
         page.keyboard.press("Tab")
         target = page.evaluate("document.activeElement.getAttribute('href')")
@@ -69,9 +53,9 @@ def test_contents_by_keyboard(browser: Any, pages: Path) -> None:
     assert page.evaluate("document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
 
 
-def test_a_table_sorts_filters_and_saves_without_a_request(browser: Any, pages: Path) -> None:
+def test_a_table_sorts_filters_and_saves_without_a_request(browser: Any, made: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((pages / "en" / "claims.html").as_uri())
+    page.goto((made / "en" / "claims.html").as_uri())
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     table = page.locator("#payload-claims")
@@ -88,7 +72,7 @@ def test_a_table_sorts_filters_and_saves_without_a_request(browser: Any, pages: 
     assert len(saved) == 1 + table.locator("tbody tr:visible").count()
     assert page.locator("figure circle title").count() > 0
     assert [url for url in asked if not url.startswith("blob:")] == []
-    page.goto((pages / "en" / "claims.html").as_uri() + "#0.9")
+    page.goto((made / "en" / "claims.html").as_uri() + "#0.9")
     assert page.evaluate("document.querySelector('tr:target th').innerText") == "0.9"
 
 

@@ -1,0 +1,32 @@
+"""The reports of the committed run, rendered once for all tests that look at them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT
+
+
+def ipclab(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, in this checkout."""
+    env = {**os.environ, **more}
+    command = [sys.executable, "-m", "ipclab", *words]
+    return subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
+
+
+def report(out: Path, langs: str, **shell: str) -> None:
+    """Render the reference run into `out`."""
+    words = ("--run", "data/reference.ipclab", "--out", str(out), "--lang", langs, "--format", "html,pdf,ipynb")
+    done = ipclab("report", *words, IPCLAB_DATA=str(out / "data-of-test"), **shell)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the reports."""
+    out = tmp_path_factory.mktemp("reports")
+    report(out, "ko,zh,en")
+    return out
