@@ -23,7 +23,7 @@ from ipclab.machine.doctor import (
     reading,
     visit,
     watch,
-)  # fmt: skip
+)
 from ipclab.paths import Paths
 from tests.commands import environment, namespace, namespace_refused
 from tests.made_up import Fake, write
@@ -222,9 +222,8 @@ COMMAND = [sys.executable, "-m", "ipclab", "doctor", "--seconds"]
 
 
 @pytest.mark.slow
-def test_the_command_names_its_reservations(tmp_path: Path) -> None:
-    command, env = [*COMMAND, "0.1"], environment(tmp_path)
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+def test_the_command_names_its_reservations(ipclab) -> None:
+    done = ipclab("doctor", "--seconds", "0.1")
     states = [line.split()[0] for line in done.stdout.splitlines() if line.startswith((FIT, NOTE, RESERVATION))]
     assert states.count(FIT) > 5
     assert done.returncode == (1 if RESERVATION in states else 0)
@@ -247,8 +246,9 @@ def test_a_machine_that_hides_its_folders_is_no_traceback(hidden: str, tmp_path:
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "0", "61"])
-def test_a_time_that_is_none_is_refused(seconds: str, tmp_path: Path) -> None:
-    env = environment(tmp_path)
-    done = subprocess.run([*COMMAND, seconds], env=env, capture_output=True, text=True, timeout=60, check=False)
+def test_a_time_that_is_none_is_refused(
+    seconds: str, ipclab: Callable[..., "subprocess.CompletedProcess[str]"]
+) -> None:
+    done = ipclab("doctor", "--seconds", seconds)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "'--seconds'" in done.stderr
