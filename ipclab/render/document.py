@@ -1,6 +1,7 @@
 """An executed notebook as a document: prose, tables and figures in order, ready for any format."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -12,13 +13,13 @@ from markdown_it.token import Token
 from ipclab.errors import LabError, nearest
 from ipclab.lab import canvas, prose, quotes, table
 from ipclab.lab.canvas import Figure
-from ipclab.lab.catalogue import N_, Catalogue
+from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
 
 KEEP_IN_LAB, FRONT = "lab", "front"
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
-_LABELS = {Table: N_("Table {number}."), Figure: N_("Figure {number}.")}
+SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 # Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and `meta["note"]`. Captions
 # of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
 Block = list[Token] | Table | Figure | str
@@ -136,7 +137,7 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     if not shown.caption:
         return shown
     number = sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
-    label = document.translate(_LABELS[type(shown)]).replace("{number}", str(number))
+    label = document.translate(SAID["numbered"][type(shown).__name__]).replace("{number}", str(number))
     document.labels |= {shown.name: label.rstrip(".")} if shown.name else {}
     return replace(shown, caption=f"{label} {shown.caption}")
 

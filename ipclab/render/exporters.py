@@ -14,19 +14,11 @@ from traitlets import Unicode
 
 from ipclab.errors import LabError
 from ipclab.lab import prose
-from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import Formatter
 from ipclab.render import svg, typst
-from ipclab.render.document import Document, read
+from ipclab.render.document import SAID, Document, read
 
 EPOCH = "1970-01-01"  # of what no report has dated
-_WORDS = {
-    "contents": N_("Contents"),
-    "skip": N_("Skip to the content"),
-    "notes": N_("Notes"),
-    "sort": N_("Sort"),
-    "filter": N_("Filter"),
-}
 
 
 class DocumentExporter(Exporter):
@@ -71,7 +63,7 @@ class ReportHTMLExporter(DocumentExporter):
         return environment.get_template("report.html").render(
             document=document,
             date=Formatter(document.lang).date(document.date) if document.date else "",
-            words={key: document.translate(word) for key, word in _WORDS.items()},
+            words={key: document.translate(word) for key, word in SAID["page"].items()},
             html=lambda tokens: prose.to_html([_lowered(token) for token in tokens]),
             inline=svg.inline,
             script=script,

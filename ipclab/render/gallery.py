@@ -24,7 +24,7 @@ from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
 from ipclab.render import document, typst
 from ipclab.render.exporters import ReportHTMLExporter
-from ipclab.render.report import report
+from ipclab.render.report import TONGUES, report
 from ipclab.render.staleness import MANIFEST, inputs, told
 from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
@@ -103,9 +103,8 @@ def stale(paths: Paths) -> list[str]:
 def page(run: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page that shows the gallery, in Markdown; `figures` holds the words of each by name."""
     template = files("ipclab.render").joinpath("templates/gallery.md").read_text("utf-8")
-    languages = (("ko", "한국어"), ("zh", "中文"), ("en", "English"))
     environment = Environment(autoescape=False, trim_blocks=True, keep_trailing_newline=True)
-    return environment.from_string(template).render(run=run, figures=figures, languages=languages)
+    return environment.from_string(template).render(run=run, figures=figures, languages=TONGUES.items())
 
 
 def small(png: bytes) -> bytes:

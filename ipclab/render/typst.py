@@ -9,13 +9,12 @@ from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.errors import LabError
 from ipclab.lab.canvas import Figure
-from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.prose import join_lines
 from ipclab.lab.style import print_fonts
 from ipclab.lab.table import Table
 from ipclab.render import svg
-from ipclab.render.document import Block, Document
+from ipclab.render.document import SAID, Block, Document
 
 _TEXT_WIDTH_PT = 470
 _WHOLE_LINES = 36  # of a table that stays on one page
@@ -49,10 +48,10 @@ def data(document: Document) -> dict[str, Any]:
         "date": [int(part) for part in document.date[:10].split("-")] if document.date else None,
         "date-text": Formatter(document.lang).date(document.date) if document.date else "",
         "run": document.run,
-        "contents": document.translate(N_("Contents")) if document.headings else "",
+        "contents": document.translate(SAID["page"]["contents"]) if document.headings else "",
         "front": document.front,
     }
-    pages = document.translate(N_("{label}, p. {page}"))
+    pages = document.translate(SAID["numbered"]["page"])
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
     blocks = [_block(block, document.lang) for block in document.blocks]
     return {"about": about, "attached": attached, "blocks": blocks, "labels": document.labels, "pages": pages}
