@@ -22,8 +22,8 @@ from ipclab.lab.canvas import MIME
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
-from ipclab.render import document, typst
-from ipclab.render.exporters import ReportHTMLExporter
+from ipclab.render import document
+from ipclab.render.exporters import ReportHTMLExporter, compiled
 from ipclab.render.report import TONGUES, report
 from ipclab.render.staleness import MANIFEST, inputs, told
 from ipclab.store.bundle import opened
@@ -55,7 +55,7 @@ def make(paths: Paths, progress: Any) -> list[Path]:
         for lang in LANGUAGES:
             found[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
             read = _read(out / lang / f"{APPENDIX}.ipynb")
-            found[f"appendix.{lang}.png"] = small(typst.compiled(read, format="png", ppi=PAGE_PPI)[0])
+            found[f"appendix.{lang}.png"] = small(compiled(read, format="png", ppi=PAGE_PPI)[0])
             if lang == "en":
                 found["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"

@@ -11,8 +11,8 @@ from nbformat import v4
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.claim_file import Control, Lines
 from ipclab.lab.table import Column, Table
-from ipclab.render import document, typst
-from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.render import document
+from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter, data
 from tests.commands import ROOT
 
 OPTIONAL = {"failures", "requirements"}  # shown only where there are any
@@ -53,7 +53,7 @@ def test_what_is_tagged_front_stands_before_the_contents() -> None:
     told = notebook(("# T",), (table("form", "a", caption=""),), "## One\n\nText.", table("t", "1"))
     read = document.read(told, Path())
     assert (read.front, read.labels) == (2, {"t": "Table 1"})
-    assert typst.data(read)["about"]["front"] == 2
+    assert data(read)["about"]["front"] == 2
 
 
 def test_the_appendix_refers_to_all_that_it_shows() -> None:

@@ -12,8 +12,8 @@ from nbformat import v4
 
 from ipclab.errors import LabError
 from ipclab.lab.table import MIME, Column, Table
-from ipclab.render import document, typst
-from ipclab.render.exporters import TypstPDFExporter
+from ipclab.render import document
+from ipclab.render.exporters import TypstPDFExporter, data
 from ipclab.render.report import EXPORTERS
 from ipclab.render.words import Sources
 from tests.commands import ROOT
@@ -145,7 +145,7 @@ def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
 def test_prose_cannot_become_typst_markup() -> None:
     hostile = '# T\n\n#read("x") $a$ @b <c> ~ // \\\\ "q" `#x` *[#y](z"q)*'
     found = read(hostile)
-    (prose,) = typst.data(found)["blocks"]
+    (prose,) = data(found)["blocks"]
     texts = [node["content"] for node in prose["children"][0]["children"][0]["children"]]
     assert "".join(texts[:2]) == '#read("x") $a$ @b <c> ~ // \\ "q" #x'
     assert TypstPDFExporter().convert(found).startswith(b"%PDF")  # as markup it would read a file that is not there
