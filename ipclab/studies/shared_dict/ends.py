@@ -199,9 +199,7 @@ def run(worker: RankWorker, **levels: Any) -> None:
     """
     task, reads = Task(**levels), worker.index > 0
     us = worker.prefix, worker.folder
-    place = Place(
-        *us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm
-    )
+    place = Place(*us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm)
     store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
     gc.collect()
     (gc.enable if task.arm == "published" else gc.disable)()  # in the timed loops only where it was as published
