@@ -61,6 +61,7 @@ def test_a_reader_that_is_killed_is_one_line(folder: Path, monkeypatch: pytest.M
         gather(folder, 100)
 
 
+@pytest.mark.slow
 def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     ipclab: Callable[..., "CompletedProcess[str]"], folder: Path, tmp_path: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path
         gather(tmp_path, 100)
 
 
+@pytest.mark.slow
 def test_strict_says_why_a_run_is_not_fit(ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
     told = reasons(Lab.of(opened(PATHS, PATHS.compared), PATHS, "en"))
     assert {line.partition(":")[0] for line in told} <= {"incomplete", "disturbed", "not calibrated", "limits"} and told

@@ -24,6 +24,7 @@ SMALL = Machine(scatter=0.02, launches=8)
 PIPES = {"pipe_size_max": 1 << 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_of_made_up_histories_are_found_where_they_are_and_nowhere_else(kind: str) -> None:
     for seed in range(5):

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ipclab import cli
+from ipclab.lab import about
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.store.run import RunFolder
@@ -22,6 +24,13 @@ def test_the_notice_names_what_beat_its_limit_in_every_language(beaten: RunFolde
     told = {lang: Lab.of(beaten, paths, lang).notice().data for lang in ("en", "ko", "zh")}
     assert all("× 0.08" in text and text.startswith("**") for text in told.values())
     assert all(Lab.of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items())
+
+
+def test_the_notice_names_three_and_counts_the_rest(beaten: RunFolder, paths: Paths) -> None:
+    lab = Lab.of(beaten, paths, "ko")
+    found = pd.concat([lab.beaten()] * 5)
+    assert about._which(lab, found).endswith("× 0.08 외 2건")
+    assert about._which(lab, found[:3]).count("× 0.08") == 3 and "외" not in about._which(lab, found[:3])
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:

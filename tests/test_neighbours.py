@@ -130,6 +130,7 @@ def test_the_study_is_asked_for_by_name_in_short_profiles() -> None:
     assert set(HOGS) | {QUIET} == set(NEIGHBOURS)
 
 
+@pytest.mark.slow
 def test_each_launch_beside_a_hog_tells_what_the_hog_did(paths: Paths) -> None:
     sweep = Sweep(None, ("unix",), {"placement": ("same",), "neighbour": (OWN,), "isolation": ("nice",)})
     run = measure(paths, Request(("neighbours",), "smoke", sweep=sweep), Progress())

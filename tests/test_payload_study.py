@@ -257,6 +257,7 @@ def test_who_knows_the_token_is_unpickled_with_care(launcher: Launcher, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("connection", ["kept", "new"])
 def test_strangers_are_dropped_and_the_launch_is_made_again(launcher: Launcher, connection: str) -> None:
     """Garbage, a wrong token, a short header, a reset and silence, all of them before the sender."""

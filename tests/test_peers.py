@@ -43,6 +43,7 @@ def test_the_examples_conform(language: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{made} conforms\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_peer_is_told_by_its_fault(fault: str) -> None:
     (line,) = faults([*BROKEN, fault])

@@ -183,7 +183,8 @@ def _which(lab: "Lab", found: pd.DataFrame) -> str:
     for row in found.head(MOST_TOLD).to_dict("records"):
         words = [lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")]
         told.append(lab.joined([*words, f"× {lab.numbers.number(row['over_limit'], 2)}"]))
-    return lab.joined([*told, *[DASH] * (len(found) > MOST_TOLD)], N_("; "))
+    which, more = lab.joined(told, N_("; ")), len(found) - MOST_TOLD
+    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
 
 
 def _limit(lab: "Lab", backend: str, size: int) -> str:
