@@ -184,7 +184,7 @@ def test_checksums_of_all_ways_must_agree() -> None:
         study.agree(sums, a_point(), "6")
 
 
-def test_what_a_machine_lacks_is_said_with_the_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_machine_lacks_is_said_with_its_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "_asked", lambda question, *arguments: None)
     monkeypatch.setattr(study, "_filesystem", lambda place: "ext4")
     every = STUDY.points(PROFILES["smoke"], Sweep())

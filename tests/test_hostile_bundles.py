@@ -35,7 +35,7 @@ def rewritten(found: list[Member], told: dict[str, Any]) -> list[Member]:
 
 
 def listed(found: list[Member], changes: dict[str, bytes], name: str | None = None) -> list[Member]:
-    """Return the archive with files replaced (or added) and its own index mended to agree."""
+    """Return the archive with files replaced (or added) and its own index made to agree."""
     top = found[0][0].partition("/")[0]
     content = {key.partition("/")[2]: value for key, value in found[1:]} | changes
     told = index(found)

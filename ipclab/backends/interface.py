@@ -230,7 +230,7 @@ class Backend:
     look: tuple[str, str] = ("", "")
 
     def refuses(self, size: int) -> str | None:
-        """Return why its channel cannot have messages of `size` bytes here and what mends it; None when it can."""
+        """Return why its channel cannot have messages of `size` bytes here and the fix; None when it can."""
         known = self.missing() or self.longest()
         if isinstance(known, str) or known is None:
             return known

@@ -12,7 +12,7 @@ from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
 
 
 def missing() -> str | None:
-    """Return why what only native code can measure is not testable here, with the mend; None when it is."""
+    """Return why what only native code can measure is not testable here, with the fix; None when it is."""
     return None if find_spec("ipclab_native") else "the native package is not there; install Rust, then: make setup"
 
 

@@ -36,7 +36,7 @@ from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 from ipclab.store.point import Point
 
-MEND = "install mpi4py and openmpi into the environment: make setup"
+FIX = "install mpi4py and openmpi into the environment: make setup"
 SEGMENT_BYTES = 4 << 20  # of shared memory that Open MPI takes for each rank
 # Of a launcher around us, which one that we start must not take for its own.
 LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIEXEC_")
@@ -220,9 +220,9 @@ def mpiexec() -> Path | None:
 def missing() -> str | None:
     """Return why no MPI ranks can be had here, with the fix; None when they can."""
     if importlib.util.find_spec("mpi4py") is None:
-        return f"mpi4py is not installed; {MEND}"
+        return f"mpi4py is not installed; {FIX}"
     if outer() is None and mpiexec() is None:
-        return f"there is no mpiexec; {MEND}"
+        return f"there is no mpiexec; {FIX}"
     return None
 
 

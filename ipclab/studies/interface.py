@@ -24,7 +24,7 @@ __all__ += ["Profile", "Role", "Site", "Study", "Sweep"]
 
 
 class NotTestableError(LabError):
-    """A study cannot measure its points on this machine, found when it made ready; `str()` says what mends it."""
+    """A study cannot measure its points on this machine, found when it made ready; `str()` gives the fix."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Study(ABC):
         return ()
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why this machine cannot measure `point`, with what mends it; None when it can."""
+        """Return why this machine cannot measure `point`, with the fix; None when it can."""
         return None
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:

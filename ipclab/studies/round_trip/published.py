@@ -28,7 +28,7 @@ Take = Callable[[], bytes]
 
 
 def missing(backend: str) -> str | None:
-    """Return why the published program of `backend` cannot run here, with what mends it; None when it can."""
+    """Return why the published program of `backend` cannot run here, with the fix; None when it can."""
     with suppress(PackageNotFoundError):
         if backend != PACKAGE or version(PACKAGE) == VERSION:
             return None
