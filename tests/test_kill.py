@@ -208,7 +208,7 @@ def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch
     launch = Launcher.launch
 
     def fail_files(self: Launcher, roles: list[Role], seconds: float) -> dict[str, Outcome]:
-        if roles[0].arguments.get("mapping") == "file":
+        if roles[0].arguments.get("arm") == "file":
             raise LaunchError("no such luck")
         return launch(self, roles, seconds)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from ipclab.choose.answer import EXCLUDED, GUESS, NOTHING, UNDECIDED, UNMEASURED, Answer
 from ipclab.choose.need import US, Need
 from ipclab.lab.data import DASH, Data
+from ipclab.lab.prose import join_lines
 from ipclab.stats.quantity import Quantity
 
 SHOWN = 8  # mechanisms of which more is told than their time
@@ -27,7 +28,7 @@ def verdict(lab: Data, found: Answer) -> str:
         parts = ["best" if found.best else "unmeasured", "more" if isfinite(found.launches) else "never"]
     else:
         parts = [NOTHING if found.state == NOTHING else "one" if len(found.best) == 1 else "several"]
-    return " ".join(lab.say(WORDS["verdict"][part], **told) for part in parts)
+    return join_lines("\n".join(lab.say(WORDS["verdict"][part], **told) for part in parts))
 
 
 def tables(lab: Data, found: Answer) -> dict[str, pd.DataFrame]:
