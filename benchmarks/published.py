@@ -128,7 +128,8 @@ def round_trips(launcher: Launcher) -> Iterator[tuple[Side, Side]]:
 
             def theirs(point=point, count=count, placement=placement, what=what) -> Times:  # type: ignore[no-untyped-def]
                 with launcher.naming() as prefix:
-                    return {what: rebuilt.original(point.backend, prefix, point.size_bytes, count, placement.role)}
+                    cpus = [placement.role(0), placement.role(1)]
+                    return {what: rebuilt.original(point.backend, prefix, point.size_bytes, count, cpus)}
 
             yield ours, theirs
 
