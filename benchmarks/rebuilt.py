@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from multiprocessing import resource_tracker, shared_memory
 from pathlib import Path
@@ -18,7 +18,9 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
+from ipclab.spawn.exits import last_line
 from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.zygote import die_with_parent
 from ipclab.studies.round_trip import published
 
 ENTRIES, READS = (10, 100, 1_000, 10_000), 100
@@ -40,12 +42,20 @@ def shared_dict(prefix: str, folder: str, readers: int) -> list[Times]:
     for each in (Path(folder), memory):
         each.mkdir(mode=0o700)
     try:
-        done = subprocess.run(ranks, env=env, capture_output=True, text=True, timeout=SECONDS, check=True)
-        return list(json.loads(done.stdout))
-    except (subprocess.SubprocessError, ValueError) as error:
-        raise LabError("the rebuilt program of seed 001 gave no times", str(error), "see 'make doctor'") from None
+        return list(_told("001", ranks, env))
     finally:
         shutil.rmtree(memory, ignore_errors=True)
+
+
+def _told(seed: str, command: Sequence[str], env: Mapping[str, str]) -> Any:
+    """Return what a rebuilt program prints; raises `LabError` with its last words when that is nothing."""
+    words = ""
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+        words = last_line(done.stderr) or f"its exit code is {done.returncode}"
+        return json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        raise LabError(f"the rebuilt program of seed {seed} gave no times", words or str(error), "") from None
 
 
 def rank(comm: Any, prefix: str, folder: str) -> Times:
@@ -140,19 +150,13 @@ def original(backend: str, name: str, size: int, count: int, cpus: Sequence[froz
     Raises `LabError` when it is silent or fails.
     """
     about = [backend, name, str(size), str(count), json.dumps([sorted(each) for each in cpus])]
-    try:
-        done = subprocess.run(
-            [sys.executable, __file__, "ask", *about], capture_output=True, text=True, timeout=SECONDS, check=True
-        )
-        return float(done.stdout)
-    except (subprocess.SubprocessError, ValueError) as error:
-        raise LabError("the rebuilt program of seed 003 gave no time", str(error), "see 'make doctor'") from None
+    return float(_told("003", [sys.executable, __file__, "ask", *about], os.environ))
 
 
 def ask(backend: str, name: str, size: int, count: int, cpus: list[list[int]]) -> float:
     """Return the mean round trip in ns: this process asks one that it has started."""
     ready = SPAWN.Event()
-    server = SPAWN.Process(target=serve, args=(backend, name, cpus[0], ready), daemon=True)
+    server = SPAWN.Process(target=serve, args=(backend, name, cpus[0], ready, os.getpid()), daemon=True)
     server.start()
     try:
         if not ready.wait(SECONDS / 2):
@@ -173,8 +177,9 @@ def ask(backend: str, name: str, size: int, count: int, cpus: list[list[int]]) -
         server.join(SECONDS / 2)
 
 
-def serve(backend: str, name: str, cpus: list[int], ready: Any) -> None:
-    """Echo until the benchmark ends this process."""
+def serve(backend: str, name: str, cpus: list[int], ready: Any, parent: int) -> None:
+    """Echo until the benchmark, process `parent`, ends this one, or has ended."""
+    die_with_parent(parent)
     os.sched_setaffinity(0, cpus)
     send, take = transport(backend, name, True)
     ready.set()
@@ -195,7 +200,7 @@ def transport(backend: str, name: str, serves: bool) -> tuple[Callable[[bytes], 
     link = zmq.Context().socket(zmq.REP if serves else zmq.REQ)
     link.linger = 0
     if not serves:
-        link.rcvtimeo = round(1e3 * SECONDS)
+        link.rcvtimeo = round(1e3 * SECONDS / 4)
     path = Path(tempfile.gettempdir()) / name.rpartition("-")[0] / f"{name.rpartition('-')[2]}-theirs"
     (link.bind if serves else link.connect)(f"ipc://{path}")
     return link.send, link.recv

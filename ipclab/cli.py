@@ -10,7 +10,7 @@ import click
 from ipclab import __version__
 from ipclab.ab.command import ab
 from ipclab.choose.command import choose
-from ipclab.commands import PATH, Words, die_with_make, format_option, lang_option, say, shown
+from ipclab.commands import PATH, SEVERAL, Words, die_with_make, format_option, lang_option, say, shown
 from ipclab.compare.command import compare
 from ipclab.errors import LabError, UsageError
 from ipclab.gather.command import gather
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
 MOST_CAUSES = 20  # that are shown
-SEVERAL = "machines", "history"  # the reports of several runs
 Given = Path | None  # None: not given
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
 UNDER_MAKE = "IPCLAB_UNDER_MAKE"
+SEVERAL = MACHINES, HISTORY = "machines", "history"  # the reports of several runs
 PATH: Any = click.Path(path_type=Path)
 Words = tuple[str, ...]
 
@@ -84,8 +85,8 @@ class Rendering:
         """Render `notebooks` with `parameters`, and the `table` beside them, and return the files.
 
         That is the name of a CSV file beside the pages, and its rows; with it the report has a manifest of its `runs`.
-        Raises `UsageError` for a folder that cannot be written, and `LabError` when a notebook fails, or, before
-        anything is written, when a run is not what was measured.
+        The runs were checked before. Raises `UsageError` for a folder that cannot be written, and `LabError` when a
+        notebook fails.
         """
         from ipclab.measure.progress import Bar
         from ipclab.paths import checkout
@@ -94,8 +95,6 @@ class Rendering:
         from ipclab.store.files import write_whole
 
         paths, out = checkout(), (self.out or checkout().reports / self.kind).resolve()
-        for run in runs:
-            run.checked()
         check_out(out)
         about: dict[str, Any] = {"date": max(run.about["begun"] for run in runs), "run": " ".join(r.id for r in runs)}
         tables = []

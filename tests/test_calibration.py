@@ -85,6 +85,9 @@ def test_only_whole_trials_count() -> None:
     medians = {arm: [float(k) for k in range(2 * ROUNDS + 5)] for arm in ARMS}
     medians[SECOND].pop()
     assert tally(medians).trials == 2
+    made = {arm: [1000.0 + k for k in range(2 * ROUNDS)] for arm in ARMS}
+    made["0.50"][ROUNDS:] = [1.5 * value for value in made["0.50"][ROUNDS:]]
+    assert tally(made).found["0.50"] == 1  # the second trial alone
     assert tally({arm: [1.0, 2.0] for arm in ARMS}) == Tally(0, 0, 0, {"0.10": 0, "0.20": 0, "0.50": 0}, None)
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -14,7 +15,9 @@ from ipclab.gather.bundles import Gathered, frame, gather, newest
 from ipclab.gather.strict import reasons
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
-from ipclab.store.bundle import opened
+from ipclab.store.bundle import opened, pack
+from ipclab.store.samples import decode, encode
+from tests.bundled import make_run
 from tests.commands import ROOT
 
 PATHS = Paths(ROOT)
@@ -74,6 +77,16 @@ def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
         assert title in page and all(name in page for name in damaged)
         assert page.count('<div class="table" id=') == 9
+
+
+def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "runs")
+    held = decode(next(file for file in run.point_files() if file.name.startswith("unix-main")))
+    again = replace(held.point, levels={**held.point.levels, "wait": "spin"})
+    run.place([(again, encode(replace(held, point=again)))])
+    pack(run, tmp_path / "twice.ipclab")
+    (found,) = gather(tmp_path, 100)
+    assert (found.why, found.rows) == ("it holds a mechanism twice", [])
 
 
 def test_the_newest_run_of_a_machine_stands_for_it() -> None:

@@ -12,8 +12,8 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.frames.points import ROUND
 from ipclab.measure.progress import Progress
-from ipclab.measure.questions import doubtful
-from ipclab.measure.rounds import LIMIT_REPEATS, Asking, Kept, Rounds
+from ipclab.measure.questions import asking
+from ipclab.measure.rounds import LIMIT_REPEATS, Kept, Rounds
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -65,7 +65,7 @@ def again(run: RunFolder, launch: Callable[[Point], Launch]) -> tuple[Counter[st
         return replace(launch(point), order=next(orders), facts={ROUND: number})
 
     rounds = Rounds(states, 1, noted, lambda: None, kept.store, lambda: 0.0, Progress())
-    rounds.measure(Asking(lambda states: {}, lambda states: [], doubtful))
+    rounds.measure(replace(asking(0.1), least=lambda states: {}, open=lambda states: []))
     return asked, decode(run.path / run.file(PIPE)).launches
 
 

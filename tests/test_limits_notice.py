@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from ipclab import cli
-from ipclab.lab import about
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
 from ipclab.store.run import RunFolder
@@ -26,11 +25,14 @@ def test_the_notice_names_what_beat_its_limit_in_every_language(beaten: RunFolde
     assert all(Lab.of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items())
 
 
-def test_the_notice_names_three_and_counts_the_rest(beaten: RunFolder, paths: Paths) -> None:
-    lab = Lab.of(beaten, paths, "ko")
-    found = pd.concat([lab.beaten()] * 5)
-    assert about._which(lab, found).endswith("× 0.08 외 2건")
-    assert about._which(lab, found[:3]).count("× 0.08") == 3 and "외" not in about._which(lab, found[:3])
+def test_the_notice_names_three_and_counts_the_rest(
+    beaten: RunFolder, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    five = pd.concat([Lab.of(beaten, paths, "ko").beaten()] * 5)
+    for rows, names, rest in ((five, 3, "외 2건"), (five[:3], 3, ""), (five[:4], 3, "외 1건")):
+        monkeypatch.setattr(Lab, "beaten", lambda self, rows=rows: rows)
+        told = Lab.of(beaten, paths, "ko").notice().data
+        assert (told.count("× 0.08"), "외" in told) == (names, bool(rest)) and rest in told
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:

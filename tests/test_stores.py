@@ -59,7 +59,8 @@ def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
 @pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 def test_the_benchmark_of_torn_reads_reads_each_kind_of_store(tmp_path: Path) -> None:
     command = [sys.executable, "benchmarks/torn_reads.py", "300", "10", "lmdb", "mpi-window"]
-    done = subprocess.run(command, cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=False)
+    env = environment(tmp_path)
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert [line.partition(" reads")[0] for line in done.stdout.splitlines()] == [
         "lmdb: 0 torn of 300", "mpi-window: 0 torn of 300"

@@ -59,7 +59,7 @@ def test_one_that_was_skipped_is_no_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "share"), [((AGREES, AGREES), 0.0), ((AGREES, DIFFERS), 0.5), ((AGREES, ABSENT), None)]
+    ("found", "share"), [((), None), ((AGREES, AGREES), 0.0), ((AGREES, DIFFERS), 0.5), ((AGREES, ABSENT), None)]
 )
 def test_the_run_keeps_what_was_said(run: RunFolder, paths: Paths, found: tuple[Found, ...], share: float) -> None:
     lab = Lab.of(run, paths, "en")

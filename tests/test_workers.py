@@ -195,7 +195,6 @@ def test_a_full_shared_memory_is_named(launcher: Launcher) -> None:
 OWNER = """
 import sys
 from pathlib import Path
-from typing import Any
 from ipclab.spawn.launcher import Launcher, Role
 with Launcher(Path(sys.argv[1])) as launcher:
     launcher.launch([Role("solo", "tests.targets:litter_and_hang", {}, frozenset({int(sys.argv[2])}))], 60)

@@ -7,7 +7,6 @@ its root is the session's folder, given through a descriptor, as the paths of it
 import ctypes
 import os
 import time
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from ipclab.backends.interface import VIEW, Backend, Channel, Data, Place, needs, optional, too_long
@@ -159,5 +158,13 @@ class _IceoryxStream(_IceoryxChannel):
         return self._copied()
 
 
-backend = Backend("iceoryx2", None, _IceoryxChannel, None, WAITS, VIEW, _IceoryxStream, needs("iceoryx2", iceoryx2))
-backend = replace(backend, limit="echo-shm-futex", look=("#009E73", "P"))
+backend = Backend(
+    "iceoryx2",
+    channel=_IceoryxChannel,
+    waits=WAITS,
+    receives=VIEW,
+    stream=_IceoryxStream,
+    missing=needs("iceoryx2", iceoryx2),
+    limit="echo-shm-futex",
+    look=("#009E73", "P"),
+)

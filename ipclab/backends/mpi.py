@@ -5,7 +5,6 @@ spinning too; here the clock and the other rank are looked at meanwhile. `mpiexe
 fails the launch.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -101,7 +100,16 @@ class _MpiWindowStore(SeqlockStore):
         self.place.comm.Barrier()
 
 
-p2p = Backend("mpi-p2p", None, _MpiChannel, None, (SPIN,), INTO, missing=missing, ranks=True, limit="echo-shm-spin")
-p2p = replace(p2p, demands=(), look=("#8A6B00", "P"))
+p2p = Backend(
+    "mpi-p2p",
+    channel=_MpiChannel,
+    waits=(SPIN,),
+    receives=INTO,
+    missing=missing,
+    ranks=True,
+    limit="echo-shm-spin",
+    demands=(),
+    look=("#8A6B00", "P"),
+)
 bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, demands=(), look=("#CC79A7", "P"))
 window = Backend("mpi-window", store=_MpiWindowStore, missing=missing, look=("#000000", "P"))

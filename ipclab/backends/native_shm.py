@@ -46,12 +46,24 @@ class _NativeChannel(Channel):
             os.close(descriptor)
         self.held.callback(native.close)
         for name in ("send", "recv", "recv_into", "send_many", "recv_many"):
-            setattr(self, name, getattr(native, name, None))
+            if hasattr(native, name):
+                setattr(self, name, getattr(native, name))
 
 
-waits = BLOCK, SPIN_THEN_BLOCK
-futex = Backend("shm-futex", None, _NativeChannel, None, waits, INTO, missing=missing, limit="echo-shm-futex")
-futex = replace(futex, look=("#0072B2", "v"))
+futex = Backend(
+    "shm-futex",
+    channel=_NativeChannel,
+    waits=(BLOCK, SPIN_THEN_BLOCK),
+    receives=INTO,
+    missing=missing,
+    limit="echo-shm-futex",
+    look=("#0072B2", "v"),
+)
 spin = replace(futex, name="shm-spin", waits=(SPIN,), limit="echo-shm-spin", look=("#000000", "o"))
-ring = replace(futex, name="shm-ring", channel=variant(_NativeChannel, kind="RingChannel"), waits=waits[::-1])
-ring = replace(ring, look=("#882255", "s"))
+ring = replace(
+    futex,
+    name="shm-ring",
+    channel=variant(_NativeChannel, kind="RingChannel"),
+    waits=(SPIN_THEN_BLOCK, BLOCK),
+    look=("#882255", "s"),
+)

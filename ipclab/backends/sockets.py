@@ -218,12 +218,19 @@ class _DatagramChannel(_PacketChannel):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Connect to the other's path as soon as it is there."""
         self.peer = peer
-        there(lambda: not self.bound.connect_ex(self.other), timeout_ns, peer)
+        there(self._connected, timeout_ns, peer)
         self.adopt(self.bound)
+
+    def _connected(self) -> bool:
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            self.bound.connect(self.other)
+            return True
+        return False
 
 
 unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="echo-unix", look=("#CC79A7", "D"))
 tcp = replace(unix, name="tcp", channel=_TcpChannel, limit="echo-tcp", demands=(), look=("#D55E00", "^"))
-sequenced = Backend("unix-seqpacket", channel=_SequencedChannel, longest=_longest, limit="echo-unix")
-sequenced = replace(sequenced, look=("#CC79A7", "s"))
+sequenced = Backend(
+    "unix-seqpacket", channel=_SequencedChannel, longest=_longest, limit="echo-unix", look=("#CC79A7", "s")
+)
 datagram = replace(sequenced, name="unix-dgram", channel=_DatagramChannel, look=("#CC79A7", "X"))

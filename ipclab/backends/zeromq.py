@@ -213,9 +213,25 @@ class ZmqPushStore(_ZmqStore):
 
 # Messages in any order, as many on their way as ZeroMQ usually keeps (1000).
 _Stream = variant(_ZmqChannel, kinds=(zmq.PAIR, zmq.PAIR))
-ipc = Backend("zmq-ipc", None, _ZmqChannel, None, WAITS, VIEW, _Stream, limit="echo-unix", look=("#E69F00", "s"))
+ipc = Backend(
+    "zmq-ipc",
+    channel=_ZmqChannel,
+    waits=WAITS,
+    receives=VIEW,
+    stream=_Stream,
+    limit="echo-unix",
+    look=("#E69F00", "s"),
+)
 _TcpChannel, _TcpStream = (variant(kind, tcp=True) for kind in (_ZmqChannel, _Stream))
-tcp = Backend("zmq-tcp", None, _TcpChannel, variant(PubStore, tcp=True), WAITS, VIEW, _TcpStream, limit="echo-tcp")
-tcp = replace(tcp, demands=(), look=("#E69F00", "^"))
+tcp = replace(
+    ipc,
+    name="zmq-tcp",
+    channel=_TcpChannel,
+    store=variant(PubStore, tcp=True),
+    stream=_TcpStream,
+    limit="echo-tcp",
+    demands=(),
+    look=("#E69F00", "^"),
+)
 push = Backend("zmq-push", store=ZmqPushStore, look=("#E69F00", "o"))
 pub = Backend("zmq-pub", store=PubStore, look=("#D55E00", "v"))

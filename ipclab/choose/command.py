@@ -63,6 +63,7 @@ def choose(  # a need has many sides
         raise UsageError("a need is measured in a run of its own", "", "give --measure or --run, not both")
     request = asked.Asked.of(wanted, profile) if measuring else None
     found = measure(paths, request, Bar()) if request else asked.run_for(paths, wanted, run)
+    found.checked()
     told = asked.tell(paths, found, wanted)
     click.echo(f"{shown.text(Lab.of(found, paths, 'en'), told)}\n\nrun {found.id}")
     if reporting:

@@ -123,7 +123,8 @@ def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFram
 def _cell(lab: Data, column: str, value: Any) -> Any:
     """Return a value of an answer in words; an estimate is marked and has no interval, what is absent is None."""
     if isinstance(value, list):
-        return lab.joined(lab.say(WORDS["demand"].get(str(name), str(name))) for name in value) or None
+        known = WORDS["demand"]  # what else stands there, such as why a point failed, is nobody's text to translate
+        return lab.joined(lab.say(known[name]) if name in known else str(name) for name in value) or None
     if isinstance(value, Quantity):
         spec = "marked" if value.kind == GUESS else FORMATS.get(column, "interval")
         return (value if column == "seconds" else lab.numbers.format(value, spec)) if value else None

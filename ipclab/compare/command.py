@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from ipclab.commands import PATH, Rendering, Words, die_with_make, rendering, say, shown, words
+from ipclab.commands import MACHINES, PATH, Rendering, Words, die_with_make, rendering, say, shown, words
 
 
 @click.command()
 @click.argument("runs", nargs=-1, type=PATH)
-@rendering("machines")
+@rendering(MACHINES)
 @click.option("--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.")
 def compare(runs: tuple[Path, ...], fail_on: Words, **given: Any) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
@@ -22,7 +22,7 @@ def compare(runs: tuple[Path, ...], fail_on: Words, **given: Any) -> None:
     from ipclab.render.report import notebooks_of
 
     die_with_make()
-    to = Rendering("machines", **given)
+    to = Rendering(MACHINES, **given)
     to.check()
     for word in fail_on:
         named("verdict to fail on", word, shared.FAIL_ON)

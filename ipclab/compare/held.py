@@ -46,7 +46,8 @@ class Held:
 
 
 def held(run: RunFolder) -> Held:
-    """Return what a comparison needs of `run`."""
+    """Return what a comparison needs of `run`; raises `LabError` when it is not what was measured."""
+    run.checked()
     studies = [study for study in derived.measured(run) if study != STUDY]  # which tells nothing of two machines
     launches = {study: derived.read(run, study, "launches") for study in studies}
     return Held.of(run.id, run.about, launches)

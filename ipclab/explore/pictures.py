@@ -8,7 +8,7 @@ import pandas as pd
 import seaborn as sns
 
 from ipclab.explore.selection import BACKEND, Selection
-from ipclab.lab import drawing, style
+from ipclab.lab import axes, drawing, style
 from ipclab.lab.canvas import blank, complete
 from ipclab.lab.catalogue import N_
 from ipclab.lab.lab import Lab
@@ -67,7 +67,7 @@ def over_time(lab: Lab, named: Sequence[tuple[str, Samples]]) -> str:
 
 def _finished(canvas: Any, which: str, named: Sequence[tuple[str, Samples]]) -> str:
     ends = [float(end) for _, samples in named for end in (samples.min(), samples.max())]
-    drawing.scale(canvas.axes[0], which, pd.DataFrame({"value": ends, "unit": "ns"}), "value", log=True)
+    axes.scale(canvas.axes[0], which, pd.DataFrame({"value": ends, "unit": "ns"}), "value", log=True)
     return complete(canvas)
 
 

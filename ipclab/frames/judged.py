@@ -17,12 +17,14 @@ from ipclab.store.run import RunFolder, read
 def judged(run: RunFolder, found: Quantity) -> Quantity:
     """Return a ratio of two launch medians with the interval of their largest contest in `run`; others as they are."""
     match [source.split("/") for source in found.sources]:
+        case _ if not found or found.unit not in ("1", "share"):
+            return found
         case [[study, over, op, "p50"], [other, under, of, "p50"]] if (study, op) == (other, of) and over != under:
             contests = _sides(run.path, study, derived.stamp(run, study)).get(op, [])
         case _:
             return found
     held = [sides for sides in contests if {over, under} <= sides.keys()]
-    if not held or not found or found.unit not in ("1", "share"):
+    if not held:
         return found
     sides = max(held, key=len)
     known = compare(sides[under], sides[over], len(sides), derived.bound(run))

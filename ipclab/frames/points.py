@@ -17,7 +17,8 @@ from ipclab.store.samples import Measured
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
-COUNTER_UNITS, FACT_UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8")).values()
+UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
+COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
 KEY = ("study", "point", "backend", "size_bytes", "placement")

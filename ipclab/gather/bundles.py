@@ -98,6 +98,8 @@ def _taken(file: Path, size: int) -> Gathered:
             raise LabError(
                 f"{file.name} is left out", f"it holds no round trip of {size} bytes", "choose another --size"
             )
+        if len({(row["backend"], row["placement"]) for row in rows}) < len(rows):
+            raise LabError(f"{file.name} is left out", "it holds a mechanism twice", "bundle its run again")
         facts = {name: about["machine"]["facts"].get(name) for name in FACTS}
         return Gathered(file.name, contents.run, about["begun"], contents.machine, facts, rows)
     except (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:  # it is not our own

@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from ipclab.commands import Rendering, rendering, say
+from ipclab.commands import HISTORY, Rendering, rendering, say
 
 
 @click.command()
 @click.argument("runs", nargs=-1)
 @click.option("--bless", "accepted", metavar="RUN", help="Accept what steps at this run; needs --reason.")
 @click.option("--reason", default="", help="Why it is accepted.")
-@rendering("history")
+@rendering(HISTORY)
 def history(runs: tuple[str, ...], accepted: str | None, reason: str, **given: Any) -> None:
     """Say when this machine or a mechanism changed, and beside what, over all its runs or the RUNS given."""
     from ipclab.compare.held import held
@@ -25,7 +25,7 @@ def history(runs: tuple[str, ...], accepted: str | None, reason: str, **given: A
     if accepted:
         click.echo(bless(choose(checkout(), accepted), reason, dt.datetime.now(dt.UTC)))
         return
-    to = Rendering("history", **given)
+    to = Rendering(HISTORY, **given)
     to.check()
     of = chosen(checkout(), runs)
     found = History.of([held(run) for run in of])

@@ -15,7 +15,7 @@ from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH
 from ipclab.lab.table import Table
 from ipclab.machine import shown
-from ipclab.measure.calibration import read, rows
+from ipclab.measure import calibration as machine_calibration
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity
 from ipclab.store.archive import CALIBRATION
@@ -133,7 +133,7 @@ def calibration(lab: "Lab") -> pd.DataFrame:
     planted slow-down says in how many of the contests (or trials) it was found.
     """
     own = own_calibration.rows(lab.contests(own_calibration.STUDY))
-    beside = rows(read(lab.run.path.parent / CALIBRATION))
+    beside = machine_calibration.rows(machine_calibration.read(lab.run.path.parent / CALIBRATION))
     told = [(N_("in this run"), row) for row in own] + [(N_("by ipclab calibrate"), row) for row in beside]
     table = pd.DataFrame([_calibrated(lab, source, row) for source, row in told])
     return table.set_index(["measured", "placement"]) if told else table

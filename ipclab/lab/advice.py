@@ -15,7 +15,7 @@ from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
-STRONG, PART, LEAST, NONE = STRENGTHS
+STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
 NOTES = tuple(labels.SAID["advice"].values())
 GUESS = ("guess", "best", "rivals", "shown", "strength")
 ADVICE = (*GUESS, "second", "ratio", "low", "high", "loss", "slowest", "times", "more")

@@ -5,29 +5,23 @@ one place (levels that were not narrowed down), and says in words why nothing is
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ipclab.errors import LabError
 from ipclab.lab import labels, style
+from ipclab.lab.axes import reach, scale, ticks_at
 from ipclab.lab.catalogue import N_
-from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 ROOM = 0.5  # that the levels of hue share in one place
-NEAR = 1.3  # ticks nearer than this are one
-LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
-MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 NAMELESS = "_nolegend_"
 OTHERS = N_("others")
-BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
@@ -136,7 +130,7 @@ def limit(
     """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
     if len(frame):
         part = frame.sort_values(x)
-        _reach(ax, "y", passes * part[y].min(), passes * part[y].max())  # it stays in view
+        reach(ax, "y", passes * part[y].min(), passes * part[y].max())  # it stays in view
         look = {"color": style.BLACK, "linestyle": dash, "marker": "_" if len(part) == 1 else None}
         ax.plot(part[x], passes * part[y], linewidth=1.1, label=label, **look)
 
@@ -157,67 +151,6 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
     """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows when it is None."""
     for level in labels.ordered(by, dict.fromkeys(frame[by])) if by else [None]:
         yield level, frame[frame[by] == level] if by else frame
-
-
-def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
-    """Give one axis ticks that are plain numbers with their unit, and its name."""
-    axis, numbers = getattr(ax, f"{which}axis"), ax.figure.lab.numbers
-    unit = labels.UNITS.get(column) or (str(frame.unit.iloc[0]) if "unit" in frame else "1")
-    values = pd.to_numeric(frame[column], errors="coerce").dropna()
-    if log and len(values) and values.min() > 0:
-        ax.set(**{f"{which}scale": "log"})
-        axis.set_major_locator(_Steps(base=10, numticks=12))
-        axis.set_minor_formatter(NullFormatter())
-        ax.figure.later.insert(0, partial(_bound, ax, which, float(values.min()), float(values.max())))
-    else:
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
-    ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
-    names = [*(ops if len(ops) == 1 else []), *metrics[:1]] if column == "value" else [column]
-    axis.set_label_text(ax.figure.lab.joined(map(ax.figure.lab.label, names)))
-
-
-def _reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
-    """Return the ends of all values that one axis shows, these among them."""
-    known = ax.figure.extent.get((ax, which), (low, high))
-    ax.figure.extent[ax, which] = found = min(known[0], low), max(known[1], high)
-    return found
-
-
-def _bound(ax: Any, which: str, low: float, high: float) -> None:
-    """Cut what a logarithmic axis shows of intervals far beyond all values; lengthen one that shows less than `LEAST`.
-
-    Few launches bound nothing.
-    """
-    least, most = _reach(ax, which, low, high)
-    low, high = getattr(ax, f"get_{which}lim")()
-    if getattr(ax, f"get_{which}scale")() == "log":
-        low, high = max(low, least / BEYOND), min(high, most * BEYOND)
-        more = max(1.0, LEAST * low / high) ** 0.5 if 0 < low < high else 1.0
-        ax.set(**{f"{which}lim": (low / more, high * more)})
-
-
-class _Steps(LogLocator):
-    """Ticks at the decades of a logarithmic axis, and between them where it shows few decades."""
-
-    def tick_values(self, vmin: float, vmax: float) -> Any:
-        span = vmax / vmin if vmin > 0 else 1.0
-        self.set_params(subs=[1.0] if span > MANY else [1.0, 2.0, 5.0])
-        return super().tick_values(vmin, vmax)
-
-
-def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:
-    """Put the ticks of one axis at the levels that were measured, such as sizes."""
-    axis, unit = getattr(ax, f"{which}axis"), labels.UNITS.get(column, "count")
-    apart: list[float] = []
-    for value in sorted(set(map(float, values))):
-        apart += [value] if not apart or value > apart[-1] * NEAR else []
-
-    def written(value: float, _: Any) -> str:
-        how = labels.spec(column, value) or (spec if unit == "B" else "int")
-        return str(ax.figure.lab.numbers.format(Quantity(round(value), unit), how))
-
-    axis.set(major_locator=FixedLocator(apart), minor_locator=FixedLocator([]), major_formatter=written)
 
 
 def name_ends(ax: Any, named: Sequence[tuple[float, float, str, str]], side: str = "right") -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MIME = "application/vnd.ipclab.values+json"
 TIMEOUT_S = 300.0
+CODE = (".py", ".toml", ".csv", ".html", ".mplstyle")  # what an executed notebook is made with
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Quoted:
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` about `run` lies, in the language; the name tells what it was made from."""
     source = chosen("notebook", notebook, {file.stem: file for file in paths.notebooks.glob("*.ipynb")})
-    code = sorted(file for kind in ("py", "toml", "html") for file in paths.package.rglob(f"*.{kind}"))
+    code = sorted(file for file in paths.package.rglob("*") if file.suffix in CODE)
     inputs = [source, *code, *sorted(paths.locale.glob(f"{lang}/*/*.po")), *sorted(paths.published.iterdir())]
     inputs += [paths.control] if paths.control.is_file() else []
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())

@@ -50,6 +50,7 @@ def load_fonts() -> None:
         font_manager.findfont(family, fallback_to_default=False)
 
 
+@cache
 def settings(lang: str) -> dict[str, Any]:
     """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters, our palette."""
     load_fonts()

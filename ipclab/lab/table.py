@@ -87,7 +87,7 @@ class Table:
         return "\n".join(f"| {' | '.join(row)} |" for row in ([c.label for c in self.columns], rules, *rows)) + "\n"
 
     def to_html(self) -> str:
-        """Return an HTML figure that scrolls sideways by itself; a row of requirements has an address of its own."""
+        """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements has an address."""
         linked = self.name.endswith(LINKED)
         return HTML.render(table=self, linked=linked, whole=_whole)
 

@@ -44,11 +44,12 @@ def facts(lab: "Lab", study: str, **levels: Any) -> dict[str, float | None]:
     bounded = medians.dropna(subset="over_limit")
     same = pd.DataFrame(calibration.rows(lab.contests(calibration.STUDY)), columns=["comparisons", "false_alarms"])
     asked = referees.kept(lab.run)
+    answered = asked.found if asked and (asked.differ or not asked.skipped) else []
     shares = {
         "disturbed": lab.launches(study, **levels).drop_duplicates(["point", "launch"])["flags"].ne("").mean(),
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
         "false_alarms": same.false_alarms.sum() / same.comparisons.sum() if same.comparisons.any() else None,
-        "referees": asked.differ / len(asked.found) if asked and (asked.differ or not asked.skipped) else None,
+        "referees": asked.differ / len(answered) if asked and answered else None,
         "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
     return {name: None if pd.isna(share) else float(share) for name, share in shares.items()}

@@ -111,7 +111,8 @@ def _call(named: Mapping[str, Callable[..., Any]], text: str, subject: object) -
 
 
 with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _file:
-    _rows = [{**row, "affects": SAID["affects"].get(row["affects"], "")} for row in csv.DictReader(_file)]
+    _topics = {"": "", **SAID["affects"]}
+    _rows = [{**row, "affects": _topics[row["affects"]]} for row in csv.DictReader(_file)]
 FACTS = msgspec.convert(_rows, tuple[Fact, ...], strict=False)
 
 

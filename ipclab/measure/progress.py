@@ -15,10 +15,12 @@ class Progress:
 
     def start(self, what: str, total: int) -> None:
         """Begin `what`, of `total` steps."""
+        if not self.shown:
+            return
         watched = sys.stderr.isatty() or "ipykernel" in sys.modules
         interval = float(os.environ.get(TEXT) or (0.2 if watched else 10.0))
         options = {"total": total, "desc": what, "unit": "launch", "mininterval": interval, "file": sys.stderr}
-        self.bar = _tqdm()(**options) if self.shown else None
+        self.bar = _tqdm()(**options)
 
     def step(self, count: int = 1) -> None:
         """Say that `count` more steps are done (or no longer needed)."""

@@ -135,8 +135,9 @@ class Rounds:
             for name in chain.from_iterable(each.points for each in questions):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
-                if again := [self.states[name] for name in asking.doubtful(every)]:
-                    self._again(again)
+                if not (again := [self.states[name] for name in asking.doubtful(every)]):
+                    break
+                self._again(again)
         finally:
             self.store(True)
 
@@ -151,7 +152,6 @@ class Rounds:
         self.progress.start(f"rounds from {self.number + 1}", sum(map(lacks, going)))
         try:
             while going:
-                self.begin()
                 self._round(going)
                 going = wanted()
                 self.store(False)
@@ -160,6 +160,7 @@ class Rounds:
 
     def _round(self, going: list[State]) -> None:
         self.number += 1
+        self.begin()
         for point in shuffled([state.point for state in going], self.seed, self.number):
             state = self.states[point.id]
             try:
@@ -218,7 +219,7 @@ class Rounds:
         return own, hopeless, (question.need - question.launches) * sum(state.seconds() for state in pair)
 
 
-def shuffled(points: list[Point], seed: int | str, number: int) -> list[Point]:
+def shuffled(points: list[Point], seed: int, number: int) -> list[Point]:
     """Return `points` in an order that follows from the run's seed and the number of the round alone."""
     order = sorted(points, key=lambda point: point.id)
     random.Random(hashlib.sha256(f"{seed} {number}".encode()).digest()).shuffle(order)

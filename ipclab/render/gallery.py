@@ -25,7 +25,7 @@ from ipclab.paths import Paths, checkout
 from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, compiled
 from ipclab.render.report import TONGUES, report
-from ipclab.render.staleness import MANIFEST, inputs, told
+from ipclab.render.staleness import MANIFEST, inputs, read_manifest
 from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
 
@@ -55,7 +55,8 @@ def make(paths: Paths, progress: Any) -> list[Path]:
         for lang in LANGUAGES:
             found[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
             read = _read(out / lang / f"{APPENDIX}.ipynb")
-            found[f"appendix.{lang}.png"] = small(compiled(read, format="png", ppi=PAGE_PPI)[0])
+            pages = compiled(read, format="png", ppi=PAGE_PPI)
+            found[f"appendix.{lang}.png"] = small(pages if isinstance(pages, bytes) else pages[0])
             if lang == "en":
                 found["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"
@@ -90,7 +91,7 @@ def sources(paths: Paths) -> dict[str, str]:
 def stale(paths: Paths) -> list[str]:
     """Return one line for each cause why the gallery is not what the reference run gives today."""
     file = folder_of(paths) / MANIFEST
-    if (about := told(file, _Manifest)) is None:
+    if (about := read_manifest(file, _Manifest)) is None:
         return [f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"]
     known, made = about.inputs, about.made
     now = sources(paths)

@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from ipclab.lab import quotes
 from ipclab.paths import Paths
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
@@ -14,7 +15,7 @@ from ipclab.store.run import INDEX, RunFolder
 T = TypeVar("T")
 
 MANIFEST = "manifest.json"
-CODE = (".py", ".toml", ".html", ".css", ".js", ".typ", ".md")  # what a page is made with
+CODE = (*quotes.CODE, ".css", ".js", ".typ", ".md")  # what a page is made with
 
 
 def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> dict[str, dict[str, str]]:
@@ -53,7 +54,7 @@ def write_manifest(
 def stale(paths: Paths, out: Path) -> list[str]:
     """Return one line for each cause why reports in `out` are not what they should be; none when all is well."""
     file = out / MANIFEST
-    if (about := told(file, _Manifest)) is None:
+    if (about := read_manifest(file, _Manifest)) is None:
         said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
         return [f"{said}: make report"]
     runs = [Path(run) for run in about.runs]
@@ -67,13 +68,13 @@ def stale(paths: Paths, out: Path) -> list[str]:
 
 def runs_of(out: Path) -> list[Path]:
     """Return the folders of the runs that the reports in `out` were made from, as far as they are there."""
-    about = told(out / MANIFEST, _Manifest)
+    about = read_manifest(out / MANIFEST, _Manifest)
     return [path for path in map(Path, about.runs if about else ()) if (path / INDEX).is_file()]
 
 
 def current(paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None) -> bool:
     """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and claims give them."""
-    about = told(out / MANIFEST, _Manifest)
+    about = read_manifest(out / MANIFEST, _Manifest)
     asked = [str(run.path) for run in runs], str(claims or "")
     if about is None or (about.runs, about.claims) != asked:
         return False
@@ -87,7 +88,7 @@ class _Manifest(msgspec.Struct):
     claims: str = ""
 
 
-def told(file: Path, kind: type[T]) -> T | None:
+def read_manifest(file: Path, kind: type[T]) -> T | None:
     """Return what a manifest of a `kind` says; None when there is none, or it cannot be read."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=kind)

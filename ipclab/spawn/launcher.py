@@ -16,7 +16,8 @@ from typing import IO, Any, NoReturn
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.spawn.ledger import SHARED_MEMORY, Session, close_session, file_of, open_session, remove_launch
+from ipclab.spawn.exits import SILENCE, ending, last_line
+from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
@@ -25,8 +26,6 @@ START_SECONDS = 60.0
 END_SECONDS = 10.0
 SERVERS_LOST = 3  # one after the other, without a launch between them
 REPLY_BYTES = 64
-STDERR_TAIL = 400
-SILENCE = "nothing on its stderr"
 
 
 class LaunchError(LabError):
@@ -100,11 +99,12 @@ class Started:
                 self.process = next(iter(fds), None)
         return self.process is not None
 
-    def kill(self) -> None:
-        """Kill it, if it still runs; one that we were interrupted to wait for is started by now, or soon."""
+    def kill(self) -> bool:
+        """Kill it, if it still runs, and tell whether its server has told of it, at once or soon."""
         if self.await_start(END_SECONDS) and self.process is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.process, signal.SIGKILL)
+        return self.process is not None
 
     def await_end(self) -> int | None:
         """Return its exit code once it ended, None when that was told or its server is gone; else `TimeoutError`."""
@@ -204,13 +204,14 @@ class Launcher:
             yield workers
         finally:
             for worker in workers.values():
-                if worker.outcome is None:
-                    worker.kill()
+                if worker.outcome is None and not worker.kill():
+                    self._kill()  # its workers die with it
             for worker in workers.values():
                 try:
-                    worker.await_end()
+                    if worker.process is not None:
+                        worker.await_end()
                 except TimeoutError:
-                    self._kill()  # its workers die with it
+                    self._kill()
                 worker.wire.await_end(END_SECONDS)
                 for each in (worker.wire, worker.server, worker.stderr):
                     each.close()
@@ -277,24 +278,3 @@ def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError
     error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
     error.said = said[0]
     return error
-
-
-def last_line(text: str) -> str:
-    """Return the end of the last line of `text` that says anything."""
-    lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
-    return lines[-1][-STDERR_TAIL:] if lines else ""
-
-
-def ending(code: int) -> str:
-    """Return how a process with exit code `code` ended; a full /dev/shm is named, which ends one without a word."""
-    if code >= 0:
-        return f"ended with exit code {code}"
-    why = full(sys.maxsize) if code == -signal.SIGBUS else ""
-    return f"was killed by {signal.Signals(-code).name}{why}"
-
-
-def full(need: int) -> str:
-    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free there, else nothing."""
-    where = os.statvfs(SHARED_MEMORY)
-    free = where.f_bavail * where.f_frsize
-    return f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)" if free < need else ""

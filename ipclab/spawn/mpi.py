@@ -18,17 +18,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
-from ipclab.spawn.launcher import (
-    END_SECONDS,
-    SILENCE,
-    START_SECONDS,
-    Launcher,
-    LaunchError,
-    Role,
-    ending,
-    full,
-    last_line,
-)
+from ipclab.spawn.exits import SILENCE, ending, full, last_line
+from ipclab.spawn.launcher import END_SECONDS, START_SECONDS, Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab.spawn.mpi_worker import Command
 from ipclab.spawn.network import network

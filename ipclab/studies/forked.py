@@ -1,4 +1,4 @@
-"""A child of a worker, to which something is done or which does something: the launch itself goes on."""
+"""A forked child, to which something is done or which does something: the launch itself goes on."""
 
 import mmap
 import os

@@ -23,7 +23,7 @@ from ipclab.machine.parse import KNOWN
 from ipclab.machine.placement import placements
 from ipclab.paths import existing
 from ipclab.spawn.proof import check
-from ipclab.studies.forked import Forked
+from ipclab.studies.forked import DONE, Forked
 from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES, PRIORITY
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
@@ -134,11 +134,11 @@ def _fifo_permitted() -> bool:
 
     def ask(tally: memoryview) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-        tally[0] = 1
+        tally[DONE] = 1
 
     child = Forked(ask)
     child.end()
-    return bool(child.tally[0])
+    return bool(child.tally[DONE])
 
 
 def _no_room(neighbour: str, scratch: Path) -> str | None:

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.studies.forked import START_SECONDS, Forked
+from ipclab.studies.forked import DONE, START_SECONDS, Forked
 
 BLOCK_BYTES, COPIED_BYTES = 4 << 20, 64 << 20  # copied in one step; from one buffer to another of this size
 PAGES_BYTES, FILE_BYTES = 256 << 10, 64 << 20  # written in one step, and where it begins again
@@ -34,7 +34,7 @@ def _cpu(done: Counter, folder: str) -> None:
     while True:
         for _ in range(LOOPS):
             pass
-        done[0] += 1
+        done[DONE] += 1
 
 
 def _memory(done: Counter, folder: str) -> None:
@@ -42,7 +42,7 @@ def _memory(done: Counter, folder: str) -> None:
     while True:
         for start in range(0, COPIED_BYTES, BLOCK_BYTES):
             target[start : start + BLOCK_BYTES] = source[start : start + BLOCK_BYTES]
-            done[0] += 1
+            done[DONE] += 1
 
 
 def _writeback(done: Counter, folder: str) -> None:
@@ -52,7 +52,7 @@ def _writeback(done: Counter, folder: str) -> None:
             for start in range(0, FILE_BYTES, PAGES_BYTES):
                 os.pwrite(file.fileno(), pages, start)
                 os.fdatasync(file.fileno())
-                done[0] += 1
+                done[DONE] += 1
 
 
 def _wakes(done: Counter, folder: str) -> None:
@@ -70,7 +70,7 @@ def _wakes(done: Counter, folder: str) -> None:
         os.eventfd_write(call, SLEEPERS)
         for _ in range(SLEEPERS):
             os.eventfd_read(back)
-        done[0] += SLEEPERS
+        done[DONE] += SLEEPERS
 
 
 KINDS = {"cpu": _cpu, "memory": _memory, "writeback": _writeback, "wakes": _wakes}
@@ -97,12 +97,12 @@ def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Itera
         for cpu in cpus:
             hogs.append(Forked(partial(_work, kind, cpu, isolation, folder)))
         deadline = time.monotonic() + START_SECONDS
-        while not all(hog.tally[0] for hog in hogs):
+        while not all(hog.tally[DONE] for hog in hogs):
             ended = any(os.waitid(os.P_PID, hog.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) for hog in hogs)
             if ended or time.monotonic() > deadline:
                 raise IdleHogError(f"neighbour {kind} did not start", "it ended" if ended else "it did nothing")
             time.sleep(0.001)
-        yield lambda: [hog.tally[0] for hog in hogs]
+        yield lambda: [hog.tally[DONE] for hog in hogs]
     finally:
         for hog in hogs:
             hog.end(kill=True)

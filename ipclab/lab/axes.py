@@ -1,0 +1,78 @@
+"""The axes of a figure: plain numbers with their unit as ticks, and how far a logarithmic axis reaches."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from ipclab.lab import labels
+from ipclab.lab.numbers import trimmed
+from ipclab.stats.quantity import Quantity
+
+NEAR = 1.3  # ticks nearer than this are one
+LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
+MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
+BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
+
+
+def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
+    """Give one axis ticks that are plain numbers with their unit, and its name."""
+    axis, numbers = getattr(ax, f"{which}axis"), ax.figure.lab.numbers
+    unit = labels.UNITS.get(column) or (str(frame.unit.iloc[0]) if "unit" in frame else "1")
+    values = pd.to_numeric(frame[column], errors="coerce").dropna()
+    if log and len(values) and values.min() > 0:
+        ax.set(**{f"{which}scale": "log"})
+        axis.set_major_locator(_Steps(base=10, numticks=12))
+        axis.set_minor_formatter(NullFormatter())
+        ax.figure.later.insert(0, partial(_bound, ax, which, float(values.min()), float(values.max())))
+    else:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
+    ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
+    names = [*(ops if len(ops) == 1 else []), *metrics[:1]] if column == "value" else [column]
+    axis.set_label_text(ax.figure.lab.joined(map(ax.figure.lab.label, names)))
+
+
+def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of all values that one axis shows, these among them."""
+    known = ax.figure.extent.get((ax, which), (low, high))
+    ax.figure.extent[ax, which] = found = min(known[0], low), max(known[1], high)
+    return found
+
+
+def _bound(ax: Any, which: str, low: float, high: float) -> None:
+    """Cut what a logarithmic axis shows of intervals far beyond all values; lengthen one that shows less than `LEAST`.
+
+    Few launches bound nothing.
+    """
+    least, most = reach(ax, which, low, high)
+    low, high = getattr(ax, f"get_{which}lim")()
+    if getattr(ax, f"get_{which}scale")() == "log":
+        low, high = max(low, least / BEYOND), min(high, most * BEYOND)
+        more = max(1.0, LEAST * low / high) ** 0.5 if 0 < low < high else 1.0
+        ax.set(**{f"{which}lim": (low / more, high * more)})
+
+
+class _Steps(LogLocator):
+    """Ticks at the decades of a logarithmic axis, and between them where it shows few decades."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        span = vmax / vmin if vmin > 0 else 1.0
+        self.set_params(subs=[1.0] if span > MANY else [1.0, 2.0, 5.0])
+        return super().tick_values(vmin, vmax)
+
+
+def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:
+    """Put the ticks of one axis at the levels that were measured, such as sizes."""
+    axis, unit = getattr(ax, f"{which}axis"), labels.UNITS.get(column, "count")
+    apart: list[float] = []
+    for value in sorted(set(map(float, values))):
+        apart += [value] if not apart or value > apart[-1] * NEAR else []
+
+    def written(value: float, _: Any) -> str:
+        how = labels.spec(column, value) or (spec if unit == "B" else "int")
+        return str(ax.figure.lab.numbers.format(Quantity(round(value), unit), how))
+
+    axis.set(major_locator=FixedLocator(apart), minor_locator=FixedLocator([]), major_formatter=written)
