@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.owned import FILE
 from ipclab.store.samples import decode
@@ -75,7 +76,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def processes_of(session: str) -> list[int]:
-    """Return the processes whose command line names `session`: its fork server and that one's children."""
+    """Return the processes whose command line names `session`: its fork servers and their children."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -84,7 +85,12 @@ def processes_of(session: str) -> list[int]:
                 found.append(int(entry.name))
         except OSError:
             continue
-    return found
+    return sorted(found)
+
+
+def servers_of(launcher: Launcher) -> list[int]:
+    """Return the fork servers of `launcher` as `processes_of` finds them while no worker is left."""
+    return sorted(server.process.pid for server in launcher.servers)
 
 
 def names_of(session: str) -> list[str]:

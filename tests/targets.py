@@ -38,6 +38,10 @@ def count(worker: Worker, many: int) -> None:
     worker.outcome.samples["op"] = samples
 
 
+def tell_parent(worker: Worker) -> None:
+    worker.outcome.facts["parent"] = os.getppid()
+
+
 def hang(worker: Worker) -> None:
     """Say so and sleep."""
     print("stuck in the queue", file=sys.stderr, flush=True)

@@ -10,13 +10,14 @@ import zmq
 
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Address, Backend, Channel, Place
+from ipclab.backends.stream import StreamChannel
 from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from tests.commands import files_of, names_of, processes_of
+from tests.commands import files_of, names_of, processes_of, servers_of
 from tests.test_workers import CPUS
 
 SIZES = (1, 0, 7, 4097, 65_537, 500_000, 100)
@@ -67,6 +68,27 @@ def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait:
     assert all(end.facts["waited"] for end in ends.values())  # as long as was asked
 
 
+def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """poll(2) tells of a hang-up in the moment in which the writing end of a named pipe is opened."""
+    tries, read, (there, here) = list[int](), os.readv, os.pipe()
+    channel = StreamChannel(Place("test", "", 100), True)
+    channel.adopt(there, here)
+    channel.send(b"message", 10**9)
+
+    def readv(descriptor: int, buffers: Any) -> int:
+        tries.append(descriptor)
+        if len(tries) == 1:
+            raise BlockingIOError
+        return read(descriptor, buffers)
+
+    monkeypatch.setattr(os, "readv", readv)
+    assert (channel.recv(10**9), len(tries)) == (b"message", 2)
+    with pytest.raises(TimeoutError):
+        channel.recv(10**6)
+    for end in (there, here):
+        os.close(end)
+
+
 @pytest.mark.parametrize("victim", ["server", "client"])
 @pytest.mark.parametrize(("backend", "wait"), MORTAL)
 def test_a_dead_peer_is_noticed_while_waiting(launcher: Launcher, backend: Backend, wait: str, victim: str) -> None:
@@ -84,7 +106,7 @@ def test_a_dead_rank_ends_the_launch_and_leaves_nothing(launcher: Launcher, back
         talk(launcher, "deserted", backend, victim=victim)
     assert names_of(launcher.session.id) == []
     assert files_of(launcher.session.folder) == []
-    assert processes_of(launcher.session.id) == [launcher.zygote.pid]
+    assert processes_of(launcher.session.id) == servers_of(launcher)
 
 
 def test_backends_name_their_ways() -> None:

@@ -22,7 +22,7 @@ from ipclab.spawn.mpi import NOT_ALONE, RankBench
 from ipclab.spawn.mpi_outer import reachable
 from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.store.point import Point
-from tests.commands import environment, eventually, files_of, names_of, processes_of
+from tests.commands import environment, eventually, files_of, names_of, processes_of, servers_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
 MISSING = mpi.missing()
@@ -140,7 +140,7 @@ def test_a_failed_launch_says_who_and_why_and_is_over(bench: RankBench, how: str
         bench(another(20), roles("fail", how=how), 1 if how == "hang" else 30)
     assert told in str(caught.value)
     session = bench.launcher.session
-    assert processes_of(session.id) == [bench.launcher.zygote.pid]
+    assert processes_of(session.id) == servers_of(bench.launcher)
     assert names_of(session.id) == []
     assert files_of(session.folder) == []
     assert len(bench(another(21), roles("tell", values=[]), 30)) == 3  # others go on
@@ -154,7 +154,7 @@ from ipclab.spawn.mpi import RankBench
 from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     bench(another(1), roles("tell", values=[]), 60)
-    print(launcher.session.id, launcher.zygote.pid, flush=True)
+    print(launcher.session.id, launcher.servers[0].process.pid, flush=True)
     bench(another(2), roles("fail", how="hang"), 600)
 """
 

@@ -29,7 +29,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.shared_dict.published import STORES
 from ipclab.studies.shared_dict.study import LIVE_ENTRIES, WRITES, SharedDictStudy, staleness
-from tests.commands import files_of, names_of, processes_of
+from tests.commands import files_of, names_of, processes_of, servers_of
 from tests.test_ranks import CPUS, MISSING
 
 STUDY = SharedDictStudy()
@@ -210,7 +210,7 @@ def test_a_killed_rank_is_named_and_others_go_on(bench: RankBench, backend: str,
     with pytest.raises(LaunchError, match=re.escape(f"rank {victim} ({name}) was killed by SIGKILL")):
         launched(bench, point, "killed", victim=victim)
     session = bench.launcher.session
-    assert processes_of(session.id) == [bench.launcher.zygote.pid]
+    assert processes_of(session.id) == servers_of(bench.launcher)
     assert names_of(session.id) == []
     assert files_of(session.folder) == []
     assert launched(bench, point).facts["torn"] == 0

@@ -1,15 +1,12 @@
 """Workers and the fork server: real processes that meet, hang, die and raise."""
 
 import json
-import mmap
 import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 from array import array
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -21,10 +18,8 @@ import pytest
 from ipclab.backends.waiting import start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, Role, SessionError
 from ipclab.spawn.ledger import clean
-from ipclab.spawn.loops import count_faults, record, repeats
-from ipclab.spawn.wire import LENGTH, Wire
-from ipclab.spawn.worker import WAKE_NS, Meeting, Outcome, Said, Worker, queued_ns, zeros
-from tests.commands import ROOT, eventually, files_of, names_of, processes_of
+from ipclab.spawn.server import ForkServer
+from tests.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
 
@@ -34,7 +29,27 @@ def role(target: str, name: str = "solo", cpus: frozenset[int] = CPUS, **argumen
 
 
 def only_the_server(launcher: Launcher) -> bool:
-    return processes_of(launcher.session.id) == [launcher.zygote.pid]
+    return processes_of(launcher.session.id) == servers_of(launcher)
+
+
+def test_the_first_worker_comes_from_another_server_than_the_others(launcher: Launcher) -> None:
+    outcomes = launcher.launch([role("tell_parent", name) for name in "abc"], 30)
+    first, other = (server.process.pid for server in launcher.servers)
+    assert [outcome.facts["parent"] for outcome in outcomes.values()] == [first, other, other]
+
+
+def test_new_servers_have_come_before_the_old_ones_go(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between them nothing would remove what the session owns if its owner were killed."""
+    old, killed, kill = launcher.servers, [], ForkServer.kill
+
+    def told(server: ForkServer) -> None:
+        killed.append((server, [each.process.poll() for each in launcher.servers]))
+        kill(server)
+
+    monkeypatch.setattr(ForkServer, "kill", told)
+    launcher.renew()
+    assert killed == [(server, [None, None]) for server in old]
+    assert not set(old) & set(launcher.servers)
 
 
 def test_workers_meet_and_hand_everything_over(launcher: Launcher) -> None:
@@ -134,18 +149,18 @@ def test_a_killed_fork_server_fails_its_launch_and_has_a_successor(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr("ipclab.spawn.launcher.START_SECONDS", 5.0)
     with Launcher(tmp_path / "ledger") as launcher:
-        launcher.zygote.kill()
-        launcher.zygote.wait(10)
+        launcher.servers[1].process.kill()
+        launcher.servers[1].process.wait(10)
         assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]  # between launches, nobody notices
         for _ in range(2):
-            server = launcher.zygote
+            servers = launcher.servers
             roles = [role(target, "a"), role("hang", "b")]
             with pytest.raises(LaunchError, match=r"the fork server does not answer|did not finish within 2 s"):
                 launcher.launch(roles, 2 if target == "stopper" else 30)
             assert names_of(launcher.session.id) == []
             assert eventually(lambda: only_the_server(launcher) or not processes_of(launcher.session.id))
             assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]
-            assert launcher.zygote is not server
+            assert launcher.servers is not servers
     assert list((tmp_path / "ledger").iterdir()) == []
 
 
@@ -201,7 +216,7 @@ with Launcher(Path(sys.argv[1])) as launcher:
 """
 
 
-@pytest.mark.parametrize("server_too", [False, True], ids=["owner", "owner and server"])
+@pytest.mark.parametrize("server_too", [False, True], ids=["owner", "owner and servers"])
 def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -213,11 +228,12 @@ def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) 
     finally:
         session = json.loads(next(ledger.iterdir()).read_text().splitlines()[0])
         if server_too:
-            os.kill(min(processes_of(session["id"])), signal.SIGKILL)
+            for server in processes_of(session["id"])[:2]:
+                os.kill(server, signal.SIGKILL)
         owner.kill()
         owner.wait(10)
     assert eventually(lambda: not processes_of(session["id"]))
-    if not server_too:  # the server outlives its owner just long enough to clean up
+    if not server_too:  # a server outlives its owner just long enough to clean up
         assert list(temporary.iterdir()) == []
         assert list(ledger.iterdir()) == []
         assert names_of(session["id"]) == []
@@ -227,80 +243,3 @@ def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) 
     assert clean(ledger) == [left, session["folder"]]
     assert names_of(session["id"]) == []
     assert list(temporary.iterdir()) == []
-
-
-def test_the_wire_puts_torn_messages_together() -> None:
-    middle, end = socket.socketpair()
-    sent = Outcome({"ops": array("q", [1, -2, 3]), "none": array("q")}, facts={"text": "빛", "mean": np.float64(1.5)})
-    for message in (sent, Meeting({})):
-        Wire(middle).send(message)
-    middle.close()
-    left, right = socket.socketpair()
-    for byte in end.recv(1 << 16):  # the worst case: one byte a packet
-        left.sendall(bytes([byte]))
-    assert Wire(right).receive(Said) == sent
-    assert Wire(right).receive(Said) == Meeting({})
-    left.close()
-    with pytest.raises(EOFError):
-        Wire(right).receive(Said)
-
-
-def test_the_wire_keeps_its_deadline_in_the_midst_of_a_message() -> None:
-    left, right = socket.socketpair()
-    left.sendall(LENGTH.pack(800) + bytes(80))
-    for late in (0.05, -1):
-        with pytest.raises(TimeoutError):
-            Wire(right).receive(Said, time.monotonic() + late)
-
-
-@pytest.fixture
-def worker() -> Worker:
-    return Worker(socket.socketpair()[0], "solo", "ipclab-1-2-aa-1", "/nowhere")
-
-
-def stamps(*rows: tuple[int, ...]) -> Callable[[], tuple[int, ...]]:
-    """Return a step that gives the rows in turn."""
-    left = iter(rows)
-    return lambda: next(left)
-
-
-def test_phases_are_the_differences_of_the_stamps(worker: Worker) -> None:
-    record(worker, "write", ("open", "copy"), stamps((100, 103, 110), (200, 201, 240)), 2)
-    kept = {op: values.tolist() for op, values in worker.outcome.samples.items()}
-    assert kept == {"write": [10, 40], "write.open": [3, 1], "write.copy": [7, 39]}
-    record(worker, "read", ("all",), stamps((5, 9)), 1)
-    assert worker.outcome.samples["read"].tolist() == [4]
-    assert "read.all" not in worker.outcome.samples
-    assert set(worker.outcome.counters) == {"write", "read"}
-
-
-def test_repeats_stay_within_their_bounds() -> None:
-    assert repeats(lambda: None, 10**9, 3, 20) == 20
-    assert repeats(lambda: time.sleep(0.001), 1, 3, 20) == 3
-    assert 3 <= repeats(lambda: time.sleep(0.001), 8_000_000, 3, 20) <= 8
-
-
-def test_faults_are_counted_step_by_step(worker: Worker) -> None:
-    regions = []
-
-    def touch_three_pages() -> None:
-        region = mmap.mmap(-1, 3 * mmap.PAGESIZE)
-        region.madvise(mmap.MADV_NOHUGEPAGE)
-        for page in range(3):
-            region[page * mmap.PAGESIZE] = 1
-        regions.append(region)
-
-    worker.outcome.counters["op"] = {"minor_faults": 99.0, "cpu_ns": 5.0}
-    count_faults(worker, "op", touch_three_pages)
-    assert worker.outcome.counters["op"] == {"minor_faults": 3, "cpu_ns": 5.0}
-
-
-def test_preallocated_samples_are_zero_and_int64() -> None:
-    samples = zeros(3)
-    assert (samples.typecode, samples.itemsize, samples.tolist()) == ("q", 8, [0, 0, 0])
-
-
-@pytest.mark.parametrize(("told", "waited"), [("900 70000 3\n", 70_000 - 3 * WAKE_NS), ("", 0), ("x y z", 0)])
-def test_waking_up_is_not_waiting_for_another_task(monkeypatch: pytest.MonkeyPatch, told: str, waited: int) -> None:
-    monkeypatch.setattr(Path, "read_text", lambda _: told)
-    assert queued_ns() == waited

@@ -15,6 +15,7 @@ from ipclab.lab import prose
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
+from ipclab.store import samples
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from tests.commands import ROOT
@@ -50,6 +51,9 @@ class NoFigures(ast.NodeTransformer):
             ast.Expr(ast.Call(ast.Attribute(ast.Name("lab", ast.Load()), "say", ast.Load()), [each], []))
             for each in words
         ]
+
+
+decoded = cache(samples.decode)
 
 
 @cache
@@ -109,6 +113,7 @@ class Told:
         nothing = ((Lab, name, lambda *_, **__: None) for name in ("table", "claims_table", "keep"))
         return [
             (derived, "read", self.frames),
+            (samples, "decode", decoded),
             (prose, "namespace", lambda: self.values),
             (Data, "say", lambda lab, text, /, **more: self._note(text, say(lab, text, **more))),
             (Data, "translate", lambda lab, text: self._note(text, translate(lab, text))),

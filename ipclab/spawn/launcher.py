@@ -3,8 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +17,11 @@ from ipclab.errors import LabError
 from ipclab.spawn.exits import SILENCE, ending, last_line
 from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
+from ipclab.spawn.server import END_SECONDS, ForkServer, serve
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 
 START_SECONDS = 60.0
-END_SECONDS = 10.0
 SERVERS_LOST = 3  # one after the other, without a launch between them
 REPLY_BYTES = 64
 
@@ -114,9 +112,11 @@ class Started:
 
 @dataclass
 class Launcher:
-    """A session's fork server; a context manager that leaves nothing behind.
+    """A session's fork servers; a context manager that leaves nothing behind.
 
-    A fork server that was killed fails the launch that it was at; the next launch has a new one.
+    There are two, and a launch's first worker is forked from another one than all others: two ends forked from one
+    would share its pages, which programs that are started one by one do not. A fork server that was killed fails the
+    launch that it was at; the next launch has new ones.
     """
 
     ledger: Path
@@ -134,19 +134,13 @@ class Launcher:
         return self
 
     def _serve(self) -> None:
-        self.sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        about = [str(theirs.fileno()), str(self.ledger), self.session.id, self.preload]
-        command, fds = [sys.executable, "-m", "ipclab.spawn.zygote", *about], [theirs.fileno()]
         self.environment = dict(os.environ)
-        self.zygote = subprocess.Popen(command, pass_fds=fds, stdin=subprocess.DEVNULL, start_new_session=True)
-        theirs.close()
+        others = serve(self.ledger, self.session.id, self.preload)
+        self.servers = serve(self.ledger, self.session.id, self.preload, after=others), others
 
     def __exit__(self, *error: object) -> None:
-        self.sock.close()
-        try:
-            self.zygote.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._kill()
+        for server in reversed(self.servers):
+            server.end()
         close_session(self.ledger, self.session)
 
     def changes(self, wanted: Mapping[str, str]) -> dict[str, str | None]:
@@ -155,13 +149,15 @@ class Launcher:
         return {name: wanted.get(name) for name in sorted({name for name, _ in differ})}
 
     def renew(self) -> None:
-        """Start another fork server in place of this one: its workers have another address-space layout.
+        """Start other fork servers in place of these: their workers have another address-space layout.
 
-        It is called between launches, when no worker is left.
+        It is called between launches, when no worker is left. The old ones are killed, not ended, lest one finds its
+        socket closed and removes what the session owns; last, so that at each moment one can do that if we are killed.
         """
-        self._kill()  # first: it takes away what the session owns when it finds us gone
-        self.sock.close()
+        old = self.servers
         self._serve()
+        for server in old:
+            server.kill()
 
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what `kind` calls `name` when this session ends, however it does."""
@@ -196,11 +192,11 @@ class Launcher:
     def running(self, roles: Sequence[Role], prefix: str) -> Iterator[dict[str, Started]]:
         """Give the workers of `roles`, started; those without an outcome are killed when the block ends."""
         workers: dict[str, Started] = {}
-        if self.zygote.poll() is not None:
+        if any(server.process.poll() is not None for server in self.servers):
             self.renew()
         try:
-            for role in roles:
-                self._start(Start(role, prefix, self.session.folder), workers)
+            for place, role in enumerate(roles):
+                self._start(Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)])
             yield workers
         finally:
             for worker in workers.values():
@@ -218,18 +214,18 @@ class Launcher:
                 if worker.process is not None:
                     os.close(worker.process)
 
-    def _start(self, start: Start, workers: dict[str, Started]) -> None:
+    def _start(self, start: Start, workers: dict[str, Started], server: ForkServer) -> None:
         ours, theirs = socket.socketpair()
-        server, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        told, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `running`
-        worker = workers[start.role.name] = Started(start.role, Wire(ours), server, stderr)
-        with theirs, its, suppress(OSError):  # a dead fork server is noticed when its answer does not come
-            socket.send_fds(self.sock, [msgspec.json.encode(start)], [end.fileno() for end in (theirs, stderr, its)])
+        worker = workers[start.role.name] = Started(start.role, Wire(ours), told, stderr)
+        with theirs, its:
+            server.ask(msgspec.json.encode(start), [end.fileno() for end in (theirs, stderr, its)])
         if not worker.await_start(START_SECONDS):
             self._lose()
 
     def _lose(self) -> NoReturn:
-        """Give the fork server up; its workers die with it."""
+        """Give the fork servers up; their workers die with them."""
         self._kill()
         self._lost += 1
         told = "the fork server does not answer", "it was killed or could not start"
@@ -238,8 +234,8 @@ class Launcher:
         raise LostError(*told, "the launch is made again")
 
     def _kill(self) -> None:
-        self.zygote.kill()
-        self.zygote.wait(END_SECONDS)
+        for server in self.servers:
+            server.kill()
 
     def _attend(self, workers: Mapping[str, Started], deadline: float) -> None:
         """Take what the workers say until each has an outcome; let all go on when all have come to a meeting."""

@@ -19,10 +19,11 @@ from pathlib import Path
 
 from ipclab.errors import LabError
 from ipclab.spawn.exits import SILENCE, ending, full, last_line
-from ipclab.spawn.launcher import END_SECONDS, START_SECONDS, Launcher, LaunchError, Role
+from ipclab.spawn.launcher import START_SECONDS, Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab.spawn.mpi_worker import Command
 from ipclab.spawn.network import network
+from ipclab.spawn.server import END_SECONDS
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
 from ipclab.store.point import Point

@@ -1,14 +1,15 @@
 """The fork server: it has imported what workers need and makes a fresh process in milliseconds.
 
-It ends with the process that started it, kills its workers first, and then removes what the session owned, so that a
-measuring process killed with SIGKILL leaves nothing behind. It is the reaper of all that workers and programs start, so
-that it can end what has lost its own parent.
+It ends with the process that started it and kills its workers first. The last of a session's then removes what the
+session owned, so that a measuring process killed with SIGKILL leaves nothing behind. It is the reaper of all that
+workers and programs start, so that it can end what has lost its own parent.
 """
 
 import ctypes
 import gc
 import importlib
 import os
+import select
 import selectors
 import signal
 import socket
@@ -23,6 +24,7 @@ import msgspec
 from ipclab.spawn.launcher import Start
 from ipclab.spawn.ledger import close_session, file_of, read_session
 from ipclab.spawn.network import leave_network, may_leave_network
+from ipclab.spawn.server import END_SECONDS
 from ipclab.spawn.worker import Worker, confessing, perform
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -160,24 +162,32 @@ class Zygote:
 
 
 def main() -> None:
-    """Run the fork server: arguments are the socket's descriptor, the ledger folder, the session's id, what to load."""
-    descriptor, ledger, session_id = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    module, _, preload = sys.argv[4].partition(":")
+    """Run the fork server.
+
+    Arguments are the ledger folder, the session's id, what to load, the socket's descriptor, and for a session's last
+    server that of the process (pidfd) which ends before it.
+    """
+    ledger, session_id, loaded, *descriptors = sys.argv[1:]
+    module, _, preload = loaded.partition(":")
+    sock, *before = map(int, descriptors)
+    for fd in before:
+        os.set_inheritable(fd, False)
     # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
-        session = read_session(file_of(ledger, session_id))
+        session = read_session(file_of(Path(ledger), session_id))
     except FileNotFoundError:  # its owner was interrupted while it started us, and has closed it
         return
     getattr(importlib.import_module(module), preload)()
     gc.collect()
     gc.freeze()  # collected once here: a collection in each child would copy every page it touches
-    Zygote(socket.socket(fileno=descriptor)).serve()
+    Zygote(socket.socket(fileno=sock)).serve()
     # Once more even when its file is gone: the owner was killed, and another session cleaned before our workers ended.
-    if session is not None:
-        close_session(ledger, session)
+    if session is not None and before:
+        select.select(before, [], [], END_SECONDS)
+        close_session(Path(ledger), session)
 
 
 if __name__ == "__main__":

@@ -71,15 +71,11 @@ class RoundTripStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         told = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **profile.samples}
         module = "published" if point.levels["arm"] == "published" else "ends"
-        # The published server is spawned: one forked as its client is would share the pages of an interpreter with it.
-        spawned = module == "published"
         if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
             # The published number, unless the launch would then come near its deadline.
             told |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
-        return [
-            Role(name, f"{HERE}.{module}:{run}", told, placement.role(index), fresh=spawned and name == "server")
-            for index, (name, run) in enumerate((("server", "serve"), ("client", "ask")))
-        ]
+        ends = enumerate((("server", "serve"), ("client", "ask")))
+        return [Role(name, f"{HERE}.{module}:{run}", told, placement.role(index)) for index, (name, run) in ends]
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
