@@ -22,7 +22,7 @@ from ipclab.spawn.owned import KINDS
 from ipclab.spawn.proof import PayloadError, check
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 from tests.channel_targets import FAULTS, TRIALS
-from tests.commands import environment, eventually, kernel_objects, names_of, processes_of
+from tests.commands import environment, eventually, kernel_objects, names_of, processes_of, servers_of
 from tests.test_channels import CHANNELS, talk
 from tests.test_workers import CPUS
 
@@ -77,11 +77,11 @@ def there() -> list[str]:
 
 def kill_one(launcher: Launcher, chance: random.Random) -> None:
     time.sleep(chance.uniform(0.005, 0.08))
-    workers = [pid for pid in processes_of(launcher.session.id) if pid != launcher.zygote.pid]
+    workers = [pid for pid in processes_of(launcher.session.id) if pid not in servers_of(launcher)]
     # Until the launch ends, in case the first shot came before there was a worker.
     while not workers:
         time.sleep(0.005)
-        workers = [pid for pid in processes_of(launcher.session.id) if pid != launcher.zygote.pid]
+        workers = [pid for pid in processes_of(launcher.session.id) if pid not in servers_of(launcher)]
     with suppress(ProcessLookupError):
         os.kill(chance.choice(workers), signal.SIGKILL)
 
@@ -114,7 +114,7 @@ def test_killed_workers_leave_nothing_and_take_nothing(tmp_path: Path, foreign: 
                 killer.join()
                 assert names_of(session.id) == [], name
                 assert not queues(session, number + 1), name
-                assert processes_of(session.id) == [launcher.zygote.pid], name
+                assert processes_of(session.id) == servers_of(launcher), name
     assert not Path(session.folder).exists()
     assert processes_of(session.id) == []
     assert kernel_objects() <= before

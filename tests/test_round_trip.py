@@ -102,17 +102,6 @@ def test_the_published_number_is_timed_in_full() -> None:
     assert (arguments["quick"]["most"], arguments["quick"]["budget_ns"]) == (QUICK.most_samples, QUICK.budget_ns)
 
 
-def test_the_published_server_alone_is_spawned() -> None:
-    fresh = {
-        arm: [role.fresh for role in STUDY.roles(point, QUICK, FREE, 1)]
-        for backend in (PACKAGE, "zmq-ipc")
-        for point in points(backend)
-        if (arm := str(point.levels["arm"]))
-    }
-    assert fresh.pop("published") == [True, False]
-    assert fresh and not any(map(any, fresh.values()))
-
-
 def launched(launcher: Launcher, arm: str, backend: str = "posix-shm", **levels: str | int) -> Launch:
     wanted = {"arm": arm, **levels}.items()
     point = next(point for point in points(backend, SMOKE, (64, 100)) if wanted <= point.levels.items())

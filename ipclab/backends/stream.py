@@ -7,6 +7,7 @@ import struct
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic_ns as clock
 from typing import ClassVar
 
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long, variant
@@ -42,16 +43,21 @@ class StreamChannel(Channel):
 
     def _read(self, target: memoryview, timeout_ns: int) -> int:
         """Wait until there is something, read what fits into `target` and return how much that was."""
-        self._await(self.readable, self.strategy, timeout_ns)
-        try:
-            got = os.readv(self.reading, [target])
-        except BlockingIOError as error:
-            raise TimeoutError("nothing came in time") from error
-        except ConnectionResetError:
-            got = 0
-        if not got:
-            raise closed()
-        return got
+        end = clock() + timeout_ns
+        while True:
+            self._await(self.readable, self.strategy, timeout_ns)
+            try:
+                got = os.readv(self.reading, [target])
+            except BlockingIOError as error:
+                timeout_ns = end - clock()
+                if timeout_ns <= 0:
+                    raise TimeoutError("nothing came in time") from error
+                continue  # a named pipe looks hung up for the moment in which its other end is opened
+            except ConnectionResetError:
+                got = 0
+            if not got:
+                raise closed()
+            return got
 
     def _write(self, parts: list[memoryview], timeout_ns: int) -> int:
         """Write as much of `parts` as fits now, waiting for room if there is none; return how much that was."""
