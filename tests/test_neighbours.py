@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ipclab.machine.placement import Placement
@@ -19,6 +20,7 @@ from ipclab.store.samples import decode
 from ipclab.studies import neighbours
 from ipclab.studies.interface import Sweep
 from ipclab.studies.neighbours import HOGS, NEIGHBOURS, OTHER, OWN, QUIET, NeighboursStudy, hog_cpus
+from ipclab.studies.neighbours.ends import fair
 from ipclab.studies.neighbours.hogs import KINDS, IdleHogError, beside, check_busy
 from ipclab.studies.profile import PROFILES
 
@@ -142,6 +144,15 @@ def test_each_launch_beside_a_hog_tells_what_the_hog_did(paths: Paths) -> None:
         assert all(launch.facts["hog_steps"] > 0 for launch in each.launches)  # type: ignore[operator]
         assert not any("run-queue" in launch.flags for launch in each.launches)
     assert not any("hog_steps" in launch.facts for each in found if each not in beside_one for launch in each.launches)
+
+
+def test_a_slice_of_the_neighbour_in_the_warm_up_does_not_shorten_a_launch() -> None:
+    quick, slow = np.full(10, 4_000), np.full(10, 4_000_000)
+    unlucky = np.array([4_000] * 8 + [5_000_000] * 2)
+    often = np.array([4_000] * 5 + [5_000_000] * 5)
+    found = [fair(first, 0, 60_000_000, 20, 20_000) for first in (quick, unlucky, often, slow)]
+    assert found == [15_000, 15_000, 159, 20]
+    assert fair(quick, 1_000_000, 60_000_000, 20, 20_000) == 59
 
 
 def test_a_launch_whose_hog_does_nothing_fails(tmp_path: Path) -> None:

@@ -33,9 +33,7 @@ def ask(
         with opened(worker, backend, size, wait) as channel:
             content = payload(seed, 0, size)
             first = np.diff(closed_loop(channel, channel.recv, content, warm_up(size), None))
-            # By the fastest, for of the others a neighbour had a part; but not for much longer than asked.
-            most = min(most, max(least, LONGER * budget_ns // int(first.mean() + gap_ns)))
-            count = fitting(int(first.min()) + gap_ns, budget_ns, least, most)
+            count = fair(first, gap_ns, budget_ns, least, most)
             worker.meet(count=count)
             with worker.counting(OP, count):
                 before, begun = work(), clock()
@@ -50,6 +48,16 @@ def ask(
         done = check_busy(neighbour, before, after)  # at last, so that it is this end that fails, and says why
         if cpus:
             worker.outcome.facts |= {"hog_steps": done, "hog_steps_per_second": done / ((ended - begun) / 1e9)}
+
+
+def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
+    """Return how many round trips a launch times that began with `first` (ns).
+
+    As many as fit by the fastest, for of the others the neighbour had a part; but not for much longer than asked, where
+    it has a part in more than two.
+    """
+    each = int(np.sort(first)[:-2].mean() + gap_ns)
+    return fitting(int(first.min()) + gap_ns, budget_ns, least, min(most, max(least, LONGER * budget_ns // each)))
 
 
 def _paced(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> Any:
