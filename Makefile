@@ -81,7 +81,7 @@ lock: setup ## pin the newest packages that pyproject.toml allows
 		--no-annotate --python-version 3.11 --all-extras pyproject.toml -o requirements.lock
 
 reference: setup ## make the newest finished run, or RUN, the committed one; its gallery with it
-	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace
+	@$(IPCLAB) bundle $(if $(RUN),'$(RUN)',newest) data/reference.ipclab --replace --samples 80
 	@$(RUN_PYTHON) -m ipclab.render.gallery
 
 gallery: setup ## render the committed run into docs/gallery and the READMEs' pictures

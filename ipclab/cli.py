@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -157,8 +158,10 @@ def _say_wrong(lab: "Lab") -> None:
 @click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
 @click.option("--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why.")
-def bundle(run: Path, file: Path, replace: bool, strict: bool) -> None:
+@click.option("--samples", type=click.IntRange(1), help="Keep at most so many of each launch, sorted: a small FILE.")
+def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
+    from ipclab.frames.thin import thinned
     from ipclab.gather.strict import reasons
     from ipclab.lab.runs import choose, newest_full
     from ipclab.store.bundle import pack
@@ -169,7 +172,8 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool) -> None:
     if strict and (told := reasons(_english(chosen))):
         say(told)
         raise LabError(f"{chosen.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
-    held = pack(chosen, file, replace)
+    with TemporaryDirectory(prefix="ipclab-") as folder:
+        held = pack(thinned(chosen, samples, Path(folder)) if samples else chosen, file, replace)
     click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
 
 

@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import lmdb
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from ipclab.errors import LabError, UsageError
+from ipclab.frames.points import point_rows, summary
+from ipclab.frames.thin import spread, thinned
 from ipclab.paths import Paths
 from ipclab.store import run as folder
 from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
@@ -70,14 +74,36 @@ def test_nothing_derived_is_bundled(tmp_path: Path, paths: Paths) -> None:
     assert unpack(paths, tmp_path / "new.ipclab").path.is_relative_to(paths.runs.resolve())  # it is there: the same run
 
 
+def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, paths: Paths) -> None:
+    run, file = make_run(tmp_path / "elsewhere"), tmp_path / "thin.ipclab"
+    pack(thinned(run, 9, tmp_path), file)
+    placed = unpack(paths, file)
+    assert (placed.about["thinned"], placed.id, placed.about["seed"]) == (9, run.id, run.about["seed"])
+    for whole, few in zip(map(decode, run.point_files()), map(decode, placed.point_files()), strict=True):
+        assert (few.point, few.stop) == (whole.point, whole.stop)
+        for before, after in zip(whole.launches, few.launches, strict=True):
+            (every,), (kept,) = before.samples.values(), after.samples.values()
+            assert len(every) == 30 and kept.tolist() == np.sort(every)[[1, 5, 8, 11, 15, 18, 21, 25, 28]].tolist()
+            assert vars(after) == {**vars(before), "samples": after.samples, "whole": after.whole}
+            assert summary(after, "round-trip") == pytest.approx(summary(before, "round-trip"), rel=1e-5)
+        rows, fewer = (pd.DataFrame(point_rows(each)) for each in (whole, few))
+        pd.testing.assert_frame_equal(fewer, rows, rtol=1e-5)  # what reports print is that of all samples
+        del few.launches[0].whole["round-trip"]["sd"]
+        with pytest.raises(LabError, match="a launch lacks the sd of round-trip"):
+            summary(few.launches[0], "round-trip")
+    assert spread(np.array([3, 1, 2]), 3).tolist() == [1, 2, 3]
+    pack(run, file, replace=True)
+    with pytest.raises(LabError, match="has its name and is not it"):
+        unpack(paths, file)
+
+
 @pytest.mark.parametrize("name", ["reference", "compared"])
 def test_a_committed_run_is_small_whole_and_holds_nothing_derived(name: str, paths: Paths) -> None:
     bundle = ROOT / f"data/{name}.ipclab"
     assert bundle.stat().st_size < MOST_BYTES
     held, _ = verify(bundle)
-    assert {each.name.partition("/")[0] for each in held.files} - {"raw"} == {
-        *("points", "machine", "run.json", CRATE, "calibration.json")
-    }
+    tops = {each.name.partition("/")[0] for each in held.files}
+    assert tops - {"raw", "calibration.json"} == {"points", "machine", "run.json", CRATE}
     run = opened(paths, bundle)
     assert set(run.about["files"]) == {each.name for each in held.files} - {"run.json", CRATE, "calibration.json"}
     assert run.complete

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from ipclab.frames.points import summary
 from ipclab.stats.family import LOOKS
-from ipclab.stats.intervals import FEW, Estimate, median_interval, quantile_estimate, rank, statistic_estimate
+from ipclab.stats.intervals import FEW, Estimate, median_interval, rank, statistic_estimate
+from ipclab.store.launch import Launch
 from tests.test_compare import LAST, contest
 
 LAUNCHES = (2, 3, 4, 5, 6, 7, *LOOKS[:5])
@@ -61,10 +63,11 @@ def test_an_exact_number_has_an_exact_interval() -> None:
 
 
 def test_the_estimate_is_the_median_of_the_launches_quantiles() -> None:
-    data = [np.array([1, 2, 3]), np.array([10, 20, 30, 40]), np.array([5])]
-    assert [quantile_estimate(data, q).value for q in (0.5, 0.9)] == [5.0, 5.0]
-    assert quantile_estimate(data[:2], 0.5).value == 11.0
-    assert quantile_estimate(data, 0.5).samples == 8
+    data = [np.array([3, 2, 1]), np.array([10, 20, 40, 30]), np.array([5])]
+    known = [summary(Launch({"op": values}, {}), "op") for values in data]
+    assert [statistic_estimate([each[q] for each in known], 8).value for q in ("p50", "p90")] == [5.0, 5.0]
+    assert statistic_estimate([each["p50"] for each in known[:2]], 7).value == 11.0
+    assert [each["samples"] for each in known] == [3, 4, 1]
 
 
 def test_a_bandwidth_is_its_time_turned_over() -> None:

@@ -130,6 +130,8 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
         return
+    named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
+    wanted = wanted.assign(entrant=[" ".join(names) for names in named])
     for key, field_of in wanted.groupby(keys, sort=True, dropna=False):
         told = dict(zip(keys, key, strict=True))
         question = " ".join(f"{name}={told[name]}" for name in race.per)
@@ -138,8 +140,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         asleep = [(SLEEPING, field_of[field_of["wait"] != "spin"])] if apart else []
         for among, entrants in [(ALL, field_of), *asleep]:
             if len(entrants):
-                names = entrants[list(race.names)].astype(str).agg(" ".join, axis=1)
-                groups = entrants.groupby([names, "point"], sort=True)
+                groups = entrants.groupby(["entrant", "point"], sort=True)
                 sides = {(str(name), str(point)): side_of(part) for (name, point), part in groups}
                 yield {**head, "among": among}, sides
 

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.stats.intervals import Estimate, quantile_estimate, statistic_estimate
+from ipclab.errors import LabError
+from ipclab.stats.intervals import Estimate, rank, statistic_estimate
 from ipclab.stats.modes import modes
 from ipclab.stats.ranktest import drift
+from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+SUMMARY = {*QUANTILES, "samples", "median", "mean", "sd", "min", "max"}
+AGAIN = "thin the run again: ipclab bundle --samples"
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
 UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
@@ -47,10 +51,9 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
         about[ROUND] = launch.facts.get(ROUND, number)  # a run of old has none
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
-            times = launch.times(op)
-            found = {"p50": np.median(times), "mean": times.mean(), "min": times.min(), "max": times.max()}
-            for metric, value in found.items():
-                yield about | {"op": op, "metric": metric, "unit": "ns", "value": float(value)}
+            known = summary(launch, op)
+            for metric, name in {"p50": "median", "mean": "mean", "min": "min", "max": "max"}.items():
+                yield about | {"op": op, "metric": metric, "unit": "ns", "value": known[name]}
         for op, counted in launch.counters.items():
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")
@@ -83,7 +86,7 @@ def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tupl
     for op in (*ops, *(op for op in first.counters if op not in ops)):
         if op in ops:
             yield from ((op, *found) for found in _times(measured, op, flags))
-        samples = sum(len(launch.samples.get(op, ())) for launch in launches)
+        samples = sum(int(summary(launch, op)["samples"]) for launch in launches) if op in ops else 0
         for name in sorted(first.counters.get(op, {})):
             values = [launch.counters[op][name] for launch in launches]
             yield op, name, COUNTER_UNITS.get(name, "count"), statistic_estimate(values, samples), flags
@@ -94,25 +97,43 @@ def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tupl
             yield "launch", name, unit, statistic_estimate(values, len(values)), flags
 
 
+def summary(launch: Launch, op: str) -> Mapping[str, float]:
+    """Return of all samples of `op` their number, and in ns quantiles, median, mean, sd, the least and the largest.
+
+    The quantile is the sample of its rank, the median the mean of both where two are in the middle. Raises `LabError`
+    for a thinned launch that does not tell one of them.
+    """
+    if op in launch.whole:
+        if lacking := SUMMARY - launch.whole[op].keys():
+            raise LabError(f"a launch lacks the {min(lacking)} of {op}", "it was thinned by another version", AGAIN)
+        return launch.whole[op]
+    times = launch.times(op)
+    ordered = np.sort(times)
+    found = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
+    found |= {"median": np.median(times), "mean": times.mean(), "sd": times.std()}
+    found |= {"min": ordered[0], "max": ordered[-1]}
+    return {"samples": len(ordered), **{name: float(value) for name, value in found.items()}}
+
+
 def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[tuple[str, str, Estimate, tuple[str, ...]]]:
-    size, launches = measured.point.size_bytes, [np.sort(launch.times(op)) for launch in measured.launches]
+    size, known = measured.point.size_bytes, [summary(launch, op) for launch in measured.launches]
+    least, count = (int(of(each["samples"] for each in known)) for of in (min, sum))
     for metric, q in QUANTILES.items():
-        few = ("few-samples",) if min(map(len, launches)) * (1 - q) * len(launches) < TAIL_SAMPLES else ()
-        found = quantile_estimate(launches, q)
+        few = ("few-samples",) if least * (1 - q) * len(known) < TAIL_SAMPLES else ()
+        found = statistic_estimate([each[metric] for each in known], count)
         yield metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
         if metric == "p50" and "." not in op and size and found.low > 0:
             yield "bandwidth", "B/s", found.inverse(size * 1e9), flags
-    count = sum(map(len, launches))
-    for name, end in (("min", float(min(each[0] for each in launches))), ("max", float(max(x[-1] for x in launches)))):
-        yield name, "ns", Estimate(end, end, end, len(launches), count), flags
-    for name, of in (("mean", np.mean), ("sd", np.std)):
-        yield name, "ns", statistic_estimate([float(of(values)) for values in launches], count), flags
+    for name, end in (("min", min(each["min"] for each in known)), ("max", max(each["max"] for each in known))):
+        yield name, "ns", Estimate(end, end, end, len(known), count), flags
+    for name in ("mean", "sd"):
+        yield name, "ns", statistic_estimate([each[name] for each in known], count), flags
 
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:
     """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
-    samples = [launch.times(op) for launch in measured.launches]
-    moved, together = drift([float(np.median(values)) for values in samples]), np.concatenate(samples)
+    moved = drift([summary(launch, op)["median"] for launch in measured.launches])
+    together = np.concatenate([launch.times(op) for launch in measured.launches])
     found = len(modes(together)) if together.min() > 0 else 1
     drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
     return drifted + ((f"modes:{found}",) if found > 1 else ())

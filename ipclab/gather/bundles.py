@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError
-from ipclab.stats.intervals import quantile_estimate
+from ipclab.frames.points import summary
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX
 from ipclab.store.samples import Measured, decode
@@ -127,11 +127,11 @@ def _row(each: Measured, floors: Floors) -> dict[str, Any] | None:
     key = each.point.key()
     if each.point.placement not in PLACEMENTS or any(key.get(name, level) != level for name, level in LEVELS.items()):
         return None
-    ns = quantile_estimate([np.sort(launch.times(OP)) for launch in each.launches], 0.5).value  # as frames have it
+    ns = float(np.median([summary(launch, OP)["p50"] for launch in each.launches]))  # as frames have it
     floor = floors.under(STUDY, OP, key)
     over = ns / floor.ns if floor else None
     return {"backend": each.point.backend, "placement": each.point.placement, "ns": ns, "over_limit": over}
 
 
 def _medians(each: Measured) -> list[float]:
-    return [float(np.median(launch.times(OP))) for launch in each.launches]
+    return [summary(launch, OP)["median"] for launch in each.launches]

@@ -10,6 +10,7 @@ from IPython.display import Markdown
 from ipclab.frames import calibration as own_calibration
 from ipclab.frames.address import quantity
 from ipclab.frames.limits import floors
+from ipclab.frames.thin import THINNED
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH
@@ -71,6 +72,7 @@ def run(lab: "Lab") -> pd.DataFrame:
         N_("Points measured"): len(points),
         N_("Launches"): len(launches),
         N_("Timed operations"): int(medians.samples.sum()),
+        **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
         N_("Why points ended"): lab.joined(f"{lab.level('', why)} {number}" for why, number in ended.items()),
         N_("Launches that were disturbed (flagged and kept)"): Quantity(disturbed, "share"),
         N_("Points with fewer undisturbed launches than their profile asks for"): short,

@@ -48,11 +48,6 @@ def rank(count: int, q: float) -> int:
     return min(count - 1, max(0, int(np.ceil(q * count)) - 1))
 
 
-def quantile_estimate(launches: Sequence[Samples], q: float) -> Estimate:
-    """Return the median over `launches`, a sorted array each, of each launch's `q` quantile."""
-    return statistic_estimate([float(values[rank(len(values), q)]) for values in launches], sum(map(len, launches)))
-
-
 def statistic_estimate(per_launch: Sequence[float], samples: int) -> Estimate:
     """Return the median over launches of a number that each launch has, with its 95 % interval."""
     values = np.asarray(per_launch, dtype=np.float64)

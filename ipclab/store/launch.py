@@ -19,7 +19,8 @@ class Launch:
     `samples`: op -> int64 ns in the order taken. `counters`: op -> counter -> number per operation. `order` is the
     launch's place among all launches of the run, `started_ns` its start on the run's clock. `per`: op -> how many
     operations one sample stands for (1 where not given, the same in all launches of a point): an operation that takes
-    less than a clock can tell is timed in batches.
+    less than a clock can tell is timed in batches. `whole`: op -> what was found of all its samples, where `samples`
+    are but some of them.
     """
 
     samples: dict[str, Samples]
@@ -31,6 +32,7 @@ class Launch:
     cpus: dict[str, list[Count]] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
     per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]] = field(default_factory=dict)
+    whole: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def times(self, op: str) -> Samples | Times:
         """Return the ns of one operation for each sample of `op`."""

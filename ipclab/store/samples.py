@@ -46,17 +46,20 @@ def encode(measured: Measured) -> bytes:
         "ns": pa.array(np.concatenate([ns for *_, ns in taken])),
     }
     metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
-    table = pa.table(columns).replace_schema_metadata({METADATA: metadata})
-    sink = io.BytesIO()
+    table, sink = pa.table(columns), io.BytesIO()
     encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
-    pq.write_table(table, sink, compression="zstd", use_dictionary=["op"], column_encoding=encodings)
+    how: dict[str, Any] = {"compression": "zstd", "use_dictionary": ["op"], "column_encoding": encodings}
+    # Arrow's own copy of the schema would hold all metadata once more.
+    with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({METADATA: metadata})
     return sink.getvalue()
 
 
 def decode(path: Path | IO[bytes]) -> Measured:
     """Read a point's file; raises `LabError` when it is not one."""
     try:
-        with pq.ParquetFile(path) as file:  # a small one sooner than by `read_table`
+        with pq.ParquetFile(path, read_dictionary=["op"]) as file:  # a small one sooner than by `read_table`
             table = file.read()
         found = understood(table.schema.metadata[METADATA], str(path), POINT_STEPS, _parsed)
         _fill(found.launches, table)
@@ -67,12 +70,18 @@ def decode(path: Path | IO[bytes]) -> Measured:
 
 def _told(measured: Measured) -> dict[str, Any]:
     """Return all of `measured` but the samples."""
-    launches = [{name: value for name, value in vars(each).items() if name != "samples"} for each in measured.launches]
+    launches = [_about(each) for each in measured.launches]
     return {
         **vars(measured),
         "point": {**vars(measured.point), "primary": [*measured.point.primary]},
         "launches": launches,
     }
+
+
+def _about(launch: Launch) -> dict[str, Any]:
+    """Return all of `launch` but the samples; only one of a thinned run has a `whole`."""
+    left_out = ("samples",) if launch.whole else ("samples", "whole")
+    return {name: value for name, value in vars(launch).items() if name not in left_out}
 
 
 def _parsed(about: dict[str, Any]) -> Measured:

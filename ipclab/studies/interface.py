@@ -66,7 +66,7 @@ class Bound:
 class Site:
     """What a study may use of the measuring session beside its points."""
 
-    launcher: Launcher  # the fork server
+    launcher: Launcher  # the fork servers
     scratch: Path  # the folder for files that a study makes on disk, not there before it is needed
     keep: Callable[[str, bytes], None]  # put a raw file (name below `raw/`, content) into the run
     note: Callable[[str, Any], None]  # put an entry into its `run.json`

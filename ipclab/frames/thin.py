@@ -1,0 +1,48 @@
+"""A run with few samples of each launch, small enough for a repository: what reports print stays, samples are few."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from ipclab.frames.points import summary
+from ipclab.store.archive import CALIBRATION
+from ipclab.store.launch import Samples
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import decode, encode
+
+DIGITS = 7  # that are kept of each number, so that counts are whole
+THINNED = "thinned"  # in `run.json`: how many samples were kept of a launch at most
+
+
+def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
+    """Make `run` in folder `top` with at most `most` samples of each launch, which keeps the `summary` of all
+    to `DIGITS` digits.
+
+    Raises `LabError` when a file of the run is not what was measured.
+    """
+    made = RunFolder(top / run.id, {**run.about, "files": {}, THINNED: most})
+    files = run.checked().items()
+    made.place((name, _thin(path, most) if name.startswith("points/") else path.read_bytes()) for name, path in files)
+    if (beside := run.path.parent / CALIBRATION).is_file():
+        shutil.copy(beside, top)
+    return made
+
+
+def _thin(path: Path, most: int) -> bytes:
+    measured = decode(path)
+    for launch in measured.launches:
+        found = {op: summary(launch, op).items() for op in launch.samples}
+        launch.whole = {
+            op: {name: float(f"{value:.{DIGITS}g}") for name, value in known} for op, known in found.items()
+        }
+        launch.samples = {op: spread(values, most) for op, values in launch.samples.items()}
+    return encode(measured)
+
+
+def spread(values: Samples, most: int) -> Samples:
+    """Return `values` in ascending order, of more than `most` those in the middle of as many equal shares of ranks."""
+    count = min(len(values), most)
+    ranks = (np.arange(count) + 0.5) * len(values) / count
+    found: Samples = np.sort(values)[ranks.astype(int)]
+    return found
