@@ -1,4 +1,4 @@
-"""Figures in grey: in every figure of every notebook neighbouring series differ in lightness, dash, marker or hatch."""
+"""Figures: neighbouring series differ in lightness, dash, marker or hatch; no median lies outside its axes."""
 
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from ipclab.paths import checkout
 from ipclab.render.words import MAGIC
 from ipclab.store.bundle import opened
 from tests.commands import ROOT
+from tests.cut import cut
 from tests.grey import alike
 
 NOTEBOOKS = {
@@ -55,11 +56,14 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_neighbours_differ_in_grey(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_neighbours_differ_in_grey_and_every_median_is_shown(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     figures = drawn(name, monkeypatch, tmp_path)
     if NOTEBOOKS[name] in measured(opened(checkout(), checkout().reference)):
         assert len(figures) >= 4
     assert {title: found for title, figure in figures.items() if (found := alike(figure))} == {}
+    assert {title: found for title, figure in figures.items() if (found := cut(figure))} == {}
 
 
 @pytest.fixture
@@ -85,6 +89,19 @@ def test_lines_of_like_mechanisms_get_other_dashes(lab: Lab) -> None:
         ax.lines[-1].set_linestyle("-")
         ax.lines[0].set_linestyle("-")
         assert len(alike(figure)) == 1
+
+
+def test_panels_that_share_an_axis_show_the_values_of_all(lab: Lab) -> None:
+    with canvas.blank(lab, (6, 3)) as figure:
+        panels = figure.subplots(1, 2, sharey=True)
+        for ax, times in zip(panels, (1e6, 1.0), strict=True):
+            frame = rows(["unix", "tcp"])
+            lines(frame.assign(value=frame.value * times), x="size_bytes", hue="backend", ax=ax, log="xy")
+        canvas.complete(figure)
+        figure.draw_without_rendering()
+        assert cut(figure) == []
+        panels[1].set_ylim(0.5, 5)
+        assert len(cut(figure)) == 2
 
 
 def test_a_planted_pair_of_bars_and_a_pale_line_are_found(lab: Lab) -> None:

@@ -26,7 +26,9 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         ax.set(**{f"{which}scale": "log"})
         axis.set_major_locator(_Steps(base=10, numticks=12))
         axis.set_minor_formatter(NullFormatter())
-        ax.figure.later.insert(0, partial(_bound, ax, which, float(values.min()), float(values.max())))
+        ends = float(values.min()), float(values.max())
+        reach(ax, which, *ends)  # now, since other axes may share this one
+        ax.figure.later.insert(0, partial(_bound, ax, which, *ends))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
@@ -36,9 +38,10 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
 
 
 def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
-    """Return the ends of all values that one axis shows, these among them."""
-    known = ax.figure.extent.get((ax, which), (low, high))
-    ax.figure.extent[ax, which] = found = min(known[0], low), max(known[1], high)
+    """Return the ends of all values that one axis shows, these among them, and those that share it."""
+    known, shared = ax.figure.extent, getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax)
+    ends = [(low, high), *(known[each, which] for each in shared if (each, which) in known)]
+    known[ax, which] = found = min(least for least, _ in ends), max(most for _, most in ends)
     return found
 
 

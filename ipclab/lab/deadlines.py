@@ -3,18 +3,16 @@
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
 from ipclab.errors import LabError
 from ipclab.frames.derived import measured
-from ipclab.frames.points import QUANTILES, Row, frame, head
+from ipclab.frames.points import QUANTILES, Row, frame, head, summary
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import DASH
 from ipclab.lab.numbers import trimmed
-from ipclab.stats.intervals import rank
 from ipclab.stats.quantity import Quantity
 from ipclab.stats.tolerance import ERROR, HOLDS, Deadline, statement
 from ipclab.store.run import RunFolder
@@ -59,10 +57,10 @@ def _rows(found: Measured, wanted: Deadline) -> list[Row]:
     launches = sorted(found.launches, key=lambda launch: launch.order)
     rows = []
     for op in (op for op in found.point.primary if op in found.op_names() and launches[0].per.get(op, 1) == 1):
-        times = [np.sort(launch.samples[op]) for launch in launches]
-        tails = [float(each[rank(len(each), QUANTILES[METRIC])]) for each in times]
+        known = [summary(launch, op) for launch in launches]
+        tails = [each[METRIC] for each in known]
         told = statement(tails, wanted, len(found.failures))
-        samples = min(map(len, times))
+        samples = int(min(each["samples"] for each in known))
         values = (op, METRIC, "ns", told.bound, told.state, told.launches, samples, told.drift, told.follows)
         rows.append(head(found.point) | dict(zip(VALUES, values, strict=True)))
     return rows
