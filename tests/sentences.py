@@ -99,6 +99,8 @@ PAYLOAD = {
 
 # The shared dictionary
 
+MOST = 7  # readers in the reference run
+
 
 def _dict(op: str, arm: str, backend: str, entries: int, readers: int, more: str = "") -> str:
     return f"shared_dict.{op}[arm={arm},backend={backend},entries={entries},readers={readers}{more}]"
@@ -118,12 +120,12 @@ _LMDB, _LMDB_LESS = (
 )
 ORDER = f"{_LMDB} * {_LMDB_LESS}"
 DECODE = f"each({_scenario('read.decode', _ALL)} / {_scenario('read.transport', _ALL)})"
-_READ = _dict("read", "read-many", "posix-shm", 1000, 3, ",placement=free,codec={}")
+_READ = _dict("read", "read-many", "posix-shm", 1000, MOST, ",placement=free,codec={}")
 CODEC = f"{_READ.format('msgpack')} / {_READ.format('pickle')}"
 CROWD = f"{_READ.format('pickle')} / {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
-_UPDATE = _dict("update", "stream", "{}", 10_000, 3, ",codec=pickle,nodes=1")
+_UPDATE = _dict("update", "stream", "{}", 10_000, MOST, ",codec=pickle,nodes=1")
 STREAM = f"{_UPDATE.format('zmq-push')} / {_UPDATE.format('posix-shm')}"
-_STORE = _dict("write", "read-many", "lmdb", 1000, 3, ",placement=free,codec=pickle,map=writemap,sync={}")
+_STORE = _dict("write", "read-many", "lmdb", 1000, MOST, ",placement=free,codec=pickle,map=writemap,sync={}")
 SYNC = f"{_STORE.format('on')} / {_STORE.format('off')}"
 SHARED_DICT = {
     "Writing the whole scenario takes longer": above(TOTAL),

@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -13,15 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
-from click.testing import CliRunner
 from junitparser import JUnitXml
 
 from ipclab.ab.arms import ARM, Arm, Asked, Program, uninterrupted
-from ipclab.ab.command import ab
 from ipclab.ab.point import Wanted
 from ipclab.ab.told import WRITERS
-from ipclab.cli import commands
 from ipclab.errors import LabError, UsageError
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
@@ -283,25 +277,3 @@ def test_a_launch_that_hangs_ends_at_the_deadline(tmp_path):
 
 def test_an_arm_shows_no_control_characters():
     assert "\x1b" not in asked().arms(["true \x1b[31m"])[0].label
-
-
-def test_the_documented_commands_are_understood():
-    lines = re.findall(r"ipclab ab ([^`#\n]+)", (ROOT / "docs/ci.md").read_text())
-    calls = [shlex.split(line.split("||")[0]) for line in lines]
-    assert len(calls) > 8
-    for call in calls:
-        ab.make_context("ab", [word for word in call if word != "..."] or ["--help"], resilient_parsing=True)
-
-
-def test_the_documented_workflow_is_yaml_whose_steps_run_this_command():
-    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
-    (line,) = [
-        step["run"] for step in yaml.safe_load(text)["jobs"]["ab"]["steps"] if "ipclab ab" in step.get("run", "")
-    ]
-    given = ab.make_context("ab", shlex.split(line)[2:]).params
-    assert given["names"] == ("base", "head")
-    assert len(given["formats"]) == len(given["outputs"]) == 3
-
-
-def test_help_tells_the_exit_codes():
-    assert "3: undecided" in CliRunner().invoke(commands, ["ab", "--help"]).output

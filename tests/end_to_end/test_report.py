@@ -21,7 +21,7 @@ from tests.end_to_end.conftest import ipclab, report
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 LANGUAGES = ("ko", "zh", "en")
 REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
-PAGES, ABSENT = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
+PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
 NAMES = [path.stem for path in PAGES]
 PICTURE = "payload-then-now"
 
@@ -45,13 +45,6 @@ def test_every_notebook_is_a_page_and_a_book(made: Path, name: str, lang: str) -
     assert pdf.startswith(b"%PDF-")
     assert b"pdfuaid" in pdf
     assert b".csv)" in pdf
-
-
-def test_a_study_that_the_run_does_not_hold_has_no_page_and_no_link(made: Path) -> None:
-    assert ABSENT
-    for name in ABSENT:
-        assert not [*made.rglob(f"*_{name}.*")]
-    assert not [page for page in made.rglob("*.html") for name in ABSENT if f"_{name}.html" in page.read_text()]
 
 
 def test_each_figure_is_a_file_in_each_language_and_form(made: Path) -> None:
