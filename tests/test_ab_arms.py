@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from ipclab.ab.told import WRITERS
 from ipclab.errors import LabError, UsageError
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
+from ipclab.stats.family import LOOKS
 from tests.commands import ROOT, environment, eventually, processes_of
 
 
@@ -206,7 +208,8 @@ def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
     done = run(tmp_path, *arms, "--printed", "--seed", "1", *given)
     assert (done.returncode, done.stdout) == (1, files["line"].read_text()), done.stderr
     assert done.stdout.startswith("slower: number of ")
-    assert "8 rounds" in done.stdout
+    (rounds,) = re.findall(r"(\d+) rounds in", done.stdout)
+    assert int(rounds) in LOOKS  # the limits are this machine's: where they change by chance, a look decides nothing
     (case,) = next(iter(JUnitXml.fromfile(str(files["junit"]))))
     assert case.result[0]._tag == "failure"
     assert json.loads(files["bmf"].read_text())[arms[1]]["number"]["value"] >= 2000
