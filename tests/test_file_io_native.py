@@ -148,7 +148,7 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: 
 
 @pytest.mark.slow
 def test_in_memory_nothing_is_cold(paths: Paths, small: None, tmp_path: Path) -> None:
-    shm = Path("/dev/shm") / f"ipclab-test-{tmp_path.name}"
+    shm = Path("/dev/shm") / f"ipclab-test-{tmp_path.parent.name}-{tmp_path.name}"
     run = measure(paths, Request(("file_io",), "smoke", scratch=shm), Progress())
     words = set(run.about["points"].values())
     assert words == {
