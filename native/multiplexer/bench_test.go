@@ -3,8 +3,8 @@ package multiplexer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 )
@@ -15,10 +15,51 @@ const warm = 32
 // sink receives nothing: the reading end of a node that only writes.
 var sink = bytes.NewReader(nil)
 
-// TestMain runs the receiving process when this binary was started as one, and refuses a bad cell before any work.
+// contestant is a cell made ready: what is measured, without the measuring.
+type contestant interface {
+	// run makes before operations, calls begin, and makes the n operations that are measured.
+	run(before, n int, begin func()) error
+	// other is what the other end says of the last run, which is over; nil where there is no other end.
+	other() (*otherEnd, error)
+	// prove says whether what the last operations moved is what they should have moved.
+	prove() error
+	close()
+}
+
+// otherEnd is what is known of one run at its other end.
+type otherEnd struct {
+	account
+	fairness float64 // the slowest stream's time over the mean, 1 when all are served alike
+}
+
+// oneEnd is a contestant without another end.
+type oneEnd struct{}
+
+func (oneEnd) other() (*otherEnd, error) { return nil, nil }
+func (oneEnd) prove() error              { return nil }
+func (oneEnd) close()                    {}
+
+// prepare makes a cell ready; where it starts a receiving process, that runs on the CPUs in the list.
+func (c cell) prepare(cpus string) (contestant, error) {
+	switch c.op {
+	case "call":
+		return &calling{cell: c}, nil
+	case "write":
+		return newWriting(c)
+	case "receive":
+		return newReceiving(c)
+	}
+	return startPeer(c, cpus)
+}
+
+// TestMain runs the receiving process or the heat when this binary was started as one, and refuses a bad cell before
+// any work.
 func TestMain(m *testing.M) {
 	if os.Getenv(peerVariable) != "" {
 		os.Exit(servePeer())
+	}
+	if text, set := os.LookupEnv(heatVariable); set {
+		os.Exit(runHeat(text))
 	}
 	if text, set := os.LookupEnv(cellVariable); set {
 		if _, err := parseCell(text); err != nil {
@@ -26,9 +67,7 @@ func TestMain(m *testing.M) {
 			os.Exit(2)
 		}
 	}
-	code := m.Run()
-	stopPeer()
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // BenchmarkCell measures the cell that IPCLAB_CELL names.
@@ -41,11 +80,27 @@ func BenchmarkCell(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ops := map[string]func(*testing.B, cell){"write": benchWrite, "receive": benchReceive, "end-to-end": benchEndToEnd,
-		"call": benchCall}
 	b.Run(c.name, func(b *testing.B) {
 		b.ReportAllocs()
-		ops[c.op](b, c)
+		b.SetBytes(int64(c.size))
+		ready, err := c.prepare(os.Getenv(peerCPUs))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer ready.close()
+		err = ready.run(0, b.N, b.ResetTimer)
+		b.StopTimer()
+		if err != nil {
+			b.Fatal(err)
+		}
+		end, err := ready.other()
+		if err = errors.Join(err, ready.prove()); err != nil {
+			b.Fatal(err)
+		}
+		if end != nil {
+			b.ReportMetric(float64(end.Allocated)/float64(b.N), "recv-B/op")
+			b.ReportMetric(float64(end.Allocations)/float64(b.N), "recv-allocs/op")
+		}
 	})
 }
 
@@ -58,12 +113,19 @@ func payload(n, turn int) []byte {
 	return data
 }
 
-// messages makes as many messages as the cell has sinks, which differ in every part.
+// made holds messages by how many and how long they are: the cells of a heat send the same ones.
+var made = map[[2]int][][]byte{}
+
+// messages gives as many messages as the cell has sinks, which differ in every part.
 func (c cell) messages() [][]byte {
-	all, first := make([][]byte, c.sinks), payload(c.size, 1)
-	for i := range all {
-		all[i] = bytes.Clone(first)
-		vary(all[i], i)
+	all := made[[2]int{c.sinks, c.size}]
+	if all == nil {
+		first := payload(c.size, 1)
+		for i := range c.sinks {
+			all = append(all, bytes.Clone(first))
+			vary(all[i], i)
+		}
+		made[[2]int{c.sinks, c.size}] = all
 	}
 	return all
 }
@@ -97,108 +159,4 @@ func checked(n Node, data []byte, threshold int) error {
 		return ErrTooLong
 	}
 	return n.WriteMessage(context.Background(), data)
-}
-
-// idle sends nothing: an operation on it is the call, and what is done before it.
-type idle struct{ Node }
-
-func (idle) WriteMessage(context.Context, []byte) error { return nil }
-
-// benchCall calls a node that sends nothing.
-func benchCall(b *testing.B, c cell) {
-	var node Node = idle{}
-	data, call := payload(c.size, 1), calls[c.node]
-	for range b.N {
-		if err := call(node, data, c.threshold); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// benchWrite writes one message an operation into memory that is reset each time and has grown before: one message and
-// one buffer that stay in the cache, as published, or as many as the cell has sinks, in turn.
-func benchWrite(b *testing.B, c cell) {
-	var memory bytes.Buffer
-	node, call, messages, sinks := c.make(sink, &memory), calls[c.node], c.messages(), make([]bytes.Buffer, c.sinks)
-	if call == nil {
-		call = direct
-	}
-	for i := range sinks {
-		sinks[i] = *bytes.NewBuffer(make([]byte, 0, c.size+(3+c.size/smallChunk)*HeaderSize))
-		sinks[i].Write(messages[i]) // its pages are there
-	}
-	write := func(n int) {
-		data := messages[0]
-		for i := range n {
-			if c.sinks > 1 {
-				data, memory = messages[i%c.sinks], sinks[i%c.sinks]
-			}
-			memory.Reset()
-			if err := call(node, data, c.threshold); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	memory = sinks[0]
-	write(max(warm, 2*c.sinks))
-	b.SetBytes(int64(c.size))
-	b.ResetTimer()
-	write(b.N)
-	b.StopTimer()
-	for message, err := range NewOriginal(&memory, io.Discard).ReadMessages(context.Background()) {
-		if err != nil || !bytes.Equal(message.Data, messages[(b.N-1)%c.sinks]) {
-			b.Fatalf("what was written is not the message: %v", err)
-		}
-		return
-	}
-	b.Fatal("no message was written")
-}
-
-// batch is how many bytes of payload are encoded for receiving, where messages are shorter.
-const batch = 256 << 10
-
-// benchReceive receives one message an operation from a stream that the same kind of node encoded.
-func benchReceive(b *testing.B, c cell) {
-	var encoded bytes.Buffer
-	messages, writer := c.messages(), c.make(sink, &encoded)
-	for i := range c.sinks * max(1, batch/c.size/c.sinks) {
-		if err := writer.WriteMessage(context.Background(), messages[i%c.sinks]); err != nil {
-			b.Fatal(err)
-		}
-	}
-	again, next := &repeated{data: encoded.Bytes()}, 0
-	node := c.make(again, io.Discard)
-	receive := func(n int, same func(a, b []byte) bool) {
-		for message, err := range node.ReadMessages(context.Background()) {
-			if err != nil || !same(message.Data, messages[next%c.sinks]) {
-				b.Fatalf("what was received is not the message: %v", err)
-			}
-			next++
-			if n--; n == 0 {
-				return
-			}
-		}
-		b.Fatal("the stream ended")
-	}
-	receive(max(warm, c.sinks), bytes.Equal)
-	b.SetBytes(int64(c.size))
-	b.ResetTimer()
-	receive(b.N, func(a, b []byte) bool { return len(a) == len(b) && a[0] == b[0] && a[len(a)-1] == b[len(b)-1] })
-	b.StopTimer()
-	receive(1, bytes.Equal)
-}
-
-// repeated reads the same bytes again and again.
-type repeated struct {
-	data []byte
-	at   int
-}
-
-func (r *repeated) Read(into []byte) (int, error) {
-	if r.at == len(r.data) {
-		r.at = 0
-	}
-	n := copy(into, r.data[r.at:])
-	r.at += n
-	return n, nil
 }

@@ -4,91 +4,96 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 )
 
-// benchEndToEnd sends one message an operation to another process; the last counts when the other has it.
-func benchEndToEnd(b *testing.B, c cell) {
-	p, err := peerOf(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	messages, times := c.messages(), make([]time.Duration, c.streams)
-	if err := p.order(order{Messages: uint64(b.N)}); err != nil {
-		stopPeer()
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(c.size))
-	b.ResetTimer()
-	err = p.send(messages, b.N, times)
-	if err == nil {
-		err = p.done()
-	}
-	b.StopTimer()
-	var a account
-	if err == nil {
-		a, err = p.account()
-	}
-	if err != nil {
-		stopPeer() // the next count starts another
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(a.Allocated)/float64(b.N), "recv-B/op")
-	b.ReportMetric(float64(a.Allocations)/float64(b.N), "recv-allocs/op")
-	if c.streams > 1 {
-		b.ReportMetric(fairness(times), "fairness")
-	}
+// part is a stream's share of some messages: the first one's number, and how many.
+type part struct{ first, count int }
+
+// streams writes a cell's messages, all in turn, from as many goroutines as the cell has streams; between two writes
+// these are blocked.
+type streams struct {
+	node     Node
+	messages [][]byte
+	next     int
+	parts    []chan part     // one for each stream, none where there is one stream
+	times    []time.Duration // for each, from the start of a write until it had written its last
+	began    time.Time
+	written  chan error
 }
 
-// send writes n messages, all in turn, shared among as many goroutines as there are times; each notes when it had written its last.
-func (p *peer) send(messages [][]byte, n int, times []time.Duration) error {
-	if len(times) == 1 {
-		return p.share(messages, n)
+func newStreams(node Node, c cell) *streams {
+	s := &streams{node: node, messages: c.messages(), written: make(chan error)}
+	if c.streams == 1 {
+		return s
 	}
-	var group sync.WaitGroup
-	errs := make(chan error, len(times))
-	began := time.Now()
-	for i := range times {
-		group.Add(1)
+	s.times = make([]time.Duration, c.streams)
+	for i := range c.streams {
+		parts := make(chan part)
+		s.parts = append(s.parts, parts)
 		go func() {
-			defer group.Done()
-			errs <- p.share(messages, n*(i+1)/len(times)-n*i/len(times))
-			times[i] = time.Since(began)
+			for p := range parts {
+				err := guarded(func() error { return s.share(p) })
+				s.times[i] = time.Since(s.began)
+				s.written <- err
+			}
 		}()
 	}
-	group.Wait()
-	close(errs)
-	for err := range errs {
-		if err != nil {
+	return s
+}
+
+// write sends the next n messages.
+func (s *streams) write(n int) (err error) {
+	all, count := part{s.next, n}, len(s.parts)
+	s.next += n
+	if count == 0 {
+		return s.share(all)
+	}
+	s.began = time.Now()
+	for i, parts := range s.parts {
+		first, last := n*i/count, n*(i+1)/count
+		parts <- part{all.first + first, last - first}
+	}
+	for range s.parts {
+		err = errors.Join(err, <-s.written)
+	}
+	return err
+}
+
+func (s *streams) share(p part) error {
+	for i := range p.count {
+		if err := s.node.WriteMessage(context.Background(), s.messages[(p.first+i)%len(s.messages)]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *peer) share(messages [][]byte, n int) error {
-	for i := range n {
-		if err := p.node.WriteMessage(context.Background(), messages[i%len(messages)]); err != nil {
-			return err
-		}
+// fairness is the slowest stream's time over the mean: 1 when all are served alike, 0 where there is one stream.
+func (s *streams) fairness() float64 {
+	if len(s.times) == 0 {
+		return 0
 	}
-	return nil
-}
-
-// fairness is the slowest stream's time over the mean: 1 when all are served alike.
-func fairness(times []time.Duration) float64 {
 	var slowest, sum time.Duration
-	for _, t := range times {
+	for _, t := range s.times {
 		slowest, sum = max(slowest, t), sum+t
 	}
-	return float64(slowest) * float64(len(times)) / float64(sum)
+	return float64(slowest) * float64(len(s.times)) / float64(sum)
+}
+
+// guarded makes an error of a panic.
+func guarded(step func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
+	return step()
 }
 
 // TestPeers has another process receive from every node over every medium, and compares checksums.
 func TestPeers(t *testing.T) {
-	defer stopPeer()
 	for _, medium := range []string{"pipe", "unix"} {
 		for _, node := range nodes {
 			const format = "arm=main/node=%s/op=end-to-end/medium=%s/size=100000/streams=4/threshold=8192/pool=own/chunk=0/sinks=3"
@@ -97,16 +102,24 @@ func TestPeers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := peerOf(c)
+			p, err := startPeer(c, "")
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			times := make([]time.Duration, c.streams)
-			if err := errors.Join(p.order(order{Messages: 10}), p.send(c.messages(), 10, times), p.done()); err != nil {
+			begun := 0
+			if err := p.run(7, 10, func() { begun++ }); err != nil || begun != 1 || p.next != 17 {
+				t.Error(name, begun, p.next, err)
+			}
+			end, err := p.other()
+			if err != nil || end.Allocated < 10*uint64(c.size) || end.fairness < 1 {
+				t.Error(name, end, err)
+			}
+			if err := p.prove(); err != nil {
 				t.Error(name, err)
 			}
-			if a, err := p.account(); err != nil || a.Allocated < 10*uint64(c.size) || fairness(times) < 1 {
-				t.Error(name, a, fairness(times), err)
+			_ = p.command.Process.Kill()
+			if err := p.run(0, 100, func() {}); err == nil {
+				t.Error(name, "runs on without the other process")
 			}
 		}
 	}

@@ -2,98 +2,83 @@ package multiplexer
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
-	"time"
 )
 
-const (
-	peerVariable = "IPCLAB_PEER" // set to the cell in the environment of the receiving process
-	peerDeadline = 120 * time.Second
-)
+// peerVariable is set to the cell in the environment of the receiving process.
+const peerVariable = "IPCLAB_PEER"
 
-// order asks the receiving process for so many messages; with Sums set it adds up the checksum of each.
-type order struct {
-	Messages uint64
-	Sums     uint64
-}
+// order asks the receiving process for messages: Before ones, at which it is ready, and so many more. With Sums set it
+// adds up the checksum of each.
+type order struct{ Before, Messages, Sums uint64 }
 
 // account is what the receiving process answers after the last message.
 type account struct{ Allocations, Allocated, Sum uint64 }
 
-// peer is the receiving process as its parent sees it.
+// peer is the receiving process as its parent sees it: a cell's messages go there from one process to another.
 type peer struct {
-	cell    cell
+	cell
 	node    Node
 	command *exec.Cmd
 	orders  io.WriteCloser
 	answers *bufio.Reader
-	timer   *time.Timer
+	said    bytes.Buffer // on stderr; whole once the process has ended
+	*streams
 }
 
-// current is the receiving process of this benchmark's cell; it serves all its counts.
-var current *peer
-
-// peerOf gives the receiving process of a cell, started if need be.
-func peerOf(c cell) (*peer, error) {
-	if current != nil && current.cell == c {
-		return current, nil
-	}
-	stopPeer()
-	var err error
-	if current, err = startPeer(c); err == nil {
-		err = current.verify(warm)
-	}
-	if err != nil {
-		stopPeer()
-	}
-	return current, err
-}
-
-// stopPeer ends the receiving process and waits for it.
-func stopPeer() {
-	if current == nil {
-		return
-	}
-	current.timer.Stop()
-	_ = current.orders.Close()
-	_ = current.node.Close()
-	_ = current.command.Process.Kill()
-	_ = current.command.Wait()
-	current = nil
-}
-
-// startPeer starts this binary as a receiver with the receiving end of the cell's medium.
-func startPeer(c cell) (*peer, error) {
+// startPeer starts this binary as a receiver with the receiving end of the cell's medium, on the CPUs in the list.
+func startPeer(c cell, cpus string) (*peer, error) {
 	theirs, ours, err := connection(c.medium)
 	if err != nil {
 		return nil, err
 	}
 	defer theirs.Close()
-	command := exec.Command("/proc/self/exe", "-test.run", "^$")
-	command.Env = append(os.Environ(), peerVariable+"="+c.name)
-	command.ExtraFiles = []*os.File{theirs}
-	command.Stderr = os.Stderr
-	orders, err := command.StdinPipe()
+	p := &peer{cell: c, node: c.make(sink, ours), command: exec.Command("/proc/self/exe", "-test.run", "^$")}
+	p.command.Env = append(os.Environ(), peerVariable+"="+c.name, peerCPUs+"="+cpus)
+	p.command.ExtraFiles = []*os.File{theirs}
+	p.command.Stderr = &p.said
+	p.streams = newStreams(p.node, c)
+	answers, wrong := p.command.StdoutPipe()
+	p.answers = bufio.NewReader(answers)
+	p.orders, err = p.command.StdinPipe()
+	if err = errors.Join(wrong, err); err == nil {
+		err = p.command.Start()
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, p.node.Close())
 	}
-	answers, err := command.StdoutPipe()
-	if err != nil {
-		return nil, err
+	return p, p.explained(p.verify(warm))
+}
+
+// explained ends the process at an error, and gives what it said of it.
+func (p *peer) explained(err error) error {
+	if err == nil {
+		return nil
 	}
-	if err := command.Start(); err != nil {
-		return nil, err
+	p.close()
+	if said := strings.TrimSpace(p.said.String()); said != "" {
+		return errors.New(said)
 	}
-	timer := time.AfterFunc(peerDeadline, func() { _ = command.Process.Kill() })
-	return &peer{c, c.make(sink, ours), command, orders, bufio.NewReader(answers), timer}, nil
+	return err
+}
+
+// close ends the process and waits for it.
+func (p *peer) close() {
+	_ = p.orders.Close()
+	_ = p.node.Close()
+	_ = p.command.Process.Kill()
+	_ = p.command.Wait()
 }
 
 // connection makes a medium between two processes: the other's end, and ours to write to.
@@ -111,9 +96,12 @@ func connection(medium string) (*os.File, io.WriteCloser, error) {
 	return os.NewFile(uintptr(pair[0]), "theirs"), conn, err
 }
 
-// order sends an order; the receiver has noted its memory when this returns.
+// order sends an order and the messages before it; the receiver has noted its memory when this returns.
 func (p *peer) order(o order) error {
 	if err := binary.Write(p.orders, binary.LittleEndian, o); err != nil {
+		return err
+	}
+	if err := p.write(int(o.Before)); err != nil {
 		return err
 	}
 	_, err := p.answers.ReadByte()
@@ -132,13 +120,33 @@ func (p *peer) account() (a account, err error) {
 	return a, err
 }
 
+// run sends messages to the other process; the last counts when the other has it.
+func (p *peer) run(before, n int, begin func()) error {
+	err := p.order(order{Before: uint64(before), Messages: uint64(n)})
+	if err == nil {
+		begin()
+		err = p.write(n)
+	}
+	if err == nil {
+		err = p.done()
+	}
+	return p.explained(err)
+}
+
+func (p *peer) other() (*otherEnd, error) {
+	a, err := p.account()
+	return &otherEnd{a, p.fairness()}, p.explained(err)
+}
+
+func (p *peer) prove() error { return p.explained(p.verify(leastLong)) }
+
 // verify sends n messages that differ in every part and compares their checksums.
 func (p *peer) verify(n int) error {
-	if err := p.order(order{uint64(n), 1}); err != nil {
+	if err := p.order(order{Messages: uint64(n), Sums: 1}); err != nil {
 		return err
 	}
 	var sum uint64
-	data := payload(p.cell.size, 0)
+	data := payload(p.size, 0)
 	for i := range n {
 		vary(data, i)
 		sum += uint64(crc32.ChecksumIEEE(data))

@@ -10,15 +10,15 @@ import (
 	"unsafe"
 )
 
-// peerCPUs names the environment variable that says on which CPUs the receiving process runs, as "2,3". Without it that
-// process stays where its parent is.
+// peerCPUs names the environment variable that says on which CPUs the receiving process runs, as "2,3". Where it is empty
+// that process stays where its parent is.
 const peerCPUs = "IPCLAB_PEER_CPUS"
 
 // init moves the receiving process and starts its program anew: all its threads then begin on these CPUs, and Go counts
 // no others.
 func init() {
-	list, set := os.LookupEnv(peerCPUs)
-	if !set || os.Getenv(peerVariable) == "" {
+	list := os.Getenv(peerCPUs)
+	if list == "" || os.Getenv(peerVariable) == "" {
 		return
 	}
 	if err := restartOn(list); err != nil {

@@ -10,12 +10,10 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"time"
 )
 
 // servePeer is the receiving process: it takes orders until there are no more, and returns the exit code.
 func servePeer() int {
-	time.AfterFunc(2*peerDeadline, func() { os.Exit(3) })
 	c, err := parseCell(os.Getenv(peerVariable))
 	if err == nil {
 		err = serve(c)
@@ -55,15 +53,21 @@ func inherited(medium string) (io.Reader, error) {
 	return net.FileConn(file)
 }
 
-// fill carries out one order.
+// fill carries out one order: it says when it is ready, when it has the last message, and what that took.
 func fill(c cell, node Node, o order) error {
 	var before, after runtime.MemStats
 	var a account
-	runtime.ReadMemStats(&before)
-	if _, err := os.Stdout.Write([]byte{'r'}); err != nil {
+	ready := func() error {
+		runtime.ReadMemStats(&before)
+		_, err := os.Stdout.Write([]byte{'r'})
 		return err
 	}
-	left := o.Messages
+	if o.Before == 0 {
+		if err := ready(); err != nil {
+			return err
+		}
+	}
+	left := o.Before + o.Messages
 	for message, err := range node.ReadMessages(context.Background()) {
 		if err != nil {
 			return err
@@ -76,6 +80,11 @@ func fill(c cell, node Node, o order) error {
 		}
 		if left--; left == 0 {
 			break
+		}
+		if left == o.Messages {
+			if err := ready(); err != nil {
+				return err
+			}
 		}
 	}
 	if left > 0 {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use pyo3::prelude::*;
 use rustix::time::Timespec;
 
+use crate::board::Board;
 use crate::error::{Failure, Outcome};
 use crate::joined::Side;
-use crate::mapping::{Buffer, Mapping};
-use crate::process::{Cpus, Ending, pair};
-use crate::samples::Samples;
+use crate::mapping::Mapping;
+use crate::message::Message;
+use crate::process::{Cpus, Ending, Ends};
+use crate::queue::Queue;
 use crate::slot::{End, segment_size};
 use crate::stream::Stream;
 use crate::waiting::{NAP, Party, Wait, Watch};
@@ -27,6 +28,17 @@ impl Wire for Stream {
 
     fn recv(&mut self, target: &mut [u8]) -> bool {
         Stream::recv(self, target).is_ok()
+    }
+}
+
+/// A queue to send to, and one to receive from.
+impl Wire for (Arc<Queue>, Arc<Queue>) {
+    fn send(&mut self, message: &[u8]) -> bool {
+        self.0.send(message)
+    }
+
+    fn recv(&mut self, target: &mut [u8]) -> bool {
+        self.1.recv(target)
     }
 }
 
@@ -57,38 +69,23 @@ impl Wire for End {
     }
 }
 
-/// Time round trips of `size` bytes between two processes, one on each of `cpus` (-1: not pinned).
+/// Two processes that time round trips of `size` bytes over `kind`: shm-spin, shm-futex, pipe, unix, tcp or mq.
 ///
-/// `kind` is shm-spin, shm-futex, pipe, unix or tcp. The echo copies each message out and in again (4 passes over
-/// the data a round trip); pipes and Unix sockets hold a whole message where the kernel lets them. Every answer's stamp and the last answer's bytes are checked. At most `n` samples
-/// within `budget_ns`, after a warm-up. Returns ns as little-endian int64 bytes. Raises ValueError for a bad
-/// argument or payload, TimeoutError after `timeout_ns`, BrokenPipeError when a process dies.
-#[pyfunction]
-#[pyo3(signature = (kind, size, n, cpus, budget_ns, timeout_ns))]
-pub fn echo(
-    py: Python<'_>,
-    kind: &str,
-    size: usize,
-    n: usize,
-    cpus: (i32, i32),
-    budget_ns: u64,
-    timeout_ns: u64,
-) -> PyResult<Vec<u8>> {
-    Ok(py.detach(|| {
-        if size == 0 || size > 1 << 30 {
-            return Err(Failure::Invalid(format!("size must be 1 to 2^30 bytes, not {size}")));
+/// The echo copies each message out and in again (4 passes over the data a round trip); pipes and Unix sockets hold a
+/// whole message where the kernel lets them. Every answer's number is checked, and of the last one of a turn each byte.
+pub fn echo(kind: &str, size: usize, cpus: Cpus, board: &Arc<Board>) -> Outcome<Ends> {
+    match kind {
+        "shm-spin" => fork(slots(size, Wait::Spin)?, size, cpus, board),
+        "shm-futex" => fork(slots(size, Wait::Block)?, size, cpus, board),
+        "pipe" => fork(Stream::pipes(size)?, size, cpus, board),
+        "unix" => fork(Stream::unix(size)?, size, cpus, board),
+        "tcp" => fork(Stream::tcp()?, size, cpus, board),
+        "mq" => {
+            let (there, back) = (Arc::new(Queue::new(size)?), Arc::new(Queue::new(size)?));
+            fork(((there.clone(), back.clone()), (back, there)), size, cpus, board)
         }
-        let (samples, cpus) = (Samples::new(n, budget_ns)?, Cpus::new(cpus)?);
-        match kind {
-            "shm-spin" => measure(slots(size, Wait::Spin)?, size, &samples, cpus, timeout_ns),
-            "shm-futex" => measure(slots(size, Wait::Block)?, size, &samples, cpus, timeout_ns),
-            "pipe" => measure(Stream::pipes(size)?, size, &samples, cpus, timeout_ns),
-            "unix" => measure(Stream::unix(size)?, size, &samples, cpus, timeout_ns),
-            "tcp" => measure(Stream::tcp()?, size, &samples, cpus, timeout_ns),
-            _ => Err(Failure::Invalid(format!("no such kind of echo: {kind}"))),
-        }?;
-        Ok(samples.bytes(1))
-    })?)
+        _ => Err(Failure::Invalid(format!("no such kind of echo: {kind}"))),
+    }
 }
 
 /// Both ends of an anonymous segment, mapped once and inherited by both processes.
@@ -97,47 +94,32 @@ fn slots(size: usize, wait: Wait) -> Outcome<(End, End)> {
     Ok((End::new(map.clone(), size, 0, wait)?, End::new(map, size, 1, wait)?))
 }
 
-fn measure<W: Wire>(
-    (one, other): (W, W),
-    size: usize,
-    samples: &Samples,
-    cpus: Cpus,
-    timeout_ns: u64,
-) -> Outcome<()> {
-    pair(cpus, timeout_ns, move || serve(other, size), move |_| call(one, size, samples))
-}
-
-fn serve(mut wire: impl Wire, size: usize) -> Ending {
-    let Ok(mut message) = Buffer::filled(size, 1) else { return Ending::Refused };
-    while wire.recv(&mut message) && wire.send(&message) {}
-    Ending::Refused
-}
-
-fn call(mut wire: impl Wire, size: usize, samples: &Samples) -> Ending {
-    let (Ok(mut message), Ok(mut answer)) = (Buffer::filled(size, 2), Buffer::filled(size, 3)) else {
-        return Ending::Refused;
+fn fork<W: Wire>((mut one, mut other): (W, W), size: usize, cpus: Cpus, board: &Board) -> Outcome<Ends> {
+    let (mut message, mut answer, mut echoed) =
+        (Message::new(size)?, Message::new(size)?, Message::new(size)?);
+    let mut number = 0;
+    message.stamp(number);
+    let ask = || {
+        Ending::of(board.time(1, |last| {
+            if last {
+                board.end_at(number);
+            }
+            let whole = one.send(&message) && one.recv(&mut answer) && answer.stamped(number);
+            number += 1;
+            // The next message is stamped early: a copy that reads a store just made would stall.
+            message.stamp(number);
+            whole && (!last || answer.agrees(&message))
+        }))
     };
-    stamp(&mut message, 0);
-    let fine = samples.run(|number| {
-        let whole = wire.send(&message) && wire.recv(&mut answer) && stamped(&answer, number);
-        // The next message is stamped early: a copy that reads a store just made would stall.
-        stamp(&mut message, number + 1);
-        whole
-    });
-    if fine && answer[size.min(8)..] == message[size.min(8)..] { Ending::Done } else { Ending::Wrong }
-}
-
-/// Write the running number into the first bytes, so that a stale answer cannot pass.
-pub fn stamp(message: &mut [u8], number: u64) {
-    match message.first_chunk_mut() {
-        Some(first) => *first = number.to_le_bytes(),
-        None => message[0] = number as u8,
-    }
-}
-
-pub fn stamped(message: &[u8], number: u64) -> bool {
-    match message.first_chunk() {
-        Some(first) => *first == number.to_le_bytes(),
-        None => message[0] == number as u8,
-    }
+    let mut answered = 0;
+    let answer = || {
+        while other.recv(&mut echoed) && other.send(&echoed) {
+            answered += 1;
+            if board.ends_at(answered - 1) {
+                return Ending::Done;
+            }
+        }
+        Ending::Refused
+    };
+    Ends::fork(cpus, ask, answer)
 }

@@ -1,22 +1,27 @@
 //! What only native code can measure for ipclab. This file only registers; one idea lives in each module.
 
+mod alone;
+mod board;
 mod cacheline;
 mod channel;
 mod clock;
 mod echo;
 mod error;
 mod files;
+mod flow;
 mod futex;
-mod hand_over;
 mod joined;
+mod limit;
 mod mapping;
-mod memcpy;
+mod message;
 mod process;
+mod queue;
 mod ring;
 mod ring_channel;
-mod samples;
 mod slot;
+mod stored;
 mod stream;
+mod transfer;
 mod waiting;
 
 use pyo3::prelude::*;
@@ -25,13 +30,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod ipclab_native {
     #[pymodule_export]
-    use crate::cacheline::{cache_line, cache_line_cas};
-    #[pymodule_export]
     use crate::channel::Channel;
-    #[pymodule_export]
-    use crate::clock::{clock_cost, monotonic_ns, syscall_cost};
-    #[pymodule_export]
-    use crate::echo::echo;
     #[pymodule_export]
     use crate::files::bare::bare_read_cost;
     #[pymodule_export]
@@ -43,11 +42,7 @@ mod ipclab_native {
     #[pymodule_export]
     use crate::files::read::read_files;
     #[pymodule_export]
-    use crate::futex::futex_wake;
-    #[pymodule_export]
-    use crate::hand_over::hand_over;
-    #[pymodule_export]
-    use crate::memcpy::memcpy;
+    use crate::limit::Limit;
     #[pymodule_export]
     use crate::ring_channel::RingChannel;
 }

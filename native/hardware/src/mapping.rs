@@ -1,7 +1,7 @@
 //! Memory from the kernel: shared between processes (nothing named, nothing to leave behind), or private.
 
 use std::ops::{Deref, DerefMut};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -52,10 +52,18 @@ impl Mapping {
     }
 
     /// Map the first `len` bytes of an open file for reading only.
-    pub fn of_file_for_reading(fd: BorrowedFd<'_>, len: usize, populate: bool) -> Result<Self, Errno> {
+    pub fn of_file_for_reading(fd: impl AsFd, len: usize, populate: bool) -> Result<Self, Errno> {
         let populate = if populate { MapFlags::POPULATE } else { MapFlags::empty() };
         // SAFETY: the kernel chooses a free address; the memory is only reached through pointers.
         let start = unsafe { mmap(null_mut(), len, ProtFlags::READ, MapFlags::SHARED | populate, fd, 0) }?;
+        Ok(Self { start: NonNull::new(start.cast()).expect("mmap gave null"), len })
+    }
+
+    /// Map the first `len` bytes of an open file, of which no page is there before it is touched.
+    pub fn of_file_for_writing(fd: impl AsFd, len: usize) -> Result<Self, Errno> {
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses a free address; the memory is only reached through pointers.
+        let start = unsafe { mmap(null_mut(), len, prot, MapFlags::SHARED, fd, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).expect("mmap gave null"), len })
     }
 

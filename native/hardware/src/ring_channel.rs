@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use crate::error::Failure;
 use crate::joined::{Contiguous, Joined, Side, Vigil, attach, checked, wait_of};
 use crate::ring::{LARGEST, Ring, segment_size};
-use crate::waiting::Wait;
+use crate::waiting::{Wait, Watch};
 
 /// After so many messages of a batch the peer is shown what there is.
 const SHOWN: usize = 32;
@@ -48,7 +48,7 @@ impl RingChannel {
         Ok(())
     }
 
-    /// Send `buffer` as messages of `size` bytes each; waits at most `timeout_ns` for room whenever there is none.
+    /// Send `buffer` as messages of `size` bytes each; waits at most `timeout_ns` for the room of each.
     fn send_many(
         &mut self,
         py: Python<'_>,
@@ -126,8 +126,14 @@ impl RingChannel {
     #[inline]
     fn put(&mut self, py: Python<'_>, message: &[u8], timeout_ns: u64) -> PyResult<()> {
         let (ring, peer) = self.0.sending(message.len())?;
+        let (mut vigil, mut waited) = (Vigil::new(peer, timeout_ns, false), false);
         while !ring.put(message)? {
-            py.detach(|| ring.wait_for_room(&mut Vigil::new(peer, timeout_ns, false)))?;
+            if waited {
+                // The peer freed too little: that does not put the deadline off.
+                vigil.look(ring)?;
+            }
+            py.detach(|| ring.wait_for_room(&mut vigil))?;
+            waited = true;
         }
         Ok(())
     }

@@ -9,9 +9,12 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{fcntl_setpipe_size, pipe};
 
 use crate::error::{Failure, Outcome, os};
+use crate::mapping::Buffer;
 
 const DEFAULT_PIPE: usize = 1 << 16;
 const LARGEST_PIPE: usize = 1 << 20;
+/// Bytes that a reader asks for at once, so that many small messages take one call.
+const AHEAD: usize = 1 << 16;
 
 /// One end of a duplex stream; a pipe has a descriptor each way, a socket the same one twice.
 pub struct Stream {
@@ -75,7 +78,45 @@ impl Stream {
     }
 }
 
-fn connect() -> std::io::Result<(TcpStream, TcpStream)> {
+/// A stream's reading end, which takes many short messages by one call, and long ones straight from the kernel.
+pub struct Inlet {
+    stream: Stream,
+    buffer: Buffer,
+    begin: usize,
+    end: usize,
+}
+
+impl Inlet {
+    /// Read messages of `size` bytes from `stream`.
+    pub fn new(stream: Stream, size: usize) -> Outcome<Self> {
+        let len = if size < AHEAD { AHEAD } else { 1 };
+        Ok(Self { stream, buffer: Buffer::filled(len, 1)?, begin: 0, end: 0 })
+    }
+
+    /// Fill all of `target`.
+    pub fn take(&mut self, target: &mut [u8]) -> Result<(), Errno> {
+        if target.len() > self.buffer.len() {
+            return self.stream.recv(target);
+        }
+        let mut filled = 0;
+        while filled < target.len() {
+            if self.begin == self.end {
+                self.end = retry_on_intr(|| read(&self.stream.reader, &mut self.buffer[..]))?;
+                self.begin = 0;
+                if self.end == 0 {
+                    return Err(Errno::PIPE);
+                }
+            }
+            let count = (target.len() - filled).min(self.end - self.begin);
+            target[filled..][..count].copy_from_slice(&self.buffer[self.begin..][..count]);
+            (filled, self.begin) = (filled + count, self.begin + count);
+        }
+        Ok(())
+    }
+}
+
+/// Both ends of a TCP connection on loopback without Nagle's delay.
+pub fn connect() -> std::io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
     let one = TcpStream::connect(listener.local_addr()?)?;
     let (other, peer) = listener.accept()?;
