@@ -17,10 +17,11 @@ def last_line(text: str) -> str:
 
 
 def ending(code: int) -> str:
-    """Return how a process with exit code `code` ended; a full /dev/shm is named, which ends one without a word."""
+    """Return how a process with exit code `code` ended; what ends one without a word (SIGBUS) is named."""
     if code >= 0:
         return f"ended with exit code {code}"
-    why = full(sys.maxsize) if code == -signal.SIGBUS else ""
+    cut = " or when another process cuts shared memory short that is mapped here"
+    why = full(sys.maxsize) + cut if code == -signal.SIGBUS else ""
     return f"was killed by {signal.Signals(-code).name}{why}"
 
 

@@ -5,7 +5,7 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,9 +19,10 @@ from ipclab.spawn.ledger import Session, close_session, file_of, open_session, r
 from ipclab.spawn.owned import own
 from ipclab.spawn.server import END_SECONDS, ForkServer, serve
 from ipclab.spawn.wire import LateError, Wire, hear
-from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
+from ipclab.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
 
 START_SECONDS = 60.0
+YOUNG_SECONDS = 4.0  # fork servers take about one to start: younger ones serve for another round
 SERVERS_LOST = 3  # one after the other, without a launch between them
 REPLY_BYTES = 64
 
@@ -137,6 +138,7 @@ class Launcher:
         self.environment = dict(os.environ)
         others = serve(self.ledger, self.session.id, self.preload)
         self.servers = serve(self.ledger, self.session.id, self.preload, after=others), others
+        self.served = time.monotonic()
 
     def __exit__(self, *error: object) -> None:
         for server in reversed(self.servers):
@@ -159,6 +161,11 @@ class Launcher:
         for server in old:
             server.kill()
 
+    def renew_old(self) -> None:
+        """Start other fork servers unless these are young: several short rounds share their luck."""
+        if time.monotonic() - self.served > YOUNG_SECONDS:
+            self.renew()
+
     def own(self, kind: str, name: str) -> None:
         """Have the ledger remove what `kind` calls `name` when this session ends, however it does."""
         own(file_of(self.ledger, self.session.id), kind, name)
@@ -174,19 +181,25 @@ class Launcher:
             remove_launch(prefix, self.session.folder)
 
     def launch(self, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-        """Run one launch of `roles` and return each role's outcome.
+        """Run one launch of `roles` and return each role's outcome; those that take turns have one.
 
         Raises `LaunchError` with the end of its stderr when a worker dies or `seconds` have passed, and `SessionError`
         when one fork server after the other is lost; no worker and no shared name of the launch is left.
         """
-        deadline = time.monotonic() + seconds
         with self.naming() as prefix, self.running(roles, prefix) as workers:
-            try:
-                self._attend(workers, deadline)
-            except LateError as late:
-                raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
+            parked = self.attend(workers, seconds)
+            if parked:  # one turn is enough
+                answer(workers, Turn(parked), parked)
+                parked = self.attend(workers, seconds)
+            if parked:
+                answer(workers, Turn(None), parked)
+                self.attend(workers, seconds)
         self._lost = 0
-        return {name: worker.outcome for name, worker in workers.items() if worker.outcome}
+        return outcomes_of(workers)
+
+    def survived(self) -> None:
+        """Note that the fork servers are good for a launch."""
+        self._lost = 0
 
     @contextmanager
     def running(self, roles: Sequence[Role], prefix: str) -> Iterator[dict[str, Started]]:
@@ -237,25 +250,41 @@ class Launcher:
         for server in self.servers:
             server.kill()
 
-    def _attend(self, workers: Mapping[str, Started], deadline: float) -> None:
-        """Take what the workers say until each has an outcome; let all go on when all have come to a meeting."""
-        owing = {name: worker.wire for name, worker in workers.items()}
-        met: dict[str, dict[str, Any]] = {}
+    def attend(self, workers: Mapping[str, Started], seconds: float) -> Roles:
+        """Take what the workers say until each is parked or has an outcome; return what the parked ones published.
+
+        Those that meet go on when all have come that have no outcome yet. Raises `LaunchError` for a worker that
+        failed, was not there after `seconds`, or has ended while its peers have turns to come.
+        """
+        try:
+            parked = self._hear(workers, time.monotonic() + seconds)
+        except LateError as late:
+            raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
+        ended = outcomes_of(workers)
+        if parked and ended:
+            raise LaunchError(f"worker {min(ended)!r} ended before its last turn", "its peers wait for it")
+        return parked
+
+    def _hear(self, workers: Mapping[str, Started], deadline: float) -> Roles:
+        owing = {name: each.wire for name, each in workers.items() if each.outcome is None}
+        met: Roles = {}
+        parked: Roles = {}
         for name, said in hear(owing, Said, deadline):
             match said:
                 case Meeting():
                     met[name] = said.published
+                case Parked():
+                    parked[name] = said.published
                 case Failed():
                     raise LaunchError(f"worker {name!r} failed", said.why)
                 case _:
                     workers[name].outcome = said or self._ended(workers, name)
             del owing[name]
             if not owing and met:
-                owing |= {name: worker.wire for name, worker in workers.items() if name in met}
-                all_told, met = Meeting({name: met[name] for name in owing}), {}
-                for wire in owing.values():
-                    with suppress(OSError):  # a dead worker is noticed at its next message
-                        wire.send(all_told)
+                owing |= {name: workers[name].wire for name in met}
+                answer(workers, Meeting(met), met)
+                met = {}
+        return parked
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
         """Return the outcome of a program that has ended well; raises `LaunchError` for all else that has ended."""
@@ -267,6 +296,18 @@ class Launcher:
         if code or not worker.role.command:
             raise _failure(workers, name, ending(code))
         return Outcome(facts={"said": worker.said()})
+
+
+def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:
+    """Return the outcomes of those workers that have one, by role."""
+    return {role: each.outcome for role, each in workers.items() if each.outcome}
+
+
+def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
+    """Send `message` to the workers of the roles `to`; a dead one is noticed at its next message."""
+    for name in to:
+        with suppress(OSError):
+            workers[name].wire.send(message)
 
 
 def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:

@@ -12,7 +12,8 @@ import secrets
 import shutil
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -76,6 +77,24 @@ def open_session(ledger: Path) -> Session:
         fix = "make the folder writable or set IPCLAB_DATA (data) or TMPDIR (temporary files) to one that is"
         raise LabError(f"cannot write in {place}", error.strerror or "", fix) from error
     return session
+
+
+@contextmanager
+def private(ledger: Path, *files: Path) -> Iterator[Path]:
+    """Give a private folder that goes when the block ends, or with `clean` when this process is killed before.
+
+    `files`, which must not be there yet, go the same way. Raises as `open_session` does.
+    """
+    session = open_session(ledger)
+    try:
+        for path in files:
+            try:
+                owned.own(file_of(ledger, session.id), "file", str(path))
+            except FileExistsError as error:
+                raise LabError(f"{path} is there already", "", "remove it") from error
+        yield Path(session.folder)
+    finally:
+        close_session(ledger, session)
 
 
 def read_session(file: Path) -> Session | None:
@@ -154,7 +173,7 @@ def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
                 continue
             if session is None:
                 # Killed while writing its first line: nothing had been created yet.
-                if time.time() - file.stat().st_mtime > OPENING_SECONDS:
+                if abs(time.time() - file.stat().st_mtime) > OPENING_SECONDS:  # a clock may be set back
                     file.unlink()
             elif file.stem == session.id:
                 removed += close_session(ledger, session, shared_memory)

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from ipclab.spawn.worker import Worker, usage, zeros
+from ipclab.store.launch import Samples
 
 AWAKE_NS = 200_000
+DISCARDED = 2  # operations at the start of a turn, in which caches and predictors come back
+LEAST_LONG = 3  # operations of a turn, where one takes longer than a turn is meant to
 Step = Callable[[], tuple[int, ...]]
 FAULT_REPEATS = 9
 
@@ -27,13 +30,24 @@ def await_due(at_ns: int) -> None:
         os.sched_yield()
 
 
-def repeats(step: Callable[[], object], budget_ns: int, least: int, most: int, warm_up: int = 3) -> int:
-    """Warm `step` up and return how many repeats fit into `budget_ns`, between `least` and `most`."""
-    step()
-    start = time.perf_counter_ns()
-    for _ in range(warm_up):
-        step()
-    return fitting((time.perf_counter_ns() - start) // warm_up, budget_ns, least, most)
+def paced(
+    step: Callable[[int], object], count: int, period_ns: int, wait: Callable[[int], None] = await_due
+) -> tuple[Samples, Samples, Samples]:
+    """Call `step(0)` to `step(count - 1)`, one every `period_ns` by a schedule that is fixed beforehand.
+
+    Return when each was due, when it began and when it ended (clocks, int64 ns). `wait(at_ns)` waits until one is due;
+    what is late begins at once. Counted from when it was due, a stall shows in all that it delays: whoever asks anew
+    from the end of a stall omits those (coordinated omission).
+    """
+    starts, ends = zeros(count), zeros(count)
+    first = time.perf_counter_ns() + period_ns
+    for number in range(count):
+        wait(first + number * period_ns)
+        starts[number] = time.perf_counter_ns()
+        step(number)
+        ends[number] = time.perf_counter_ns()
+    due = first + period_ns * np.arange(count, dtype=np.int64)
+    return due, np.frombuffer(starts, np.int64), np.frombuffer(ends, np.int64)
 
 
 def fitting(each_ns: int, budget_ns: int, least: int, most: int) -> int:
@@ -41,21 +55,33 @@ def fitting(each_ns: int, budget_ns: int, least: int, most: int) -> int:
     return min(most, max(least, budget_ns // max(1, each_ns)))
 
 
-def record(worker: Worker, op: str, phases: Sequence[str], step: Step, count: int) -> None:
-    """Run `step` `count` times and keep its samples as `op`, and each phase's as `op.phase`.
+def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
+    """Return how many operations of `each_ns` a turn of `budget_ns` times, the discarded ones not counted.
+
+    As many as fit, at least `least`; of those that each take longer than the turn three are enough.
+    """
+    if each_ns > budget_ns:
+        least = min(least, LEAST_LONG)
+    return fitting(round(each_ns), budget_ns, least, most)
+
+
+def record(worker: Worker, op: str, phases: Sequence[str], step: Step, count: int, discarded: int = 0) -> float:
+    """Run `step` `count` times and keep its samples as `op`, and each phase's as `op.phase`; return their median.
 
     `step` returns the clock (ns) at its start and after each of its phases: one stamp more than `phases`. With one
-    phase, only `op` itself is kept.
+    phase, only `op` itself is kept. `discarded` further steps come first.
     """
-    width = len(phases) + 1
-    stamps = zeros(count * width)
-    with worker.counting(op, count):
+    width, total = len(phases) + 1, discarded + count
+    stamps = zeros(total * width)
+    with worker.counting(op, total):
         place = 0
-        for _ in range(count):
+        for _ in range(total):
             for stamp in step():
                 stamps[place] = stamp
                 place += 1
-    keep_phases(worker, op, phases, np.frombuffer(stamps, dtype=np.int64).reshape(count, width))
+    rows = np.frombuffer(stamps, dtype=np.int64).reshape(total, width)[discarded:]
+    keep_phases(worker, op, phases, rows)
+    return float(np.median(rows[:, -1] - rows[:, 0]))
 
 
 def keep_phases(worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarray[Any, np.dtype[np.int64]]") -> None:
@@ -66,11 +92,12 @@ def keep_phases(worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarra
             keep(worker, f"{op}.{phase}", column)
 
 
-def keep(worker: Worker, op: str, values: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> None:
-    """Keep int64 `values` (ns) as the samples of `op`."""
-    samples = zeros(0)
-    samples.frombytes(np.ascontiguousarray(values, dtype=np.int64).tobytes())
-    worker.outcome.samples[op] = samples
+def keep(worker: Worker, op: str, values: "np.ndarray[Any, Any]") -> None:
+    """Keep int64 `values` (ns) as samples of `op`: those of one turn, if it is recorded."""
+    if worker.recording:
+        samples = worker.outcome.samples.setdefault(op, zeros(0))
+        samples.frombytes(np.ascontiguousarray(values, dtype=np.int64).tobytes())
+        worker.outcome.turns.setdefault(op, []).append(len(values))
 
 
 def count_faults(worker: Worker, op: str, step: Callable[[], object]) -> None:

@@ -18,17 +18,18 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
+from ipclab.paths import typed
 from ipclab.spawn.exits import SILENCE, ending, full, last_line
+from ipclab.spawn.heat import Contestant, Ends, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
-from ipclab.spawn.mpi_worker import Command
+from ipclab.spawn.mpi_worker import Answer, Command, Done, Part
 from ipclab.spawn.network import network
 from ipclab.spawn.server import END_SECONDS
 from ipclab.spawn.wire import LateError, Wire, hear
-from ipclab.spawn.worker import Failed, Meeting, Outcome, Said
-from ipclab.store.point import Point
+from ipclab.spawn.worker import Failed, Meeting
 
-FIX = "install mpi4py and openmpi into the environment: make setup"
+FIX = f"install mpi4py and openmpi into the environment: {typed('setup')}"
 SEGMENT_BYTES = 4 << 20  # of shared memory that Open MPI takes for each rank
 # Of a launcher around us, which one that we start must not take for its own.
 LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIEXEC_")
@@ -65,17 +66,26 @@ class RankBench:
     def __exit__(self, *error: object) -> None:
         self._end(orderly=error[0] is None)
 
-    def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-        """Run one launch of `point`; raises `LabError` when it failed."""
-        if len(roles) > self.count:
-            raise LabError(f"{len(roles)} roles need as many ranks", f"there are {self.count}", "")
-        if point.id in self.done or not self._up():
+    def __call__(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+        """Run a heat; where it fails as a whole, its contestants one by one."""
+        return together_or_alone(self._heat, heat, schedule)
+
+    def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+        most = max(len(contestant.roles) for contestant in heat.values())
+        if most > self.count:
+            raise LabError(f"{most} roles need as many ranks", f"there are {self.count}", "")
+        if self.done.intersection(heat) or not self._up():
             self._end(orderly=True)
             self._begin()
-        self.done.add(point.id)
-        with self.launcher.naming() as prefix:
+        self.done.update(heat)
+        with ExitStack() as names:
+            parts = dict[str, Part]()
+            for name, contestant in heat.items():
+                prefix = names.enter_context(self.launcher.naming())
+                roles = dict(enumerate(contestant.roles))
+                parts[name] = Part(roles, prefix, self.launcher.session.folder)
             try:
-                return self._launch(Command(dict(enumerate(roles)), prefix, self.launcher.session.folder, seconds))
+                return self._launch(Command(parts, schedule))
             except BaseException:
                 self._end(orderly=False)
                 raise
@@ -137,25 +147,25 @@ class RankBench:
                     self.told = True
                     self.say(NOT_ALONE)
 
-    def _launch(self, command: Command) -> dict[str, Outcome]:
-        """Run `command` and return each role's outcome; raises `LaunchError` that says which rank failed and why."""
-        names = {rank: role.name for rank, role in command.roles.items()}
+    def _launch(self, command: Command) -> Ends:
+        """Run `command` and return each contestant's outcomes; `LaunchError` says which rank failed and why."""
+        names = names_of(command)
         owing = {rank: self.wires[rank] for rank in names}
-        outcomes = dict.fromkeys(names.values(), Outcome())
+        done: dict[int, Done] = {}
         for wire in owing.values():
             with suppress(OSError):  # a dead rank is noticed at its next message
                 wire.send(command)
         try:
-            for rank, said in hear(owing, Said, time.monotonic() + command.seconds):
+            for rank, said in hear(owing, Answer, time.monotonic() + command.seconds):
                 del owing[rank]
                 if said is None:
                     raise self._failure(names, *self._death(rank))
                 if isinstance(said, Failed):
                     raise LaunchError(f"rank {rank} ({names[rank]}) failed", said.why)
-                outcomes[names[rank]] = said
+                done[rank] = said
         except LateError as late:
             raise self._failure(names, late.args[0], f"did not finish within {command.seconds:g} s") from None
-        return outcomes
+        return ends_of(command, done)
 
     def _death(self, rank: int) -> tuple[int, str]:
         """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then ends the others."""
@@ -193,6 +203,23 @@ class RankBench:
         self.done.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
         remove_names(prefix)
+
+
+def names_of(command: Command) -> dict[int, str]:
+    """Return what each rank of a command is called: its role in the first contestant that it takes part in."""
+    names: dict[int, str] = {}
+    for part in command.parts.values():
+        for rank, role in part.roles.items():
+            names.setdefault(rank, role.name)
+    return names
+
+
+def ends_of(command: Command, done: Mapping[int, Done]) -> Ends:
+    """Return the outcomes of each contestant by role, from what its ranks have told."""
+    ends: Ends = {}
+    for name, part in command.parts.items():
+        ends[name] = {role.name: done[rank].outcomes[name] for rank, role in part.roles.items()}
+    return ends
 
 
 def mpiexec() -> Path | None:

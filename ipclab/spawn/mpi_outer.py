@@ -10,8 +10,8 @@ import socket
 import struct
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Interface
@@ -22,10 +22,11 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
-from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.heat import Contestant, Ends, Schedule, together_or_alone
+from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.ledger import remove_launch
-from ipclab.spawn.mpi_worker import CANCEL, MAIL_SECONDS, Command, Mail, run
-from ipclab.spawn.worker import Failed, Outcome, Said
+from ipclab.spawn.mpi_worker import CANCEL, MAIL_SECONDS, Answer, Command, Done, Mail, Part, run
+from ipclab.spawn.worker import Failed
 from ipclab.store.point import Point
 
 HELLO_SECONDS = 120.0
@@ -150,7 +151,8 @@ def _serve(mail: Mail, at_home: bool) -> None:
             pass
         run(mail.comm, command, partial(mail.send, 0), partial(mail.comm.Iprobe, 0, CANCEL))
         if not at_home:
-            remove_launch(command.prefix, command.folder)
+            for part in command.parts.values():
+                remove_launch(part.prefix, part.folder)
     mail.flush(GRACE_SECONDS)
 
 
@@ -161,25 +163,41 @@ class OuterBench:
         self.launcher, self.world, self.mail = launcher, here, here.mail
         self.launches: dict[str, int] = {}
         self.asked: set[int] = set()  # for this launch
-        self.said: dict[int, Said] = {}  # by rank, in the order in which it came
+        self.said: dict[int, Answer] = {}  # by rank, in the order in which it came
 
-    def __call__(self, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-        """Run one launch of `point`; raises `LabError` when it failed."""
+    def __call__(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+        """Run a heat; where it fails as a whole, its contestants one by one."""
+        return together_or_alone(self._heat, heat, schedule)
+
+    def _heat(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
         if self.world.broken:
             raise LabError("the ranks no longer answer", self.world.broken, "measure again")
+        homes = dict[str, Node]()
+        parts = dict[str, Part]()
+        with ExitStack() as names:
+            for name, contestant in heat.items():
+                prefix = names.enter_context(self.launcher.naming())
+                homes[name], parts[name] = self._part(contestant, prefix)
+            ends = self._launch(Command(parts, schedule, fresh=0))
+        for name, ended in ends.items():
+            first = heat[name].roles[0].name
+            if not isinstance(ended, LabError):
+                ended[first].facts["node"] = self.world.nodes.index(homes[name])
+        return ends
+
+    def _part(self, contestant: Contestant, prefix: str) -> tuple[Node, Part]:
+        point, roles = contestant.point, contestant.roles
         home, ranks = self._where(point, len(roles))
         folder = home.folder or self.launcher.session.folder
-        with self.launcher.naming() as prefix:
-            command = Command(dict(zip(ranks, roles, strict=True)), prefix, folder, seconds, fresh=0)
-            if point.placement == "free":  # as the launcher has bound them
-                command.roles = {rank: replace(role, cpus=frozenset()) for rank, role in command.roles.items()}
-                command.cpus = sum(len(node.cpus) for node in self.world.nodes if not {*ranks}.isdisjoint(node.ranks))
-            if int(point.levels["nodes"]) > 1:
-                others = [node for node in self.world.nodes if not {*ranks[1:]}.isdisjoint(node.ranks)]
-                command.address = reachable(home.addresses, [each for node in others for each in node.addresses])
-            outcomes = self._launch(command)
-        outcomes[roles[0].name].facts["node"] = self.world.nodes.index(home)
-        return outcomes
+        part = Part(dict(zip(ranks, roles, strict=True)), prefix, folder)
+        if point.placement == "free":  # as the launcher has bound them
+            part.roles = {rank: replace(role, cpus=frozenset()) for rank, role in part.roles.items()}
+            theirs = [node for node in self.world.nodes if not {*ranks}.isdisjoint(node.ranks)]
+            part.cpus = sum(len(node.cpus) for node in theirs)
+        if int(point.levels["nodes"]) > 1:
+            others = [node for node in self.world.nodes if not {*ranks[1:]}.isdisjoint(node.ranks)]
+            part.address = reachable(home.addresses, [each for node in others for each in node.addresses])
+        return home, part
 
     def _where(self, point: Point, count: int) -> tuple[Node, list[int]]:
         """Return the writer's node and the ranks of this launch."""
@@ -192,8 +210,8 @@ class OuterBench:
         node = fit[done % len(fit)]
         return node, node.ranks[:count]
 
-    def _launch(self, command: Command) -> dict[str, Outcome]:
-        names = {rank: role.name for rank, role in command.roles.items()}
+    def _launch(self, command: Command) -> Ends:
+        names = mpi.names_of(command)
         self.asked, self.said = set(names), {}
         end = time.monotonic() + command.seconds
         for rank in self.asked - {0}:
@@ -209,7 +227,7 @@ class OuterBench:
             self._give_up()
         for rank, why in failed.items():
             raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
-        return {name: said for rank, name in names.items() if isinstance(said := self.said[rank], Outcome)}
+        return mpi.ends_of(command, {rank: said for rank, said in self.said.items() if isinstance(said, Done)})
 
     def _give_up(self) -> None:
         """Have the ranks end a launch that failed."""
@@ -228,7 +246,7 @@ class OuterBench:
     def _failed(self) -> dict[int, str]:
         """Note what the other ranks have said, and return why ranks have failed, the first one first."""
         for rank in sorted(self._owing() - {0}):
-            if said := self.mail.take(rank, Said):
+            if said := self.mail.take(rank, Answer):
                 self.said[rank] = said
         return {rank: said.why for rank, said in self.said.items() if isinstance(said, Failed)}
 

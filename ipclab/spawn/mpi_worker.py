@@ -5,22 +5,25 @@ Messages between ranks are bytes, never pickles, and never waited for by spinnin
 
 import gc
 import importlib
+import itertools
 import math
 import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
 from ipclab.errors import LabError
+from ipclab.spawn.heat import BEGINNING, END, Schedule
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.wire import Wire, decode, encode
-from ipclab.spawn.worker import QUEUED, Meeting, Outcome, Said, Worker, confessing, perform
+from ipclab.spawn.worker import QUEUED, Failed, Meeting, Outcome, Roles, Turns, Worker, called, confessing
 
 MEET, SIGNAL, MAKE, LETTER, CANCEL = 1, 2, 3, 11, 12  # tags
 MAIL_SECONDS = 0.002  # between two looks for a letter
@@ -30,20 +33,48 @@ LOOK = 1024  # asks between two looks at the clock in a wait that is timed
 Some = TypeVar("Some")
 
 
-class Command(msgspec.Struct, tag=True):
-    """One launch: its `roles` by the ranks that take them, the writer's first.
+class Part(msgspec.Struct):
+    """A contestant's part of a command: its `roles` by the ranks that take them, the writer's first.
 
-    `cpus` is how many CPUs they may use where they do not name any, `fresh` whether these processes run this point for
-    the first time (1 or 0), `address` what a writer listens on for readers that come over the network.
+    `cpus` is how many CPUs they may use where they do not name any, `address` what a writer listens on for readers
+    that come over the network.
     """
 
     roles: dict[int, Role]
     prefix: str
     folder: str
-    seconds: float
     cpus: int = 0
-    fresh: int = 1
     address: str = "127.0.0.1"
+
+
+class Command(msgspec.Struct, tag=True):
+    """One heat of contestants that these ranks hold together, by name, and its schedule.
+
+    `fresh` says whether these processes run its points for the first time (1 or 0).
+    """
+
+    parts: dict[str, Part]
+    schedule: Schedule
+    fresh: int = 1
+
+    @property
+    def seconds(self) -> float:
+        """Return the deadline of all of it."""
+        return self.schedule.seconds * len(self.parts)
+
+    @property
+    def ranks(self) -> list[int]:
+        """Return the ranks that take part."""
+        return sorted({rank for part in self.parts.values() for rank in part.roles})
+
+
+class Done(msgspec.Struct, tag=True):
+    """A rank's outcomes, by contestant."""
+
+    outcomes: dict[str, Outcome]
+
+
+Answer = Done | Failed
 
 
 class Mail:
@@ -97,16 +128,15 @@ class RankWorker(Worker):
     there are for each CPU they may use; `fresh` and `address` are the command's.
     """
 
-    def __init__(self, comm: Any, command: Command, cancelled: Callable[[], object]) -> None:
+    def __init__(self, comm: Any, part: Part, command: Command, cancelled: Callable[[], object]) -> None:
         """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting is in vain."""
         self.comm, self.mail, self.cancelled = comm, Mail(comm), cancelled
-        self.roles, self.index = [role.name for role in command.roles.values()], comm.rank
-        self.role, self.prefix, self.folder = self.roles[self.index], command.prefix, command.folder
+        self.roles, self.index = [role.name for role in part.roles.values()], comm.rank
+        self._begin(self.roles[self.index], part.prefix, part.folder)
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
         self.deadline = time.monotonic() + command.seconds
-        self.outcome = Outcome()
-        cpus = command.cpus or len(frozenset[int]().union(*(role.cpus for role in command.roles.values())))
-        self.crowd, self.fresh, self.address = comm.size / max(1, cpus), command.fresh, command.address
+        cpus = part.cpus or len(frozenset[int]().union(*(role.cpus for role in part.roles.values())))
+        self.crowd, self.fresh, self.address = comm.size / max(1, cpus), command.fresh, part.address
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
         """Wait, mostly asleep, until every peer has come to its meeting; return what each role published.
@@ -144,8 +174,12 @@ class RankWorker(Worker):
         """Count as every worker does; to queue for a CPU that ranks share by intent is no disturbance."""
         with super().counting(op, operations):
             yield
-        if self.crowd > 1:
+        if self.crowd > 1 and self.recording:
             self.outcome.counters[op].pop(QUEUED)
+
+    def gather_asleep(self) -> None:
+        """Wait, mostly asleep, until every rank has come."""
+        self._sleep_until(self.comm.Ibarrier().Test)
 
     def _awake_until(self, ready: Callable[[], object]) -> None:
         asks = 0
@@ -175,21 +209,110 @@ class RankWorker(Worker):
             raise BrokenPipeError("another rank has failed")
 
 
+@dataclass
+class RankHeat:
+    """A heat as one of its ranks runs it: all contestants live in the same ranks, and take turns between barriers.
+
+    Every rank follows the same schedule, so that none has to be told whose turn it is.
+    """
+
+    world: Any
+    command: Command
+    cancelled: Callable[[], object]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    tasks: dict[str, tuple[RankWorker, Turns]] = field(default_factory=dict)
+    published: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parked: list[str] = field(default_factory=list)  # the same at every rank
+
+    def run(self) -> dict[str, Outcome]:
+        """Run this rank's part of all contestants and return its outcomes."""
+        schedule = self.command.schedule
+        with ExitStack() as held:
+            whole = Part({rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.ranks}, "", "")
+            self.everyone = RankWorker(self._comm(held, whole), whole, self.command, self.cancelled)
+            for name in schedule.order([*self.command.parts], BEGINNING):
+                self._begin(held, name, self.command.parts[name])
+            steady = time.monotonic_ns() + schedule.warm_ns
+            rounds = itertools.count()
+            for _ in range(schedule.warm_turns):
+                self._round(next(rounds), recorded=False)
+            while self._first_says(time.monotonic_ns() < steady and bool(self.parked)):
+                self._round(next(rounds), recorded=False)
+            for _ in range(schedule.turns):
+                self._round(next(rounds), recorded=True)
+            for name in schedule.order([*self.parked], END):
+                self._go_on(name, more=False)
+        return self.outcomes
+
+    def _comm(self, held: ExitStack, part: Part) -> Any:
+        group = self.world.group.Incl([*part.roles])
+        held.callback(group.Free)
+        comm = self.world.Create_group(group, MAKE)
+        held.callback(comm.Free)
+        return comm
+
+    def _begin(self, held: ExitStack, name: str, part: Part) -> None:
+        self.everyone.gather_asleep()
+        role = part.roles.get(self.world.rank)
+        parks = False
+        if role is not None:
+            worker = RankWorker(self._comm(held, part), part, self.command, self.cancelled)
+            os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
+            task = called(worker, role.target, role.arguments)
+            if isinstance(task, Generator):
+                self.tasks[name] = worker, task
+                parks = self._advance(name, None)
+            else:
+                self.outcomes[name] = task or worker.outcome
+        if self._some_say(parks):
+            self.parked.append(name)
+
+    def _round(self, number: int, recorded: bool) -> None:
+        for name in self.command.schedule.order(self.parked, number):
+            self._go_on(name, recorded)
+
+    def _go_on(self, name: str, recorded: bool = True, more: bool = True) -> None:
+        """Give a contestant its turn, or let it end; ranks that are not its own sleep."""
+        self.everyone.gather_asleep()
+        if name not in self.tasks:
+            return
+        worker, _ = self.tasks[name]
+        role = self.command.parts[name].roles[self.world.rank]
+        os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
+        worker.recording = recorded
+        roles = worker.meet(**self.published[name])
+        if self._advance(name, roles if more else None) != more:
+            raise LabError(f"{role.name} took another number of turns than its peers", "", "")
+
+    def _advance(self, name: str, roles: Roles | None) -> bool:
+        """Let a contestant run to where it parks, or ends; tell whether it has parked."""
+        worker, task = self.tasks[name]
+        try:
+            self.published[name] = task.send(roles)
+        except StopIteration:
+            self.outcomes[name] = worker.outcome
+            return False
+        return True
+
+    def _some_say(self, mine: bool) -> bool:
+        told = self.everyone.meet(says=mine)
+        return any(each["says"] for each in told.values())
+
+    def _first_says(self, mine: bool) -> bool:
+        """Return what the first of all ranks says, so that their clocks need not agree."""
+        told = self.everyone.meet(says=mine)
+        return bool(next(iter(told.values()))["says"])
+
+
 def run(
-    world: Any, command: Command, tell: Callable[[Said], None], cancelled: Callable[[], object] = lambda: False
+    world: Any, command: Command, tell: Callable[[Answer], None], cancelled: Callable[[], object] = lambda: False
 ) -> None:
-    """Run this rank's role of `command`, if it has one, and tell how that went."""
-    role = command.roles.get(world.rank)
-    if role is None:
+    """Run this rank's roles of `command`, if it has any, and tell how that went."""
+    if world.rank not in command.ranks:
         return
     with confessing(tell):
         gc.collect()
-        os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
-        group = world.group.Incl([*command.roles])
-        comm = world.Create_group(group, MAKE)
-        perform(RankWorker(comm, command, cancelled), role.target, role.arguments, tell)
-        comm.Free()
-        group.Free()
+        tell(Done(RankHeat(world, command, cancelled).run()))
 
 
 def main() -> None:

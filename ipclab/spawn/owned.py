@@ -36,6 +36,14 @@ def _queue(name: str, unlink: bool) -> bool:
     return True
 
 
+def _remove_file(name: str) -> bool:
+    path = Path(name)
+    if path.is_symlink() or not path.is_file():
+        return False
+    path.unlink()
+    return True
+
+
 def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int, ...]) -> Kind:
     def found(key: str) -> int:
         return int(getattr(_libc, get)(int(key), *sizes, 0))
@@ -48,6 +56,7 @@ def _system_v(get: str, control: str, sizes: tuple[int, ...], number: tuple[int,
 
 
 KINDS = {
+    "file": Kind(os.path.lexists, _remove_file),
     # A folder that is there already is used again.
     "scratch": Kind(lambda name: False, lambda name: scratch.remove(Path(name))),
     "posix-queue": Kind(lambda name: _queue(name, False), lambda name: _queue(name, True)),

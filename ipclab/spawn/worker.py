@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,14 @@ class Outcome(msgspec.Struct, tag=True):
 
     `samples`: op -> int64 nanoseconds in the order taken. `counters`: op -> counter -> number per operation.
     `proof`: digests of what the far end saw, in order. `facts`: anything else worth keeping with the launch.
+    `turns`: op -> how many of its samples each recorded turn has; without turns all are of one.
     """
 
     samples: dict[str, Stamps] = {}
     counters: dict[str, dict[str, float]] = {}
     proof: list[str] = []
     facts: dict[str, Any] = {}
+    turns: dict[str, list[int]] = {}
 
 
 class Failed(msgspec.Struct, tag=True):
@@ -57,7 +59,25 @@ class Meeting(msgspec.Struct, tag=True):
     published: dict[str, Any]
 
 
-Said = Outcome | Failed | Meeting
+class Parked(msgspec.Struct, tag=True):
+    """What a worker publishes when it parks: it sleeps until its contestant's next turn."""
+
+    published: dict[str, Any]
+
+
+class Turn(msgspec.Struct, tag=True):
+    """The answer to `Parked`: what each role published, None when there are no more turns.
+
+    What is measured in a turn that is not `recorded` warms the processes and their CPUs up.
+    """
+
+    roles: dict[str, dict[str, Any]] | None = None
+    recorded: bool = True
+
+
+Said = Outcome | Failed | Meeting | Parked
+Roles = dict[str, dict[str, Any]]
+Turns = Generator[dict[str, Any], Roles | None, None]  # a target that takes turns
 
 
 def zeros(count: int) -> Stamps:
@@ -87,11 +107,16 @@ class Worker:
     """One process of a launch: `role` among its peers, and the names and the folder it may use."""
 
     comm: Any = None  # the communicator of the launch's processes where they are MPI ranks
+    recording = True  # whether what is measured now is kept
 
     def __init__(self, sock: socket.socket, role: str, prefix: str, folder: str) -> None:
         self.wire = Wire(sock)
+        self._begin(role, prefix, folder)
+
+    def _begin(self, role: str, prefix: str, folder: str) -> None:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
+        self._sums: dict[str, list[float]] = {}  # by op: counters, ns queued, ns elapsed, operations
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
@@ -106,30 +131,63 @@ class Worker:
         roles: dict[str, dict[str, Any]] = self.wire.receive(Meeting).published
         return roles
 
+    def park(self, **published: Any) -> Roles | None:
+        """Sleep until this contestant's next turn; return what each role published, None when there is none."""
+        self.wire.send(Parked(published))
+        turn: Turn = self.wire.receive(Turn)
+        self.recording = turn.recorded
+        return turn.roles
+
     @contextmanager
     def counting(self, op: str, operations: int) -> Iterator[None]:
         """Count faults, switches and CPU time per operation over the `operations` done inside.
 
-        Beside them stands the share of the time for which this process was ready but waited for a CPU.
+        Beside them stands the share of the time for which this process was ready but waited for a CPU. All recorded
+        turns are counted together.
         """
-        before, waited, start = usage(), queued_ns(), time.perf_counter_ns()
+        before = (*usage(), queued_ns(), time.perf_counter_ns())
         yield
-        elapsed = time.perf_counter_ns() - start
-        queued, after = queued_ns() - waited, usage()
-        rows = zip(COUNTERS, before, after, strict=True)
-        counted = {name: (late - early) / operations for name, early, late in rows}
-        self.outcome.counters[op] = {**counted, QUEUED: max(0, queued) / max(1, elapsed)}
+        if not self.recording:
+            return
+        elapsed = time.perf_counter_ns()
+        queued = queued_ns()
+        after = (*usage(), queued, elapsed)
+        spent = [late - early for early, late in zip(before, after, strict=True)]
+        sums = self._sums.setdefault(op, [0.0] * (len(spent) + 1))
+        self._sums[op] = sums = [held + more for held, more in zip(sums, [*spent, operations], strict=True)]
+        *counted, queued_sum, elapsed_sum, total = sums
+        self.outcome.counters[op] = {name: value / max(1, total) for name, value in zip(COUNTERS, counted, strict=True)}
+        self.outcome.counters[op][QUEUED] = max(0, queued_sum) / max(1, elapsed_sum)
 
 
 def perform(worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]) -> None:
-    """Run `target` (`module:function`) and tell the outcome that it returns or has collected in `worker`."""
-    module, _, function = target.partition(":")
-    outcome = getattr(importlib.import_module(module), function)(worker, **arguments)
+    """Run `target` (`module:function`) and tell the outcome that it returns or has collected in `worker`.
+
+    A generator takes turns: it parks at each `yield`, which publishes a dict and returns what `Worker.park` does.
+    """
+    outcome = called(worker, target, arguments)
+    if isinstance(outcome, Generator):
+        take_turns(worker, outcome)
+        outcome = None
     tell(outcome or worker.outcome)
 
 
+def called(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
+    """Return what `target` (`module:function`) returns: an outcome, None, or a generator that takes turns."""
+    module, _, function = target.partition(":")
+    return getattr(importlib.import_module(module), function)(worker, **arguments)
+
+
+def take_turns(worker: Worker, task: Turns) -> None:
+    """Run `task` turn by turn to its end."""
+    with suppress(StopIteration):
+        published = next(task)
+        while True:
+            published = task.send(worker.park(**published))
+
+
 @contextmanager
-def confessing(tell: Callable[[Said], None]) -> Iterator[None]:
+def confessing(tell: Callable[[Failed], object]) -> Iterator[None]:
     """End the block at an error, which is told and stands on stderr."""
     try:
         yield

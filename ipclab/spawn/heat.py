@@ -1,0 +1,174 @@
+"""A heat: contestants are launched together and take turns, so that the host's moods are the same for all of them.
+
+Turns of a few milliseconds in a shuffled order make the ratio of two contestants vary 11 to 33 times
+less than launches of their own at other times do (duet benchmarking: Bulej and others, ICPE 2020;
+docs/method.md has the figures).
+"""
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from ipclab.errors import LabError
+from ipclab.spawn.launcher import (
+    Launcher,
+    LaunchError,
+    LostError,
+    Role,
+    SessionError,
+    Started,
+    answer,
+    outcomes_of,
+)
+from ipclab.spawn.worker import Outcome, Roles, Turn
+from ipclab.store.point import Point
+
+BEGINNING, END = -1, -2  # in which order contestants begin and end: as rounds of turns have numbers
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One launch of `point` in a heat, by the workers of `roles`."""
+
+    point: Point
+    roles: Sequence[Role]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the contestants of a heat take turns, in an order that follows from `seed`.
+
+    `turns` of each are recorded. Before these, `warm_turns` of each are not, and further ones until
+    `warm_ns` have passed. `seconds` is the deadline of a contestant's beginning, of each of its turns,
+    and of its end.
+    """
+
+    turns: int = 1
+    warm_turns: int = 0
+    warm_ns: int = 0
+    seed: int | str = 0
+    seconds: float = 30.0
+
+    def order(self, names: Sequence[str], number: int) -> list[str]:
+        """Return `names` in the order of round `number` of turns."""
+        shuffled = sorted(names)
+        random.Random(f"{self.seed} {number}").shuffle(shuffled)
+        return shuffled
+
+
+Ended = dict[str, Outcome] | LabError  # the outcome of each role, or why the contestant failed
+Ends = dict[str, Ended]  # by the contestant's name
+Bench = Callable[[Mapping[str, Contestant], Schedule], Ends]  # how a study runs a heat
+
+
+def alone(bench: Bench, point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+    """Run one launch of `point` by itself, with one turn; raises `LabError` when it fails."""
+    ended = bench({point.id: Contestant(point, roles)}, Schedule(seconds=seconds))[point.id]
+    if isinstance(ended, LabError):
+        raise ended
+    return ended
+
+
+def together_or_alone(bench: Bench, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+    """Run a heat whose contestants share processes; where it fails as a whole, run them one by one.
+
+    So the failure is that of the contestant which makes it. Raises `SessionError` as `Heat.run` does.
+    """
+    try:
+        return bench(heat, schedule)
+    except SessionError:
+        raise
+    except LabError as error:
+        if len(heat) == 1:
+            return dict.fromkeys(heat, error)
+    ends: Ends = {}
+    for name, contestant in heat.items():
+        ends |= together_or_alone(bench, {name: contestant}, schedule)
+    return ends
+
+
+@dataclass
+class Heat:
+    """One heat: each contestant is brought to its first turn, all take turns, and each is brought to its end.
+
+    While one of them begins, has its turn or ends, all others are asleep.
+    """
+
+    launcher: Launcher
+    schedule: Schedule
+    workers: dict[str, dict[str, Started]] = field(default_factory=dict)
+    parked: dict[str, Roles] = field(default_factory=dict)
+    ended: Ends = field(default_factory=dict)
+    stacks: dict[str, ExitStack] = field(default_factory=dict)
+
+    def run(self, contestants: Mapping[str, Contestant]) -> Ends:
+        """Run the heat and return how each contestant ended; nothing of it is left.
+
+        A contestant that fails costs no other its launch. Raises `SessionError` when one fork server after the other
+        is lost.
+        """
+        try:
+            for name in self.schedule.order([*contestants], BEGINNING):
+                self._begin(name, contestants[name].roles)
+            self._take_turns()
+            for name in self.schedule.order([*self.parked], END):
+                self._go_on(name, Turn(None))
+        except LostError as error:  # with the fork server all that still run are gone
+            self.ended |= {name: error for name in contestants if name not in self.ended}
+        finally:
+            for stack in self.stacks.values():
+                stack.close()
+        return self.ended
+
+    def _begin(self, name: str, roles: Sequence[Role]) -> None:
+        """Start a contestant, which goes on to its first turn, or to its end if it takes none."""
+        stack = self.stacks[name] = ExitStack()
+        with self._charging(name):
+            prefix = stack.enter_context(self.launcher.naming())
+            self.workers[name] = stack.enter_context(self.launcher.running(roles, prefix))
+            self._attend(name)
+
+    def _take_turns(self) -> None:
+        """Make rounds of turns: first to warm up, then those that are recorded."""
+        rounds = itertools.count()
+        steady = time.monotonic_ns() + self.schedule.warm_ns
+        for _ in range(self.schedule.warm_turns):
+            self._round(next(rounds), recorded=False)
+        while time.monotonic_ns() < steady and self.parked:
+            self._round(next(rounds), recorded=False)
+        for _ in range(self.schedule.turns):
+            self._round(next(rounds), recorded=True)
+
+    def _round(self, number: int, recorded: bool) -> None:
+        for name in self.schedule.order([*self.parked], number):
+            self._go_on(name, Turn(self.parked[name], recorded))
+
+    def _go_on(self, name: str, turn: Turn) -> None:
+        """Let a parked contestant go on, to its next turn or its end."""
+        with self._charging(name):
+            answer(self.workers[name], turn, self.parked.pop(name))
+            self._attend(name)
+
+    def _attend(self, name: str) -> None:
+        parked = self.launcher.attend(self.workers[name], self.schedule.seconds)
+        if parked:
+            self.parked[name] = parked
+            return
+        self.ended[name] = outcomes_of(self.workers[name])
+        self.stacks[name].close()
+        self.launcher.survived()
+
+    @contextmanager
+    def _charging(self, name: str) -> Iterator[None]:
+        """Note what goes wrong inside as the contestant's own failure, and end it."""
+        try:
+            yield
+        except LostError:
+            raise
+        except LaunchError as error:
+            self.ended[name] = error
+            self.parked.pop(name, None)
+            self.stacks[name].close()
