@@ -7,13 +7,13 @@ the judge says of that interval: what is printed is what was judged. `docs/metho
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
 
-from ipclab.stats import judge, ranktest
-from ipclab.stats.family import pair_level
+from ipclab.stats import judge, paired, ranktest
+from ipclab.stats.family import HEAT_LOOKS, pair_level
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
@@ -23,18 +23,21 @@ POWER = 0.95
 RUNS_ALPHA = 0.05  # of all points of two runs
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
 REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
+WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
 
 
 @dataclass(frozen=True)
 class Side:
     """One point: its launches' medians, the conditions that the other side must share, and the round of each launch.
 
-    With `rounds` only launches of rounds that both sides have are compared: a later drift is no difference.
+    With `rounds` only launches of rounds that both sides have are compared: a later drift is no difference. `heats`
+    holds the medians of its turns in each heat: two sides that share some are compared heat by heat.
     """
 
     medians: Sequence[float]
     conditions: Mapping[str, str | int] = field(default_factory=dict)
     rounds: Sequence[int] = ()
+    heats: paired.Heats = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,12 @@ class Comparison:
     detectable: float | None = None
     level: float = 1.0
     launches: tuple[int, int] = (0, 0)
+    paired: bool = False
+
+    @property
+    def within(self) -> float | None:
+        """Return the factor within which the two are alike for certain: 1.07 for an interval from 0.95 to 1.07."""
+        return None if self.low is None or self.high is None else max(self.high, 1 / self.low)
 
 
 def by_round(first: Side, second: Side) -> tuple[Side, Side]:
@@ -69,11 +78,33 @@ def compare(first: Side, second: Side, mechanisms: int = 2, equivalence: float =
     """Return what is known about `second` over `first`, two of the `mechanisms` of a contest.
 
     `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`, even when it
-    excludes 1.
+    excludes 1. What was measured in the same heats is compared heat by heat, all else by its launches.
     """
+    if first.heats.keys() & second.heats.keys():
+        return _by_heats(first, second, mechanisms, equivalence)
     a, b = shared(first, second)
     level = pair_level(mechanisms, min(len(a), len(b)))
     return refusal(first, second, a, b) or _judged(a, b, level, equivalence)
+
+
+def _by_heats(first: Side, second: Side, mechanisms: int, equivalence: float) -> Comparison:
+    """Return what the heats show that both sides took part in."""
+    heats = sorted(first.heats.keys() & second.heats.keys())
+    medians = [[float(np.median(side.heats[heat])) for heat in heats] for side in (first, second)]
+    if why := _unusable(first, second, *medians):
+        return replace(why, paired=True)
+    ratios = paired.log_ratios(first.heats, second.heats)
+    count = len(ratios), len(ratios)
+    ratio = math.exp(float(ratios.mean()))
+    if len(ratios) < HEAT_LOOKS[0]:
+        return Comparison(NOT_TESTED, "few-launches", ratio, launches=count, paired=True)
+    if ratios.min() == ratios.max():
+        return Comparison(UNDECIDED, "no-variance", ratio, launches=count, paired=True)
+    level = pair_level(mechanisms, len(ratios), HEAT_LOOKS)
+    low, high = paired.interval(ratios, level)
+    found = judged(ratio, math.exp(low), math.exp(high), equivalence)
+    step = max(equivalence, math.expm1(paired.detectable(ratios, level)))
+    return replace(found, detectable=step, level=level, launches=count, paired=True)
 
 
 def shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
@@ -90,6 +121,19 @@ def shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
 
 def refusal(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be tested, or None when they can."""
+    if why := _unusable(first, second, a, b):
+        return why
+    launches = len(a), len(b)
+    ratio = float(np.median(b) / np.median(a))
+    if min(launches) == 1:
+        return Comparison(NOT_TESTED, "few-launches", ratio, launches=launches)
+    if any(min(side) == max(side) for side in (a, b)):
+        return Comparison(UNDECIDED, "no-variance", ratio, launches=launches)
+    return None
+
+
+def _unusable(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -> Comparison | None:
+    """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
     launches = len(a), len(b)
     if differing := sorted({name for name, _ in first.conditions.items() ^ second.conditions.items()}):
         return Comparison(NOT_COMPARABLE, f"differs:{','.join(differing)}", launches=launches)
@@ -97,11 +141,6 @@ def refusal(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -
         return Comparison(NOT_TESTED, "no-launches", launches=launches)
     if not all(math.isfinite(value) and value > 0 for side in (a, b) for value in side):
         return Comparison(UNDECIDED, "not-a-time", launches=launches)
-    ratio = float(np.median(b) / np.median(a))
-    if min(launches) == 1:
-        return Comparison(NOT_TESTED, "few-launches", ratio, launches=launches)
-    if any(min(side) == max(side) for side in (a, b)):
-        return Comparison(UNDECIDED, "no-variance", ratio, launches=launches)
     return None
 
 
@@ -182,15 +221,25 @@ def _judged(
 ) -> Comparison:
     """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound only."""
     ratio, low, high = shown(a, b, level)
+    found = judged(ratio, low, high, equivalence, apart)
+    step = power_step(low, high, level)
+    if step is not None:
+        step = math.expm1(math.log1p(equivalence) + step) if apart else max(equivalence, math.expm1(step))
+    return replace(found, detectable=step, level=level, launches=(len(a), len(b)))
+
+
+def judged(ratio: float, low: float, high: float, equivalence: float, apart: bool = False) -> Comparison:
+    """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference counts beyond the
+    bound only.
+    """
     bound = 1 + equivalence
     said = judge.of_interval(low, high, 1 / bound, bound)
     if said != judge.INSIDE and not apart:
         said = judge.of_interval(low, high, 1, 1, inside=False)
+    if said == judge.UNDECIDED and high > WIDEST * low:
+        said = judge.NOT_TESTED
     verdict = JUDGED.get(said, said)
     reason = REASONS.get(verdict) or (f"{said}-bound" if apart else f"interval-{said}-1")
     if verdict == SAME and not (apart or low <= 1 <= high):
         reason = "small-difference"
-    step = power_step(low, high, level)
-    if step is not None:
-        step = math.expm1(math.log1p(equivalence) + step) if apart else max(equivalence, math.expm1(step))
-    return Comparison(verdict, reason, ratio, *ends(low, high), step, level, (len(a), len(b)))
+    return Comparison(verdict, reason, ratio, *ends(low, high))

@@ -8,6 +8,7 @@ at several times, and those of undecided pairs go on: each look has a share of t
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -18,13 +19,17 @@ from ipclab.stats.ranktest import least_p
 ALPHA = 0.05  # of a contest: any wrong verdict at any look
 LOOKS = (8, 12, 18, 27, 40, 60, 90)  # launches of a pair at which it is judged
 SHARES = (0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05)  # of the error at each look
+HEAT_LOOKS = (4, 6, 10, 16, 26, 40, 60)  # heats of a pair at which it is judged
 GRID = np.linspace(-8.0, 8.0, 1601)
 
 
-def pair_level(mechanisms: int, launches: int) -> float:
-    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look that is due then."""
-    look = min(bisect_left(LOOKS, launches), len(LOOKS) - 1)
-    share = SHARES[look] if launches >= LOOKS[0] else 1.0  # fewer were never looked at, but taken as they came
+def pair_level(mechanisms: int, launches: int, looks: Sequence[int] = LOOKS) -> float:
+    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look that is due then.
+
+    `looks` are those of launches, or of heats.
+    """
+    look = min(bisect_left(looks, launches), len(looks) - 1)
+    share = SHARES[look] if launches >= looks[0] else 1.0  # fewer were never looked at, but taken as they came
     return range_level(max(2, mechanisms), ALPHA * share)
 
 

@@ -17,6 +17,8 @@ Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
 NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
 FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}  # stretches the range of so few: no two order statistics are 95 % apart
+VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
+WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
 SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
 RATE_STEPS = 10**9
 
@@ -33,12 +35,12 @@ class Estimate:
 
     def inverse(self, factor: float) -> "Estimate":
         """Return `factor` over this positive value, such as a bandwidth from a time."""
+        if not np.isfinite(self.high):
+            return Estimate(factor / self.value, -np.inf, np.inf, self.launches, self.samples)
         return Estimate(factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples)
 
     def for_sessions(self) -> "Estimate":
-        """Return a time or a rate with an interval for any session, `SESSION` wider at both ends; none stays none."""
-        if self.low >= self.high:
-            return self
+        """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
         low, high = self.low - SESSION * abs(self.low), self.high + SESSION * abs(self.high)
         return Estimate(self.value, low, high, self.launches, self.samples)
 
@@ -59,12 +61,15 @@ def median_interval(values: Floats) -> tuple[float, float]:
 
     The ends lie between the two order statistics whose exact levels enclose `NOMINAL` (Hettmansperger and Sheather,
     Statist. Probab. Lett. 4, 1986, 75-79; Nyblom, same journal 14, 1992, 197-206). Of fewer than six the range is
-    stretched about the median until a normal law is held in 95 %, on the logarithmic scale where all are above 0; one
-    has no interval but itself.
+    stretched about the median until a normal law is held in 95 %, on the logarithmic scale where all are above 0. One
+    has no interval, that is an infinite one, and neither have those whose interval would say nothing (`WIDEST`).
     """
     ordered, count = np.sort(values), len(values)
+    if count == 1:
+        return -np.inf, np.inf
     if count in FEW and ordered[0] < ordered[-1]:
-        return _stretched(ordered, FEW[count])
+        low, high = _stretched(ordered, FEW[count])
+        return (low, high) if low <= 0 or high <= WIDEST * low else (-np.inf, np.inf)
     place, share = _places(count)
     inner = min(place + 1, count - 1)
     low = (1 - share) * ordered[place] + share * ordered[inner]
