@@ -165,6 +165,6 @@ backend = Backend(
     receives=VIEW,
     stream=_IceoryxStream,
     missing=needs("iceoryx2", iceoryx2),
-    limit="echo-shm-futex",
+    limit="shm-futex",
     look=("#009E73", "P"),
 )

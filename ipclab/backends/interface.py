@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from ipclab.backends.waiting import BLOCK, Peer
+from ipclab.paths import typed
 from ipclab.spawn.owned import FILE, own
 
 
@@ -155,7 +156,7 @@ def optional(module: str) -> Any:
 
 def needs(package: str, module: object) -> Callable[[], str | None]:
     """Return a backend's `missing` for the `optional` `module` of `package`."""
-    return lambda: None if module else f"the package {package} is not installed: make setup"
+    return lambda: None if module else f"the package {package} is not installed: {typed('setup')}"
 
 
 def variant(kind: type[Kind], /, **attributes: Any) -> type[Kind]:
@@ -211,9 +212,10 @@ class Backend:
     of the message in place, good until the next receive. `stream` is its channel where a side may send any number of
     messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
     message of its channel have and what raises that, None when any length will do. The ends of its channel are MPI
-    `ranks`, or else any processes. `limit` names the native echo that does the same system work, `demands` what else it
-    asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both), `look` is its colour and
-    matplotlib marker in every figure (given by their order where empty).
+    `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests on, as the native limits
+    have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `tcp`, `mq`); its stream `gathers` if several messages may go by
+    one system call. `demands` says what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host`
+    for both), `look` is its colour and matplotlib marker in every figure (given by their order where empty).
     """
 
     name: str
@@ -227,8 +229,15 @@ class Backend:
     longest: Callable[[], tuple[int, str] | None] = lambda: None
     ranks: bool = False
     limit: str = ""
+    gathers: bool = False
     demands: tuple[str, ...] = ("one host",)
     look: tuple[str, str] = ("", "")
+
+    @property
+    def flow(self) -> str:
+        """Return over what the native limit of its stream goes: a ring where no message needs a call of its own."""
+        called = self.limit and not self.limit.startswith("shm-") and not self.gathers
+        return self.limit if called else "ring"
 
     def refuses(self, size: int) -> str | None:
         """Return why its channel cannot have messages of `size` bytes here and the fix; None when it can."""

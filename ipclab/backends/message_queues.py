@@ -132,7 +132,7 @@ posix = Backend(
     channel=_PosixChannel,
     missing=lambda: None if LIMITS.is_dir() else "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)",
     longest=lambda: (_limit("msgsize_max"), "sysctl fs.mqueue.msgsize_max"),
-    limit="echo-pipe",
+    limit="mq",
     look=("#D55E00", "s"),
 )
 system_v = Backend(
@@ -140,6 +140,6 @@ system_v = Backend(
     channel=_SystemVChannel,
     missing=needs("sysv-ipc", sysv_ipc),
     longest=lambda: (int(SYSTEM_V_LIMIT.read_text()), "sysctl kernel.msgmax and kernel.msgmnb"),
-    limit="echo-pipe",
+    limit="mq",
     look=("#D55E00", "D"),
 )

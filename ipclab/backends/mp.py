@@ -154,7 +154,7 @@ class _SharedMemorySegment(Segment):
 
 
 ONLY_PYTHON = ("one host", "python")  # what both ends must be
-pipe = Backend("mp-pipe", channel=_PipeChannel, limit="echo-unix", demands=ONLY_PYTHON, look=("#8A6B00", "D"))
-queue = Backend("mp-queue", channel=_QueueChannel, limit="echo-pipe", demands=ONLY_PYTHON, look=("#8A6B00", "s"))
+pipe = Backend("mp-pipe", channel=_PipeChannel, limit="unix", demands=ONLY_PYTHON, look=("#8A6B00", "D"))
+queue = Backend("mp-queue", channel=_QueueChannel, limit="pipe", demands=ONLY_PYTHON, look=("#8A6B00", "s"))
 shm = Backend("mp-shm", segment=_SharedMemorySegment, look=("#009E73", "D"))
 store = Backend("shared-memory", store=variant(SegmentStore, kind=_SharedMemorySegment), look=("#0072B2", "D"))

@@ -107,7 +107,7 @@ p2p = Backend(
     receives=INTO,
     missing=missing,
     ranks=True,
-    limit="echo-shm-spin",
+    limit="shm-spin",
     demands=(),
     look=("#8A6B00", "P"),
 )

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, variant
 from ipclab.backends.shm_mmap import MmapSegment
 from ipclab.backends.waiting import BLOCK, SPIN, SPIN_THEN_BLOCK
+from ipclab.paths import SHIPPED
 
 
 def missing() -> str | None:
     """Return why what only native code can measure is not testable here, with the fix; None when it is."""
-    return None if find_spec("ipclab_native") else "the native package is not there; install Rust, then: make setup"
+    fix = "install Rust, then: make setup" + (" in a checkout" if SHIPPED.is_dir() else "")
+    return None if find_spec("ipclab_native") else f"the native package is not there; {fix}"
 
 
 class _NativeChannel(Channel):
@@ -56,10 +58,10 @@ futex = Backend(
     waits=(BLOCK, SPIN_THEN_BLOCK),
     receives=INTO,
     missing=missing,
-    limit="echo-shm-futex",
+    limit="shm-futex",
     look=("#0072B2", "v"),
 )
-spin = replace(futex, name="shm-spin", waits=(SPIN,), limit="echo-shm-spin", look=("#000000", "o"))
+spin = replace(futex, name="shm-spin", waits=(SPIN,), limit="shm-spin", look=("#000000", "o"))
 ring = replace(
     futex,
     name="shm-ring",

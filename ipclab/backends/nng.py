@@ -54,6 +54,4 @@ class _PairChannel(Channel):
         return bytes(message.bytes)
 
 
-backend = Backend(
-    "nng-ipc", channel=_PairChannel, missing=needs("pynng", pynng), limit="echo-unix", look=("#E69F00", "X")
-)
+backend = Backend("nng-ipc", channel=_PairChannel, missing=needs("pynng", pynng), limit="unix", look=("#E69F00", "X"))

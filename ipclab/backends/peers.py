@@ -3,15 +3,18 @@
 import os
 import select
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from functools import partial
 from time import monotonic_ns as clock
 
 from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long, variant
 from ipclab.backends.waiting import Peer
 from ipclab.errors import LabError
+from ipclab.paths import checkout
+from ipclab.spawn.ledger import private
 from ipclab.spawn.proof import payload
+from ipclab.spawn.zygote import die_with_parent
 
 READY, SENT, MESSAGE, LATE, GONE = b"ready", b"sent", b"message", b"late", b"gone"
 SLACK_NS = 2_000_000_000  # what an answer may take beyond the wait that was asked for
@@ -35,7 +38,9 @@ class PeerChannel(Channel):
         folder.mkdir(mode=0o700, exist_ok=True)
         command = [*self.command, "serve" if create else "connect", str(folder)]
         try:
-            self.child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0)
+            # A peer that does not look at its standard input would outlive us if we were killed.
+            die = partial(die_with_parent, os.getpid())
+            self.child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, preexec_fn=die)  # noqa: PLW1509
         except OSError as error:
             raise LabError(f"{command[0]} cannot be started", error.strerror or "", "name an executable") from error
         self.held.callback(self._end)
@@ -68,6 +73,9 @@ class PeerChannel(Channel):
 
     def recv(self, timeout_ns: int) -> bytes:
         size, deadline = self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns), clock() + SLACK_NS
+        most = min(self.capacity, self.longest)
+        if size > most:
+            raise PeerError(f"it lies about its size: {size} bytes announced", f"no message has more than {most}")
         while len(self.heard) < size:
             self._hear(deadline, f"it lies about its size: {size} bytes announced, {len(self.heard)} came")
         data, self.heard = self.heard[:size], self.heard[size:]
@@ -99,6 +107,8 @@ class PeerChannel(Channel):
                 raise PeerError(f"its answer to '{asked}' is no line", repr(self.heard[:LINE]))
             self._hear(deadline, f"it hangs: no answer to '{asked}' in time")
         said, _, self.heard = self.heard.partition(b"\n")
+        if len(said) > LINE:
+            raise PeerError(f"its answer to '{asked}' is no line", repr(said[:LINE]))
         word, _, number = said.partition(b" ")
         if number and not number.isdigit():
             raise PeerError(f"its answer to '{asked}' has no number", repr(said))
@@ -115,7 +125,8 @@ class PeerChannel(Channel):
     def _await(descriptor: int, event: int, deadline: int, late: str) -> None:
         poller = select.poll()
         poller.register(descriptor, event)
-        if not poller.poll(max(0, deadline - clock()) / MS):
+        left = deadline - clock()
+        if left <= 0 or not poller.poll(left / MS):
             raise PeerError(late, f"{SLACK_NS / 1e9:g} s beyond what was asked have passed")
 
     def _ending(self) -> str:
@@ -130,25 +141,29 @@ def peer(name: str, *command: str) -> Backend:
 
 
 SHORT_NS, LONG_NS, BURST, SMALL = 50 * MS, 1000 * MS, 8, 100
+LARGEST = 16 << 20  # bytes of a message that is tried, however long those are that a peer says it takes
 LENGTHS = (0, 1, 7, 4097)
 
 
 def faults(command: Sequence[str]) -> Iterator[str]:
     """Yield a line for each thing that the peer `command` does wrong: two of it are started for each check."""
     for check in (_lengths, _order, _deadline, _dead):
-        with tempfile.TemporaryDirectory(prefix="ipclab-peer-") as folder, ExitStack() as held:
-            place, kind = Place("peer-0", folder, 1 << 30), variant(PeerChannel, command=command)
+        with private(checkout().ledger) as folder, ExitStack() as held:
+            place, kind = Place("peer-0", str(folder), LARGEST), variant(PeerChannel, command=command)
             try:
                 ends = [held.enter_context(closing(kind(place, create))) for create in (True, False)]
                 for end in ends:
                     end.accept(Peer.me(), 5 * SLACK_NS)
+                if (longest := min(end.longest for end in ends)) < SMALL:
+                    raise PeerError(f"its messages have at most {longest} bytes", f"{SMALL} are needed")
                 check(*ends)
                 held.close()
+                left = next(place.path("peer").iterdir(), None)
             except (LabError, OSError) as error:
                 yield str(error)
                 return
-            if left := ", ".join(each.name for each in place.path("peer").iterdir()):
-                yield f"it leaves {left} behind; remove what was made, at the latest when the standard input ends"
+            if left:
+                yield f"it leaves {left.name} behind; remove what was made, at the latest when the standard input ends"
 
 
 def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
@@ -159,9 +174,10 @@ def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
     except TimeoutError as error:
         raise PeerError(f"it drops: message {number} of {len(wanted)} bytes did not come", "1 s was waited") from error
     if got in sent and got != wanted:
-        early, after = sent.index(got), []
+        early = sent.index(got)
+        after: list[bytes] = []
         with suppress(TimeoutError):
-            while wanted not in after:
+            while wanted not in after and len(after) < len(sent):
                 after.append(end.recv(SHORT_NS))
         if wanted in after:
             raise PeerError(f"it reorders: message {early} came before message {number}", "keep the order")
@@ -173,7 +189,8 @@ def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
 
 
 def _lengths(one: PeerChannel, other: PeerChannel) -> None:
-    sent = [payload(1, size, size) for size in (*LENGTHS, min(one.longest, other.longest))]
+    longest = min(one.longest, other.longest, LARGEST)
+    sent = [payload(1, size, size) for size in (*(size for size in LENGTHS if size < longest), longest)]
     for sender, receiver in ((one, other), (other, one)):
         for number, message in enumerate(sent):
             sender.send(message, LONG_NS)

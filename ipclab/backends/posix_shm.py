@@ -116,5 +116,5 @@ class _PosixChannel(Channel):
 
 _Store = variant(SegmentStore, kind=PosixSegment)
 backend = Backend(
-    "posix-shm", PosixSegment, _PosixChannel, _Store, WAITS, INTO, limit="echo-shm-futex", look=("#56B4E9", "s")
+    "posix-shm", PosixSegment, _PosixChannel, _Store, WAITS, INTO, limit="shm-futex", look=("#56B4E9", "s")
 )

@@ -228,9 +228,7 @@ class _DatagramChannel(_PacketChannel):
         return False
 
 
-unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="echo-unix", look=("#CC79A7", "D"))
-tcp = replace(unix, name="tcp", channel=_TcpChannel, limit="echo-tcp", demands=(), look=("#D55E00", "^"))
-sequenced = Backend(
-    "unix-seqpacket", channel=_SequencedChannel, longest=_longest, limit="echo-unix", look=("#CC79A7", "s")
-)
+unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="unix", look=("#CC79A7", "D"))
+tcp = replace(unix, name="tcp", channel=_TcpChannel, limit="tcp", demands=(), look=("#D55E00", "^"))
+sequenced = Backend("unix-seqpacket", channel=_SequencedChannel, longest=_longest, limit="unix", look=("#CC79A7", "s"))
 datagram = replace(sequenced, name="unix-dgram", channel=_DatagramChannel, look=("#CC79A7", "X"))

@@ -160,5 +160,5 @@ class _PipeChannel(PipesEnd, StreamChannel):
             raise LabError("no room for a wide pipe", full, "raise it (sysctl)") from error
 
 
-pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="echo-pipe", look=("#CC79A7", "o"))
+pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="pipe", look=("#CC79A7", "o"))
 fifo = replace(pipe, name="fifo", channel=variant(_PipeChannel, wide=True), look=("#CC79A7", "v"))

@@ -60,5 +60,10 @@ class _ZenohChannel(Channel):
 
 
 backend = Backend(
-    "zenoh", channel=_ZenohChannel, missing=needs("eclipse-zenoh", zenoh), limit="echo-unix", look=("#56B4E9", "P")
+    "zenoh",
+    channel=_ZenohChannel,
+    missing=needs("eclipse-zenoh", zenoh),
+    limit="unix",
+    gathers=True,
+    look=("#56B4E9", "P"),
 )

@@ -219,7 +219,8 @@ ipc = Backend(
     waits=WAITS,
     receives=VIEW,
     stream=_Stream,
-    limit="echo-unix",
+    limit="unix",
+    gathers=True,
     look=("#E69F00", "s"),
 )
 _TcpChannel, _TcpStream = (variant(kind, tcp=True) for kind in (_ZmqChannel, _Stream))
@@ -229,7 +230,7 @@ tcp = replace(
     channel=_TcpChannel,
     store=variant(PubStore, tcp=True),
     stream=_TcpStream,
-    limit="echo-tcp",
+    limit="tcp",
     demands=(),
     look=("#E69F00", "^"),
 )

@@ -12,6 +12,7 @@ import numpy as np
 
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
+from ipclab.spawn.heat import Bench, Contestant, Ends, Heat, Schedule
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
@@ -19,8 +20,8 @@ from ipclab.store.point import Level, Point
 from ipclab.studies.arms import FILE, Levels, expanded, table
 from ipclab.studies.profile import Profile
 
-__all__ = ["Bench", "Bound", "Launch", "Level", "Levels", "NotTestableError", "Outcome", "Placement", "Point"]
-__all__ += ["Profile", "Role", "Site", "Study", "Sweep"]
+__all__ = ["Bench", "Bound", "Contestant", "Ends", "Launch", "Level", "Levels", "NotTestableError", "Outcome"]
+__all__ += ["Placement", "Point", "Profile", "Role", "Schedule", "Site", "Study", "Sweep"]
 
 
 class NotTestableError(LabError):
@@ -45,7 +46,12 @@ class Sweep:
         return self.backends is None or backend in self.backends
 
     def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
-        """Return the levels of a factor of whole numbers, ascending: those asked for, or else the `usual` ones."""
+        """Return the levels of a factor of whole numbers, ascending: those asked for, or else the `usual` ones.
+
+        Raises `UsageError` for one that is no number.
+        """
+        if wrong := [level for level in self.levels.get(factor, ()) if not isinstance(level, int)]:
+            raise UsageError(f"{factor}={wrong[0]} is not possible", "", "give whole numbers")
         return tuple(sorted({int(level) for level in self.levels.get(factor, usual)}))
 
 
@@ -53,13 +59,17 @@ class Sweep:
 class Bound:
     """What one op of a study cannot beat.
 
-    `copies` passes of memcpy over its data, a futex `wake`, a native `echo`, or a native `ring` between two CPUs.
+    `native` names the limit that does just what the op cannot avoid, by arm where arms differ: in
+    it `{factor}` stands for a level, `{mechanism}` and `{flow}` for what the point's backend says
+    of its round trips and its streams. A run without that limit is read against `older`: of
+    "memcpy" that is `copies` passes over the data, and a futex `wake`. Whatever else is known, no
+    mechanism is faster than its `copies`.
     """
 
+    native: str | Mapping[str, str] = ""
+    older: str = ""
     copies: int = 0
     wake: bool = False
-    echo: bool = False
-    ring: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,13 +83,14 @@ class Site:
     say: Callable[[str], None]  # print a line beside the progress
     keep_scratch: bool = False  # leave the files
 
+    def workers(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+        """Run a heat by workers of the fork servers: the bench of most studies, whose contestants may share a heat."""
+        return Heat(self.launcher, schedule).run(heat)
+
     def own_scratch(self, path: Path) -> None:
         """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""
         if not self.keep_scratch:
             self.launcher.own("scratch", str(path.resolve()))
-
-
-Bench = Callable[[Point, Sequence[Role], float], dict[str, Outcome]]
 
 
 class Study(ABC):
@@ -145,6 +156,7 @@ class Study(ABC):
         made = Launch({}, {})
         for outcome in outcomes.values():
             made.samples |= {op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()}
+            made.turns |= outcome.turns
             made.counters |= outcome.counters
             made.facts |= outcome.facts
         return made
@@ -169,8 +181,7 @@ class Study(ABC):
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
         """Make ready what `points` need and give what launches them; what was made is taken away at the end.
 
-        The bench (here the fork server) is called with a point, its roles and the deadline in seconds, and returns
-        each role's outcome; it raises `LabError` when the launch failed, and is then good for the next one. Raises
-        `NotTestableError` when none of `points` can be measured here.
+        The bench (here the fork servers) runs heats of the study's contestants: it returns how each ended and is good
+        for the next one whatever became of it. Raises `NotTestableError` when none of `points` can be measured here.
         """
-        yield lambda point, roles, seconds: site.launcher.launch(roles, seconds)
+        yield site.workers

@@ -19,20 +19,30 @@ class Profile:
     most_launches: int
     seconds: float  # of measuring, after which no question that is still open gets more launches
     same: float  # how much two mechanisms that count as the same may differ (a share): what so many launches resolve
-    budget_ns: int  # for how long about a launch samples
-    least_samples: int
+    turns: int  # of a launch that are recorded
+    turn_ns: int  # for how long about a turn samples
+    least_samples: int  # of a turn
     most_samples: int
+    budget_ns: int  # for how long about a launch samples that takes no turns
+    warm_ns: int = 60_000_000  # until CPUs that sleep between turns are in the state that lasts
     placements: tuple[str, ...] = PLACEMENTS
     launch_seconds: float = 30.0  # the deadline of one launch
 
     @property
     def samples(self) -> dict[str, int]:
-        """Return the arguments that every sampling worker takes."""
-        return {"budget_ns": self.budget_ns, "least": self.least_samples, "most": self.most_samples}
+        """Return the arguments of every worker that takes turns: how much it samples in one."""
+        return {"budget_ns": self.turn_ns, "least": self.least_samples, "most": self.most_samples}
+
+    @property
+    def whole(self) -> dict[str, int]:
+        """Return the arguments of a worker that takes no turns: how much it samples in a launch."""
+        return {**self.samples, "budget_ns": self.budget_ns}
 
     def tailed(self) -> "Profile":
         """Return this effort with samples enough for the p99.9 of a launch, where they do not take too long."""
-        return replace(self, budget_ns=max(self.budget_ns, TAIL_NS), most_samples=max(self.most_samples, TAIL_SAMPLES))
+        turn_ns = max(self.turn_ns, TAIL_NS // self.turns)
+        most = max(self.most_samples, TAIL_SAMPLES)
+        return replace(self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most)
 
     def exactly(self, launches: int) -> "Profile":
         """Return this effort with so many launches of each point, no more and no fewer."""

@@ -1,15 +1,13 @@
 """Which processes launch a point: MPI ranks where its mechanism takes them, else workers of the fork server."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ipclab.backends import installed as registry
-from ipclab.spawn.launcher import Role
 from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
-from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from ipclab.studies.interface import Bench, Site
+from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site
 
 
 @contextmanager
@@ -33,12 +31,18 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
     theirs = [point for point in points if point.backend in known and known[point.backend].ranks]
     ranked = {point.backend for point in theirs}
     if not ranked:
-        yield lambda point, roles, seconds: site.launcher.launch(roles, seconds)
+        yield site.workers
         return
     count = 1 + max(int(point.levels.get("consumers", 1)) for point in theirs)
     with on_ranks(site, count, preload) as bench:
 
-        def launch(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
-            return bench(point, roles, seconds) if point.backend in ranked else site.launcher.launch(roles, seconds)
+        def run(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+            """Run the heat of the workers, and next to it, one by one, those that own their ranks."""
+            on_their_own = {name: each for name, each in heat.items() if each.point.backend in ranked}
+            others = {name: each for name, each in heat.items() if name not in on_their_own}
+            ends = site.workers(others, schedule) if others else {}
+            for name, contestant in on_their_own.items():
+                ends |= bench({name: contestant}, schedule)
+            return ends
 
-        yield launch
+        yield run

@@ -5,14 +5,16 @@ They are launched in the run's own rounds and judged as its own contests are.
 
 from dataclasses import replace
 
-from ipclab.stats.family import LOOKS
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.point import Point
 from ipclab.studies.calibration.echo import EXCHANGES, OP, SIZE
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 __all__ = ["EXCHANGES", "OP", "SIZE", "CalibrationStudy", "roles"]
 HERE = "ipclab.studies.calibration.echo"
-MOST_LAUNCHES = LOOKS[1]  # identical code would else take the time of questions that can be decided
+MOST_LAUNCHES = HEAT_LOOKS[1]  # identical code would else take the time of questions that can be decided
+# Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
+PAIRS = {"quick": 4, "standard": 6, "full": 8}
 
 
 def roles(exchanges: int, profile: Profile, placement: Placement) -> list[Role]:
@@ -23,23 +25,22 @@ def roles(exchanges: int, profile: Profile, placement: Placement) -> list[Role]:
 
 
 class CalibrationStudy(Study):
-    """Contests of three, six and nine copies of one echo and three slower ones, in each pinned placement."""
+    """Pairs of one echo under two names, each with a slower one, in each pinned placement."""
 
     name = "calibration"
     payloads_shared = 0
     sized = False
-    mechanisms = (*(f"echo-{number + 1}" for number in range(9)), "echo-slower")
+    mechanisms = ("echo-a", "echo-b", "echo-slower")
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with launches for the second look at most."""
         return replace(profile, most_launches=min(profile.most_launches, MOST_LAUNCHES))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the copies and the slower ones; of a profile whose launches decide nothing the least contest."""
+        """Return the twins and the slower ones; of a profile whose launches decide nothing one pair."""
         pinned = [name for name in ("same", "cross") if name in profile.placements]
-        found = self.of_arms(self.mechanisms, pinned=pinned)
-        least = min(int(point.levels["copies"]) for point in found)
-        return [point for point in found if profile.most_launches >= LOOKS[0] or point.levels["copies"] == least]
+        pairs = range(1, 1 + PAIRS.get(profile.name, 1))
+        return self.of_arms(self.mechanisms, pinned=pinned, pairs=list(pairs))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""

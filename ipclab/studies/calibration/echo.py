@@ -6,8 +6,10 @@ A slow-down is planted by further exchanges, so that it is a share of whatever t
 import socket
 from time import perf_counter_ns as clock
 
-from ipclab.spawn.loops import repeats
-from ipclab.spawn.worker import Worker, zeros
+import numpy as np
+
+from ipclab.spawn.loops import DISCARDED, keep, operations
+from ipclab.spawn.worker import Turns, Worker, zeros
 
 SIZE = 100  # bytes
 EXCHANGES = 10  # of an operation without a planted slow-down
@@ -18,38 +20,35 @@ def _path(worker: Worker) -> str:
     return f"{worker.folder}/{worker.prefix.rpartition('-')[2]}-echo"
 
 
-def serve(worker: Worker) -> None:
-    """Be the echoing end: answer until the asking end closes."""
+def serve(worker: Worker) -> Turns:
+    """Be the echoing end."""
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(_path(worker))
         listening.listen(1)
         worker.meet()
         sock, _ = listening.accept()
     with sock:
-        while data := sock.recv(SIZE, socket.MSG_WAITALL):
-            sock.sendall(data)
-    worker.meet()
+        while roles := (yield {}):
+            for _ in range(roles["client"]["exchanges"]):
+                sock.sendall(sock.recv(SIZE, socket.MSG_WAITALL))
 
 
-def ask(worker: Worker, exchanges: int, budget_ns: int, least: int, most: int) -> None:
-    """Be the asking end: keep the times in ns of operations of `exchanges` each, as many as fit into `budget_ns`."""
+def ask(worker: Worker, exchanges: int, budget_ns: int, least: int, most: int) -> Turns:
+    """Be the asking end: in each turn, time as many operations of `exchanges` each as fit into `budget_ns`."""
     worker.meet()
     message = bytes(range(SIZE))
     with socket.socket(socket.AF_UNIX) as sock:
         sock.connect(_path(worker))
-
-        def operation() -> None:
-            for _ in range(exchanges):
-                sock.sendall(message)
-                if sock.recv(SIZE, socket.MSG_WAITALL) != message:
-                    raise ConnectionError("the answer is not what was asked")
-
-        stamps = zeros(repeats(operation, budget_ns, least, most) + 1)
-        stamps[0] = clock()
-        for i in range(1, len(stamps)):
-            operation()
-            stamps[i] = clock()
-    worker.meet()
-    for i in range(len(stamps) - 1, 0, -1):
-        stamps[i] -= stamps[i - 1]
-    worker.outcome.samples[OP] = stamps[1:]
+        count = DISCARDED + least
+        while (yield {"exchanges": count * exchanges}):
+            stamps = zeros(count + 1)
+            stamps[0] = clock()
+            for i in range(1, count + 1):
+                for _ in range(exchanges):
+                    sock.sendall(message)
+                    if sock.recv(SIZE, socket.MSG_WAITALL) != message:
+                        raise ConnectionError("the answer is not what was asked")
+                stamps[i] = clock()
+            times = np.diff(np.frombuffer(stamps, np.int64))[DISCARDED:]
+            keep(worker, OP, times)
+            count = DISCARDED + operations(float(np.median(times)), budget_ns, least, most)

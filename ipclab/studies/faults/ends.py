@@ -18,7 +18,8 @@ from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, left, message, number_of, outcome, shares
 from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
-from ipclab.studies.stream.ways import EACH, PRODUCER, WAIT_NS, Way, consumer_role, join
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.ways import EACH, PRODUCER, Way, consumer_role, join
 
 FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers

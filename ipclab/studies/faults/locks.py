@@ -18,7 +18,8 @@ from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
 from ipclab.studies.faults.seen import HALF, OLD, WELL, left, message, number_of, outcome, shares
 from ipclab.studies.forked import READY, Forked
-from ipclab.studies.stream.ways import PRODUCER, WAIT_NS
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.ways import PRODUCER
 
 
 def has_lock(backend: Backend) -> bool:

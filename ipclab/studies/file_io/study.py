@@ -13,15 +13,31 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ipclab.backends import native_shm
+from ipclab.errors import LabError
 from ipclab.machine.answers import memory_available, mount_of
 from ipclab.machine.cgroup import cpu_quota
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 from ipclab.paths import existing
+from ipclab.spawn.launcher import SessionError
 from ipclab.spawn.proof import PayloadError
 from ipclab.studies.arms import table
 from ipclab.studies.file_io.sets import ARMS, Draw, FileSet, Whole, file_sets, made, no_room
-from ipclab.studies.interface import Bench, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Contestant,
+    Ends,
+    Levels,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Schedule,
+    Site,
+    Study,
+    Sweep,
+)
 
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
@@ -35,7 +51,7 @@ KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute"
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
-LAUNCHES = {"smoke": (2, 2, 30.0), "quick": (5, 40, 30.0), "standard": (8, 27, 300.0), "full": (8, 18, 3_600.0)}
+LAUNCHES = {"smoke": (2, 2, 30.0), "quick": (4, 40, 30.0), "standard": (8, 27, 300.0), "full": (8, 18, 3_600.0)}
 ENGINE_SHARE = 0.9  # of the deadline, so that the engine says what hung before its process is killed
 
 
@@ -107,14 +123,27 @@ class FileIoStudy(Study):
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as found:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": found.there})
 
-            def bench(point: Point, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+            def launch(contestant: Contestant, seconds: float) -> dict[str, Outcome]:
+                point = contestant.point
                 folder, first = str(found.folder(str(point.levels["set"]))), point.id not in drawn
                 more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
-                given = [replace(role, arguments={**role.arguments, **more}) for role in roles]
-                outcomes = site.launcher.launch(given, seconds)
+                roles = [replace(role, arguments={**role.arguments, **more}) for role in contestant.roles]
+                outcomes = site.launcher.launch(roles, seconds)
                 agree(sums, point, outcomes["engine"].facts.get("checksum"))
                 drawn.add(point.id)
                 return outcomes
+
+            def bench(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
+                """Launch one contestant after the other: each reads a whole set of files."""
+                ends: Ends = {}
+                for name in schedule.order([*heat], 0):
+                    try:
+                        ends[name] = launch(heat[name], schedule.seconds)
+                    except SessionError:
+                        raise
+                    except LabError as error:
+                        ends[name] = error
+                return ends
 
             yield bench
 

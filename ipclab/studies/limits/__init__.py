@@ -1,75 +1,130 @@
-"""What the hardware allows, measured natively at the start of every run: the floor under every other figure."""
+"""What the hardware allows, measured natively beside what it bounds: the floor under every other figure."""
 
-from array import array
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import missing
-from ipclab.spawn.worker import Outcome, Worker
+from ipclab.spawn.ledger import SHARED_MEMORY
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Outcome, Turns, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import table
-from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
 
 MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
-PAYLOADS = (84, 13_824, 88, 14_152, 1_382_400, 1_384_120)
+PAYLOADS = (84, 13_824, 1_382_400)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
-RING = "hand-over"
+PAIRS = ("same", "cross")  # the placements of two processes that have limits
+TABLE = table(Path(__file__).with_name("arms.toml"))
+PROGRAMS: dict[str, dict[str, str]] = TABLE["programs"]  # by limit and op: what is timed
+QUEUES = "-mq"  # at the end of limits whose messages the system bounds
+FILES = "map-"  # at the start of limits that write into a file
 BATCH = "batch"
-CALLS = table(Path(__file__).with_name("arms.toml"))["native"]  # limit -> what measures it, and its arguments in order
+LARGEST_IN_TURNS = 4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
 LAUNCHES = 7  # of a limit at least, in every profile that has them: the best of fewer is luck
-BUDGET_NS = 10_000_000
+MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
 
 
 class LimitsStudy(Study):
-    """Clock, system call, memcpy, cache line, futex wake, native echoes, and messages one way over a native ring."""
+    """Clock, system call, memcpy, cache line, futex wake, and the native twin of each kind of operation."""
 
     name = "limits"
-    payloads_shared = 0  # the limits copy in memory of their own
+    payloads_shared = 0  # but for those that write files, the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(CALLS) if not missing() else ()
+        return tuple(PROGRAMS) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
-        """Return a part of the profile: a floor is the best of a few launches, and `measure.rounds` adds to them."""
-        launches, budget = min(LAUNCHES, profile.most_launches), min(profile.budget_ns, BUDGET_NS)
-        return replace(profile, least_launches=launches, most_launches=launches, budget_ns=budget)
+        """Return the profile with launches enough for a floor, and as many as the heats that it takes part in."""
+        most = profile.most_launches
+        if most >= LAUNCHES:
+            least = min(LAUNCHES, profile.least_launches)
+            return replace(profile, least_launches=least, most_launches=MOST_LAUNCHES)
+        return replace(profile, least_launches=most)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return all limits: memcpy at the sizes of every study too, echoes at those of `sweep` or of messages."""
-        pairs = [name for name in ("same", "cross") if name in profile.placements]
-        copied = sorted({*MEMCPY_SIZES, *PAYLOADS, *MESSAGES, *(sweep.sizes or ())})
-        messages, cross = sorted(set(sweep.sizes or MESSAGES)), [name for name in pairs if name == "cross"]
-        streamed = sorted(set(sweep.sizes or STREAMED))
-        known = {"copied": copied, "messages": messages, "streamed": streamed}
-        return self.of_arms(self.backends(), dict, pairs=pairs, cross=cross, **known)
+        """Return what every run has, or the limits that `sweep` names, at its sizes or the usual ones.
+
+        What bounds the points of other studies is added by `floors.bounded`.
+        """
+        asked = TABLE["basic"] if sweep.backends is None else sweep.backends
+        pairs = [name for name in PAIRS if name in profile.placements]
+        known: dict[str, Sequence[Any]] = {"pairs": pairs, "cross": [name for name in pairs if name == "cross"]}
+        usual = {"copied": MEMCPY_SIZES, "payloads": PAYLOADS, "messages": MESSAGES, "streamed": STREAMED}
+        known |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
+        if sweep.backends is None:
+            known["copied"] = MEMCPY_SIZES
+        return self.of_arms([name for name in self.backends() if name in asked], _whole, **known)
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        return refused(point)
+
+    def shared_memory(self, point: Point) -> int:
+        return point.size_bytes if point.backend.startswith(FILES) else 0
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
         ends = placement.role(0), placement.role(1)
         arguments = {"limit": point.backend, "size": point.size_bytes, "cpus": [min(end) for end in ends]}
-        arguments |= {"budget_ns": profile.budget_ns, "op": point.primary[0]}
+        arguments["budget_ns"] = profile.turn_ns
         return [Role("native", "ipclab.studies.limits:run", arguments, ends[0] | ends[1])]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the samples; one of a ring stands for as many messages as the worker says."""
+        """Return the samples; one of messages that flow stands for as many as the worker says."""
         made = super().collect(point, outcomes, seed)
-        batch = made.facts.pop(BATCH, 1)
-        return replace(made, per={point.primary[0]: int(str(batch))})
+        batch = int(str(made.facts.pop(BATCH, 1)))
+        return replace(made, per=dict.fromkeys(point.primary, batch) if batch > 1 else {})
 
 
-def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int, op: str) -> None:
-    """Measure one limit in a process of its own and keep its samples as `op`."""
+def limit_point(name: str, size: int, placement: str) -> Point:
+    """Return the point of limit `name` of `size` bytes in `placement`."""
+    return Point(LimitsStudy.name, name, size, placement, {}, "limits", tuple(PROGRAMS[name]))
+
+
+def refused(point: Point) -> str | None:
+    """Return why a message queue cannot have messages of the limit point's size; None when it can."""
+    return registry.backend("posix-mq").refuses(point.size_bytes) if point.backend.endswith(QUEUES) else None
+
+
+def one_process(name: str) -> bool:
+    """Tell whether limit `name` is of one process, so that it is measured in placement `same` alone."""
+    return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
+
+
+def _whole(levels: Levels) -> Levels:
+    return {**levels, "primary": " ".join(PROGRAMS[levels["backend"]])}
+
+
+def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:
+    """Measure one limit from a process of its own, in turns of `budget_ns` over all its ops."""
     import ipclab_native as native
 
-    given: dict[str, Any] = {"size": size, "most": MOST_SAMPLES, "pair": tuple(cpus), "budget": budget_ns}
-    given |= {"kind": limit.removeprefix("echo-"), "deadline": 2 * budget_ns + DEADLINE_NS}
-    name, *wanted = CALLS[limit]
-    found = getattr(native, name)(*(given[each] for each in wanted))
-    if limit == RING:
-        worker.outcome.facts[BATCH], found = found
-    worker.outcome.samples[op] = array("q", found)
+    path = SHARED_MEMORY / worker.name("limit")
+    programs = PROGRAMS[limit]
+    with ExitStack() as held:
+        held.callback(path.unlink, missing_ok=True)
+        made = {op: native.Limit(kind, max(1, size), tuple(cpus), str(path)) for op, kind in programs.items()}
+        for each in made.values():
+            held.enter_context(closing(each))
+
+        def turn() -> None:
+            for op, each in made.items():
+                samples = each.turn(budget_ns // len(made), MOST_SAMPLES, DEADLINE_NS)
+                keep(worker, op, np.array(samples, np.int64))
+
+        if size > LARGEST_IN_TURNS:
+            turn()
+        else:
+            while (yield {}) is not None:
+                turn()
+        worker.outcome.facts[BATCH] = max(each.batch for each in made.values())

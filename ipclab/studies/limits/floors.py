@@ -1,17 +1,28 @@
-"""Floors: what bounds an op of a study, by the best launches of the limits that match it."""
+"""Floors: what bounds an op of a study, by the best launches of the limit that matches it.
 
-from collections.abc import Mapping, Sequence
+Which limit that is says the op's `Bound`: a native program that does just what the op cannot avoid,
+of as many bytes and in the same placement.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ipclab.backends.installed import backends
+from ipclab.store.point import Point
 from ipclab.studies.installed import study as study_of
+from ipclab.studies.interface import Bound, Study
+from ipclab.studies.limits import PAIRS, PROGRAMS, LimitsStudy, limit_point, one_process, refused
 
-Key = tuple[str, int, str]  # a limit: its name, size in bytes, placement
-SPINNING, COPYING, WAKING, RING = "echo-shm-spin", "memcpy", "futex-wake", "hand-over"
+Key = tuple[str, int, str]  # a limit: its name (see `called`), size in bytes, placement
+SPINNING, COPYING, WAKING = "shm-spin", "memcpy", "futex-wake"
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
+LEAST_BYTES = 100  # of a message that is not copied
+LEAST_COPIED = 4_000  # what is shorter takes no time that could show that a result is impossible
 WIDE = 1.10  # a best launch that no other one comes near is luck, or the others are disturbed
 
 
@@ -21,6 +32,94 @@ class Floor:
 
     ns: float
     limits: tuple[Key, ...]
+
+
+def called(limit: str, op: str) -> str:
+    """Return what `op` of `limit` is called: the limit, and the op where there are several."""
+    return f"{limit}.{op}" if len(PROGRAMS.get(limit, ())) > 1 else limit
+
+
+def native(study: str, op: str, levels: Mapping[Any, Any]) -> tuple[str, Key] | None:
+    """Return the limit that does just what `op` of a point of `study` cannot avoid, by name and as a key.
+
+    `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. None where there is no such
+    native program.
+    """
+    bound = study_of(study).bound(op, levels)
+    name = _named(bound, levels) if bound else ""
+    if name not in PROGRAMS:
+        return None
+    size = LEAST_BYTES if levels.get("receive") == IN_PLACE else int(levels["size_bytes"])
+    placement = PAIRS[0] if one_process(name) else str(levels["placement"])
+    return name, (called(name, op), size, placement)
+
+
+def _named(bound: Bound, levels: Mapping[Any, Any]) -> str:
+    template = bound.native
+    if not isinstance(template, str):
+        template = template.get(str(levels.get("arm")), "")
+    backend = backends().get(str(levels["backend"]))
+    mechanism, flow = (backend.limit, backend.flow) if backend else ("", "")
+    if str(levels.get("wait", "")).startswith("spin"):
+        mechanism = SPINNING
+    return template.format_map(defaultdict(str, {**levels, "mechanism": mechanism, "flow": flow}))
+
+
+def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
+    """Return the limits that the `points` of other studies need: what bounds their ops, and copies to check them by.
+
+    `copied` are the sizes (bytes) that memcpy copies anyway.
+    """
+    found: dict[str, Point] = {}
+    passed = set[int]()
+    for point in points:
+        levels = point.key()
+        for op in study_of(point.study).limits:
+            if bounding := native(point.study, op, levels):
+                name, (_, size, placement) = bounding
+                limit = limit_point(name, size, placement)
+                if placement in PAIRS and not refused(limit):
+                    found[limit.id] = limit
+            bound = study_of(point.study).bound(op, levels)
+            if bound and bound.copies:
+                passed.add(point.size_bytes)
+    copies = {*copied, *(point.size_bytes for point in found.values() if point.backend == COPYING)}
+    for size in sorted(passed):
+        if size >= LEAST_COPIED and not any(size / 2 <= other <= size for other in copies):
+            copies.add(size)
+            limit = limit_point(COPYING, size, PAIRS[0])
+            found[limit.id] = limit
+    return [*found.values()]
+
+
+def bounded(found: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
+    """Return the studies with their points, to those of the limits, where there are any, what bounds the others'."""
+    every = list(found)
+    others = [point for each, points in every if each.name != LimitsStudy.name for point in points]
+
+    def with_theirs(points: list[Point]) -> list[Point]:
+        copied = [point.size_bytes for point in points if point.backend == COPYING]
+        return [*{point.id: point for point in [*points, *wanted(others, copied)]}.values()]
+
+    return [
+        (each, with_theirs(points) if points and each.name == LimitsStudy.name else points) for each, points in every
+    ]
+
+
+def limit_points(point: Point, points: Iterable[Point]) -> list[Point]:
+    """Return those of `points` that are the limits of the ops of study point `point`."""
+    levels = point.key()
+    keys = [found for op in study_of(point.study).limits if (found := native(point.study, op, levels))]
+    ids = {limit_point(name, size, placement).id for name, (_, size, placement) in keys}
+    return [each for each in points if each.id in ids and each.study == LimitsStudy.name]
+
+
+def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return by study point the limit points of `points` that bound it, and all limit points; all by name."""
+    limits = [point for point in points if point.study == LimitsStudy.name]
+    others = [point for point in points if point.study != LimitsStudy.name]
+    by_point = {point.id: [each.id for each in limit_points(point, limits)] for point in others}
+    return by_point, [point.id for point in limits]
 
 
 class Floors:
@@ -42,32 +141,39 @@ class Floors:
         bound = study_of(study).bound(op, levels)
         if bound is None:
             return None
-        if bound.ring:
-            ring = (RING, int(levels["size_bytes"]), str(levels["placement"]))
-            return Floor(self._best(ring, place), (ring,)) if ring in self.medians else None
-        if bound.echo:
-            keys = self._echo(levels)
-            return Floor(self._best(keys[0], place), keys) if keys else None
-        copies = sorted(key for key in self.medians if key[0] == COPYING)
-        if not copies or levels["size_bytes"] <= 0 or levels.get("receive") == IN_PLACE:
-            return None
-        wake = (WAKING, 0, str(levels["placement"]))
-        woken = (wake,) if bound.wake and wake in self.medians else ()
-        copy = self._copy(int(levels["size_bytes"]), copies, place)
-        return Floor(bound.copies * copy.ns + sum(self._best(key, place) for key in woken), (*copy.limits, *woken))
+        key = self._native(study, op, levels)
+        if key is None and bound.older == COPYING:
+            return self._copies(bound, levels, place)
+        older = (bound.older, int(levels["size_bytes"]), str(levels["placement"]))
+        key = older if key is None and older in self.medians else key
+        return Floor(self._best(key, place), (key,)) if key else None
 
     def _best(self, key: Key, place: int) -> float:
         values = self.medians[key]
         return values[min(place, len(values) - 1)]
 
-    def _echo(self, levels: Mapping[Any, Any]) -> tuple[Key, ...]:
-        """Return the echo that does the same system work: of as many bytes, or of the fewest for those in place."""
-        known = backends().get(str(levels["backend"]))
-        name = SPINNING if str(levels.get("wait", "")).startswith("spin") else known.limit if known else ""
-        there = sorted(key for key in self.medians if key[0] == name and key[2] == levels["placement"])
+    def _native(self, study: str, op: str, levels: Mapping[Any, Any]) -> Key | None:
+        """Return the limit that does what `op` cannot avoid; for a message in place that of the fewest bytes."""
+        found = native(study, op, levels)
+        if found is None:
+            return None
+        _, key = found
         if levels.get("receive") == IN_PLACE:
-            return tuple(there[:1])
-        return tuple(key for key in there if key[1] == levels["size_bytes"])
+            same = [each for each in self.medians if (each[0], each[2]) == (key[0], key[2])]
+            return min(same, default=None)
+        return key if key in self.medians else None
+
+    def _copies(self, bound: Bound, levels: Mapping[Any, Any], place: int) -> Floor | None:
+        """Return passes of memcpy, and a wake-up where one is needed and was measured."""
+        copies = sorted(key for key in self.medians if key[0] == COPYING)
+        size = levels["size_bytes"]
+        if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
+            return None
+        wake = (WAKING, 0, str(levels["placement"]))
+        woken = (wake,) if bound.wake and wake in self.medians else ()
+        copy = self._copy(int(size), copies, place)
+        ns = bound.copies * copy.ns + math.fsum(self._best(key, place) for key in woken)
+        return Floor(ns, (*copy.limits, *woken))
 
     def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
         """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond at their speed."""

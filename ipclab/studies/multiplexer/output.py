@@ -5,13 +5,13 @@ from array import array
 from decimal import Decimal
 from pathlib import Path
 
-from ipclab.errors import LabError
+from ipclab.spawn.launcher import LaunchError
 from ipclab.spawn.worker import Outcome
 from ipclab.studies.arms import table
 
 PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
-FRAME = ("goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status")  # of what failed, so that it says nothing
+FRAME = ("goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status", "{")  # what failed says something else
 TIME = "ns/op"
 COUNTED = table(Path(__file__).with_name("arms.toml"))["counted"]  # counter -> its unit
 UNITS = (TIME, "MB/s", *COUNTED.values())
@@ -22,19 +22,20 @@ PER = 1000  # operations that one sample stands for
 
 
 def outcome(said: str, cell: str, op: str) -> Outcome:
-    """Return samples and counters of `cell` in what the binary `said`; raises `LabError` for all but its one line."""
+    """Return samples and counters of `cell` in what the binary `said`.
+
+    Raises `LaunchError` for all but its one line.
+    """
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith(HEADER)]
     found = [_count(line, cell) for line in lines if line.startswith(PREFIX)]
     if unknown := [line for line in lines if not line.startswith(PREFIX) and line != "PASS"]:
-        raise _wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
+        raise wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
     if "PASS" not in lines:
-        raise _wrong("it did not pass")
+        raise wrong("it did not pass")
     if len(found) != 1:
-        raise _wrong(f"{len(found)} results of {cell} where one was asked for")
+        raise wrong(f"{len(found)} results of {cell} where one was asked for")
     operations, metrics = found[0]
-    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items() if unit in metrics}
-    for each in ("allocations", "bytes_allocated"):  # of both ends, where there are two
-        counted[each] += counted.get(f"receiver_{each}", 0.0)
+    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items()}
     nanoseconds = round(metrics[TIME] * PER)
     return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})
 
@@ -43,20 +44,21 @@ def _count(line: str, cell: str) -> tuple[int, dict[str, Decimal]]:
     """Return how many operations were timed, and the metrics by unit, as printed."""
     match = LINE.fullmatch(line)
     if match is None:
-        raise _wrong(f"a line that is no result {line[:LENGTH]!r}")
+        raise wrong(f"a line that is no result {line[:LENGTH]!r}")
     if match[1] != PREFIX + cell:
-        raise _wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
+        raise wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
     pairs = re.findall(METRIC, match[3])
     operations, metrics = int(match[2]), {unit: Decimal(value) for value, unit in pairs}
-    if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, "B/op", "allocs/op"}:
-        raise _wrong(f"metrics that are missing or there twice in {line[:LENGTH]!r}")
+    if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, *COUNTED.values()}:
+        raise wrong(f"metrics that are missing or there twice in {line[:LENGTH]!r}")
     if operations <= 0 or metrics[TIME] <= 0:
-        raise _wrong(f"nothing was timed in {line[:LENGTH]!r}")
+        raise wrong(f"nothing was timed in {line[:LENGTH]!r}")
     return operations, metrics
 
 
-def _wrong(what: str) -> LabError:
-    return LabError("the Go benchmark's output cannot be used", what, "measure again")
+def wrong(what: str) -> LaunchError:
+    """Return the error of output that is not as it must be, which `what` tells."""
+    return LaunchError("the Go benchmark's output cannot be used", what, "measure again")
 
 
 def reason(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 
 from ipclab.errors import LabError
-from ipclab.paths import checkout
+from ipclab.paths import checkout, typed
 from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role
 from ipclab.studies.arms import table
 from ipclab.studies.interface import NotTestableError
@@ -63,7 +63,7 @@ def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
             return Toolchain(command, said)
         seen.append(f"{said} is older" if number else f"{command.name}: {said or 'no answer'}")
     why = "; ".join(dict.fromkeys(seen)) or "none is installed"
-    return f"no Go toolchain: {why}; run make setup, or install Go {least[0]}.{least[1]} or newer"
+    return f"no Go toolchain: {why}; run {typed('setup')}, or install Go {least[0]}.{least[1]} or newer"
 
 
 def _number(text: str) -> tuple[int, int] | None:
@@ -92,8 +92,8 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
     """Return a Go command's environment: the person's with our settings; caches in `folder` if there is no home."""
     kept = {name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT}
     made = {**kept, **SETTINGS}
-    home = Path(given.get("HOME") or "/nonexistent")
-    if not os.access(home, os.W_OK):
+    home = given.get("HOME")
+    if not home or not os.access(home, os.W_OK):
         made = {"GOCACHE": str(folder / "go-cache"), **made, "GOPATH": str(folder / "go-path"), "HOME": str(folder)}
     return made
 

@@ -36,7 +36,8 @@ PLAIN = "plain"
 ISOLATIONS = (PLAIN, "nice", "sched-idle", FIFO)
 # What is measured but in the profile full: each way to wait and to carry once.
 FEW = ("mp-pipe", "pipe", "posix-mq", "posix-shm", "shm-futex", "shm-spin", "tcp", "unix", "zmq-ipc")
-BUDGET_NS, LEAST, MOST = 60_000_000, 20, 20_000  # several time slices, so that a neighbour on one's CPU has some
+TURN_NS, TURNS = 20_000_000, 5  # several time slices, so that a neighbour on one's CPU has some
+LEAST, MOST = 10, 20_000
 FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
 FOLDER = "neighbours"
@@ -57,11 +58,16 @@ class NeighboursStudy(Study):
         return tuple(_found())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with launches long enough for a neighbour on the same CPU, and but in full few of them."""
-        budget, samples = max(BUDGET_NS, profile.budget_ns), max(MOST, profile.most_samples)
+        """Return the profile with turns long enough for a neighbour on the same CPU, and but in full few launches."""
         most = profile.most_launches if profile.name == "full" else profile.least_launches
-        found = replace(profile, budget_ns=budget, least_samples=LEAST, most_samples=samples)
-        return replace(found, most_launches=max(most, min(FEWEST, profile.most_launches)))
+        return replace(
+            profile,
+            turn_ns=max(TURN_NS, profile.turn_ns),
+            turns=min(TURNS, profile.turns),
+            least_samples=LEAST,
+            most_samples=max(MOST, profile.most_samples),
+            most_launches=max(most, min(FEWEST, profile.most_launches)),
+        )
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         chosen = sweep.backends or (tuple(_found()) if profile.name == "full" else FEW)

@@ -1,57 +1,75 @@
 """The two processes of a round trip with a neighbour: the echo, and one that asks beside a hog that it has started."""
 
+import ctypes
 import time
+from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
 import numpy as np
 
 from ipclab.backends.interface import Channel
-from ipclab.spawn.loops import fitting, keep
+from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
 from ipclab.spawn.proof import payload
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab.studies.round_trip import ends
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES, WAIT_NS, closed_loop, opened, prove, warm_up
+from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES, closed_loop, opened, prove, warm_up
 
-LONGER = 5  # times as long as asked a launch may sample
+WAKE_UP = "wake-up"  # from when a round trip was due, and the one before was over, until the asking end runs
+LONGER = 5  # times as long as asked a turn may sample
+PR_SET_TIMERSLACK = 29
 
 
-def serve(worker: Worker, isolation: str, **how: Any) -> None:
+def serve(worker: Worker, isolation: str, **how: Any) -> Turns:
     """Be the echoing end."""
     take_class(isolation, hog=False)
-    ends.serve(worker, arm="main", receive="bytes", touch="full", **how)
+    yield from ends.serve(worker, arm="main", receive="bytes", touch="full", **how)
 
 
 def ask(
     worker: Worker, backend: str, size: int, seed: int, wait: str, gap_ns: int, neighbour: str, hog: str,
     cpus: list[int], isolation: str, folder: str, budget_ns: int, least: int, most: int,
-) -> None:  # fmt: skip
-    """Be the asking end: with the hog at work, warm up, agree on a count, time as many round trips, and prove them."""
-    with beside(hog, cpus, isolation, folder) as work:
+) -> Turns:  # fmt: skip
+    """Be the asking end: in each turn, with the hog at work, time as many round trips; at the end, prove them."""
+    with beside(hog, cpus, isolation, folder) as hogs:
         take_class(isolation, hog=False)
+        wake_in_time()
         with opened(worker, backend, size, wait) as channel:
             content = payload(seed, 0, size)
             first = np.diff(closed_loop(channel, channel.recv, content, warm_up(size), None))
-            count = fair(first, gap_ns, budget_ns, least, most)
-            worker.meet(count=count)
-            with worker.counting(OP, count):
-                before, begun = work(), clock()
-                if gap_ns:
-                    times = _paced(worker, channel, content, count, gap_ns)
-                else:
-                    times = np.diff(closed_loop(channel, channel.recv, content, count, None))
-                after, ended = work(), clock()
-            keep(worker, OP, times)
+            count = DISCARDED + fair(first, gap_ns, budget_ns, least, most)
+            steps, spent_ns = 0, 0
+            hogs.rest()
+            while (yield {"count": count}):
+                hogs.work()
+                with worker.counting(OP, count):
+                    before, begun = hogs.steps(), clock()
+                    if gap_ns:
+                        _one_by_one(worker, channel, content, count, gap_ns)
+                    else:
+                        times = np.diff(closed_loop(channel, channel.recv, content, count, None))
+                        keep(worker, OP, times[DISCARDED:])
+                    after, ended = hogs.steps(), clock()
+                hogs.rest()
+                steps += check_busy(neighbour, before, after)
+                spent_ns += ended - begun
+            hogs.work()
             worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
             worker.meet()
-        done = check_busy(neighbour, before, after)  # at last, so that it is this end that fails, and says why
         if cpus:
-            worker.outcome.facts |= {"hog_steps": done, "hog_steps_per_second": done / ((ended - begun) / 1e9)}
+            facts = {"hog_steps": steps, "hog_steps_per_second": steps / (spent_ns / 1e9)}
+            worker.outcome.facts |= facts
+
+
+def wake_in_time() -> None:
+    """Have timers of this process end when they are due: others get 50 us of slack, real-time ones none (prctl(2))."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_TIMERSLACK, 1)
 
 
 def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
-    """Return how many round trips a launch times that began with `first` (ns).
+    """Return how many round trips a turn times in a launch that began with `first` (ns).
 
     As many as fit by the fastest, for of the others the neighbour had a part; but not for much longer than asked, where
     it has a part in more than two.
@@ -60,21 +78,22 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
     return fitting(int(first.min()) + gap_ns, budget_ns, least, min(most, max(least, LONGER * budget_ns // each)))
 
 
-def _paced(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> Any:
-    """Return the same of round trips that begin every `period_ns`; what each took from its due time is kept beside.
+def _one_by_one(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> None:
+    """Keep the times of round trips that begin every `period_ns`: of the trip, from its due time, and of waking up.
 
     The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.
     """
-    due, starts, stops = zeros(count), zeros(count), zeros(count)
-    send, take, at = channel.send, channel.recv, clock()
-    for i in range(count):
-        at = max(at + period_ns, clock())  # what is late delays what follows, and is counted once
-        due[i] = at
-        time.sleep(max(0, at - clock()) / 1e9)
-        starts[i] = clock()
-        send(content, WAIT_NS)
-        take(WAIT_NS)
-        stops[i] = clock()
-    done = np.frombuffer(stops, np.int64)
-    keep(worker, INTENDED, done - np.frombuffer(due, np.int64))
-    return done - np.frombuffer(starts, np.int64)
+    due, starts, ends_at = paced(partial(_trip, channel, content), count, period_ns, _sleep_until)
+    idle = np.maximum(due, np.concatenate([due[:1], ends_at[:-1]]))
+    keep(worker, OP, (ends_at - starts)[DISCARDED:])
+    keep(worker, INTENDED, (ends_at - due)[DISCARDED:])
+    keep(worker, WAKE_UP, (starts - idle)[DISCARDED:])
+
+
+def _trip(channel: Channel, content: bytes, _: int) -> None:
+    channel.send(content, WAIT_NS)
+    channel.recv(WAIT_NS)
+
+
+def _sleep_until(at_ns: int) -> None:
+    time.sleep(max(0, at_ns - clock()) / 1e9)

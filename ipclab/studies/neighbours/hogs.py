@@ -5,11 +5,13 @@ first and the last sample is read there, not assumed.
 """
 
 import os
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -23,7 +25,6 @@ LOOPS = 500
 FIFO = "sched-fifo"
 PRIORITY = 1  # of all real-time ones the lowest: above every other process, below the kernel's own
 Counter = memoryview
-Work = Callable[[], Sequence[int]]
 
 
 class IdleHogError(LabError):
@@ -86,26 +87,66 @@ def take_class(isolation: str, hog: bool) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
 
 
-@contextmanager
-def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Work]:
-    """Run a hog of `kind` on each of `cpus` (none: nothing) while the block lasts; give how to read what each has done.
+class Hogs:
+    """The hogs of one contestant: at work in its turns, stopped while it is parked."""
 
-    Each is at work before the block begins. Files are made in `folder`. Raises `IdleHogError` when one does not start.
+    def __init__(self, kind: str) -> None:
+        self.kind, self.children = kind, list[Forked]()
+
+    def steps(self) -> list[int]:
+        """Return what each has done so far."""
+        return [child.tally[DONE] for child in self.children]
+
+    def work(self) -> None:
+        """Let all go on and wait until each is at work; raises `IdleHogError` when one is not in time."""
+        before = self.steps()
+        for child in self.children:
+            os.kill(child.pid, signal.SIGCONT)
+        self._await(lambda: all(late > early for early, late in zip(before, self.steps(), strict=True)), "start")
+
+    def rest(self) -> None:
+        """Stop all and wait until each has stopped."""
+        for child in self.children:
+            os.kill(child.pid, signal.SIGSTOP)
+        self._await(lambda: all(map(_stopped, self.children)), "stop")
+
+    def end(self) -> None:
+        """Kill all."""
+        for child in self.children:
+            child.end(kill=True)
+
+    def _await(self, ready: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not ready():
+            if any(map(_ended, self.children)) or time.monotonic() > deadline:
+                raise IdleHogError(f"neighbour {self.kind} did not {what}", "it ended, or did nothing in time")
+            time.sleep(0.0005)
+
+
+def _stopped(child: Forked) -> bool:
+    """Tell whether a child is stopped (proc(5), stat: its state is the letter after its name)."""
+    text = Path(f"/proc/{child.pid}/stat").read_text()
+    return text.rpartition(")")[2].split()[0] == "T"
+
+
+def _ended(child: Forked) -> bool:
+    return bool(os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+
+
+@contextmanager
+def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Hogs]:
+    """Run a hog of `kind` on each of `cpus` (none: nothing) while the block lasts, and give them, at work.
+
+    Files are made in `folder`. Raises `IdleHogError` when one does not start.
     """
-    hogs: list[Forked] = []
+    hogs = Hogs(kind)
     try:
         for cpu in cpus:
-            hogs.append(Forked(partial(_work, kind, cpu, isolation, folder)))
-        deadline = time.monotonic() + START_SECONDS
-        while not all(hog.tally[DONE] for hog in hogs):
-            ended = any(os.waitid(os.P_PID, hog.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) for hog in hogs)
-            if ended or time.monotonic() > deadline:
-                raise IdleHogError(f"neighbour {kind} did not start", "it ended" if ended else "it did nothing")
-            time.sleep(0.001)
-        yield lambda: [hog.tally[DONE] for hog in hogs]
+            hogs.children.append(Forked(partial(_work, kind, cpu, isolation, folder)))
+        hogs.work()
+        yield hogs
     finally:
-        for hog in hogs:
-            hog.end(kill=True)
+        hogs.end()
 
 
 def _work(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> None:

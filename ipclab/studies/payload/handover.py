@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter_ns as clock
-from typing import Any
 
 import numpy as np
 import posix_ipc
 
 from ipclab.backends.installed import backend as find
-from ipclab.spawn.loops import fitting, keep
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
 from ipclab.spawn.proof import digest, payload
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.worker import Turns, Worker, zeros
+from ipclab.store.launch import Samples
 
 WAIT_SECONDS = 10.0
 PROOF_MESSAGES = 5
-WARM_UP = 5
+WRITE, READ = "write", "read"
+START, END = "start", "end"  # clocks, joined by the study into the time of a handover
 Ends = tuple[memoryview, posix_ipc.Semaphore, posix_ipc.Semaphore]
 
 
@@ -41,25 +42,22 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
             each.close()
 
 
-def write(worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object) -> None:
-    """Be the writer: create the segment, warm up, agree on a count, hand over `count` payloads, then the proof."""
+def write(worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object) -> Turns:
+    """Be the writer: create the segment, hand over as many payloads in each turn as fit, then the proof."""
     with _opened(worker, backend, size, create=True) as ends:
         content = payload(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale segment cannot pass for one
-        warm = _put_all(ends, content, WARM_UP)
-        _, _, empty = ends
-        empty.acquire(WAIT_SECONDS)  # the reader has taken the last one
-        empty.release()
-        count = fitting((clock() - warm[0]) // WARM_UP, **sampling)
-        worker.meet(count=count)
-        with worker.counting("write", count):
-            starts = _put_all(ends, content, count)
+        count = LEAST_LONG
+        while (yield {"count": DISCARDED + count}):
+            with worker.counting(WRITE, DISCARDED + count):
+                starts = _put_all(ends, content, DISCARDED + count)
+            keep(worker, START, starts[DISCARDED:])
+            count = operations(float(np.median(np.diff(starts))), **sampling)
         for sequence in range(PROOF_MESSAGES):
             _put_all(ends, payload(seed, sequence, size), 1)
         worker.meet()  # the reader is done: nothing is closed under it
-        worker.outcome.samples["start"] = starts
 
 
-def _put_all(ends: Ends, content: bytes, count: int) -> Any:
+def _put_all(ends: Ends, content: bytes, count: int) -> Samples:
     starts = zeros(count)
     (target, full, empty), size = ends, len(content)
     for i in range(count):
@@ -67,26 +65,26 @@ def _put_all(ends: Ends, content: bytes, count: int) -> Any:
         starts[i] = clock()
         target[:size] = content
         full.release()
-    return starts
+    return np.frombuffer(starts, np.int64)
 
 
-def read(worker: Worker, backend: str, size: int, **others: object) -> None:
+def read(worker: Worker, backend: str, size: int, **others: object) -> Turns:
     """Be the reader: wait for each payload and copy it into memory of our own."""
     with _opened(worker, backend, size, create=False) as ends:
         local = bytearray(size)
-        _take_all(ends, local, WARM_UP)
-        count = worker.meet()["writer"]["count"]
-        with worker.counting("read", count):
-            woken, done = _take_all(ends, local, count)
+        while roles := (yield {}):
+            count = roles["writer"]["count"]
+            with worker.counting(READ, count):
+                woken, done = _take_all(ends, local, count)
+            keep(worker, READ, (done - woken)[DISCARDED:])
+            keep(worker, END, done[DISCARDED:])
         for _ in range(PROOF_MESSAGES):
             _take_all(ends, local, 1)
             worker.outcome.proof.append(digest(local))
         worker.meet()
-        keep(worker, "read", np.frombuffer(done, np.int64) - np.frombuffer(woken, np.int64))
-        worker.outcome.samples["end"] = done
 
 
-def _take_all(ends: Ends, local: bytearray, count: int) -> tuple[Any, Any]:
+def _take_all(ends: Ends, local: bytearray, count: int) -> tuple[Samples, Samples]:
     woken, done = zeros(count), zeros(count)
     (source, full, empty), size = ends, len(local)
     for i in range(count):
@@ -95,4 +93,4 @@ def _take_all(ends: Ends, local: bytearray, count: int) -> tuple[Any, Any]:
         local[:] = source[:size]
         done[i] = clock()
         empty.release()
-    return woken, done
+    return np.frombuffer(woken, np.int64), np.frombuffer(done, np.int64)

@@ -8,8 +8,8 @@ from time import perf_counter_ns as clock
 
 import numpy as np
 
-from ipclab.spawn.loops import Step, count_faults, record, repeats
-from ipclab.spawn.worker import Worker
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, Step, count_faults, operations, record
+from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.arms import table
 from ipclab.studies.payload.published import Floats, checked, floats
 
@@ -21,7 +21,7 @@ Steps = tuple[Step, Step]
 
 def run(
     worker: Worker, size: int, seed: int, sampling: dict[str, int], mapping: str = "file", **others: object
-) -> None:
+) -> Turns:
     """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `PHASES`.
 
     `truncated` opens with O_TRUNC, so that every write allocates its pages anew, as the real C++ writer does;
@@ -36,10 +36,13 @@ def run(
             write, read = _file(path, data)
         else:
             write, read = _opened(path, data, os.O_TRUNC if mapping == "truncated" else 0)
-        steps = (("write", write), ("read", read))
-        for op, step in steps:
-            record(worker, op, PHASES[mapping][op], step, repeats(step, **sampling))
-        for op, step in steps:
+        steps = {"write": write, "read": read}
+        counts = dict.fromkeys(steps, LEAST_LONG)
+        while (yield {}):
+            for op, step in steps.items():
+                median_ns = record(worker, op, PHASES[mapping][op], step, counts[op], DISCARDED)
+                counts[op] = operations(median_ns, **sampling)
+        for op, step in steps.items():
             count_faults(worker, op, step)
 
 

@@ -8,11 +8,21 @@ from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest
 from ipclab.studies.interface import Bound, Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep
 from ipclab.studies.payload import MOVED, SIZES, handover, tcp
+from ipclab.studies.payload.handover import END, START
 from ipclab.studies.profile import PLACEMENTS
 
 FLOAT = 4
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab.studies.payload"
+# By arm: the native program that does just what cannot be avoided; the published one opens the file for each pass.
+PASSED = {
+    "mapping": "map-{mapping}",
+    "file": "map-file",
+    "handover": "map-kept",
+    "published": "map-reopened",
+    "one-thread": "map-reopened",
+}
+HANDED = {"handover": "transfer-shm", "tcp": "transfer-tcp-{connection}"}
 
 
 class PayloadStudy(Study):
@@ -21,7 +31,11 @@ class PayloadStudy(Study):
     name = "payload"
     factors: ClassVar = {"placement": PLACEMENTS}
     # A write serialises and copies, a read copies; a handover copies once at each end, and its receiver must be woken.
-    limits: ClassVar = {"write": Bound(copies=2), "read": Bound(copies=1), "handover": Bound(copies=2, wake=True)}
+    limits: ClassVar = {
+        "write": Bound(PASSED, older="memcpy", copies=2),
+        "read": Bound(PASSED, older="memcpy", copies=1),
+        "handover": Bound(HANDED, older="memcpy", copies=2, wake=True),
+    }
 
     def backends(self) -> tuple[str, ...]:
         """Return the shared-memory backends that are there, and the two arms that are mechanisms of their own."""
@@ -62,7 +76,9 @@ class PayloadStudy(Study):
             expected = [digest(tcp.contents(seed, i, point.size_bytes).data) for i in range(tcp.PROOF_MESSAGES)]
             if outcomes["receiver"].proof != expected:
                 raise PayloadError("the received array is not the one that was sent", "its bytes differ")
-        if "start" in made.samples:
-            made.samples["handover"] = made.samples.pop("end") - made.samples.pop("start")
+        if START in made.samples:
+            made.samples["handover"] = made.samples.pop(END) - made.samples.pop(START)
+            made.turns["handover"] = made.turns.pop(END)
+            made.turns.pop(START)
         # Whoever else knocked at the port took time of a transfer: the launch is made again.
         return replace(made, facts={}, flags=["strangers"] if "strangers" in made.facts else [])

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.spawn.loops import fitting
+from ipclab.spawn.loops import DISCARDED, LEAST_LONG, keep, operations
 from ipclab.spawn.proof import digest
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.worker import Turns, Worker, zeros
+from ipclab.store.launch import Samples
+from ipclab.studies.payload.handover import END, START
 
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
@@ -30,7 +32,6 @@ HEADER = struct.Struct(f"<i{TOKEN_BYTES}s")  # v0.9: members, receptors, steps; 
 WAIT_SECONDS = 10.0
 KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
-WARM_UP = 2
 PROOF_MESSAGES = 3
 PICKLED = {  # module -> what an array's pickle needs of it
     "numpy": ("ndarray", "dtype"),
@@ -55,24 +56,26 @@ def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.
     return np.random.Generator(np.random.PCG64([seed, sequence])).random(size // 4, dtype=np.float32)
 
 
-def send(worker: Worker, size: int, seed: int, codec: str, nodelay: str, connection: str, **told: Any) -> None:
-    """Be the sender: connect, send header and body; `start` samples are the clock before the connection."""
+def send(
+    worker: Worker, size: int, seed: int, sampling: dict[str, int], codec: str, nodelay: str, connection: str,
+    **others: object,
+) -> Turns:  # fmt: skip
+    """Be the sender: connect, send header and body; `START` samples are the clock before the connection."""
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
     link = _Sender(port, token, CODECS[codec], nodelay == "on", connection == "kept")
     data = contents(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale buffer cannot pass for one
-    first = clock()
-    for _ in range(WARM_UP):
-        link.transfer(data)
-    count = fitting((clock() - first) // WARM_UP, **told["sampling"])
-    worker.meet(count=count)
-    starts = zeros(count)
-    with worker.counting("send", count):
-        for i in range(count):
-            starts[i] = link.transfer(data)
+    count = LEAST_LONG
+    while (yield {"count": DISCARDED + count}):
+        stamps = zeros(DISCARDED + count)
+        with worker.counting("send", len(stamps)):
+            for i in range(len(stamps)):
+                stamps[i] = link.transfer(data)
+        starts: Samples = np.frombuffer(stamps, np.int64)
+        keep(worker, START, starts[DISCARDED:])
+        count = operations(float(np.median(np.diff(starts))), **sampling)
     for sequence in range(PROOF_MESSAGES):
         link.transfer(contents(seed, sequence, size))
-    worker.outcome.samples["start"] = starts
 
 
 class _Sender:
@@ -103,24 +106,22 @@ class _Sender:
         return start
 
 
-def receive(worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object) -> None:
-    """Be the receiver; `end` samples are the clock when the array is there, before the acknowledgement."""
+def receive(worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object) -> Turns:
+    """Be the receiver; `END` samples are the clock when the array is there, before the acknowledgement."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
     token = bytes.fromhex(worker.meet(port=listener.getsockname()[1])["sender"]["token"])
     link = _Receiver(listener, token, size, RECEIVES[receive], codec != "raw", connection == "kept")
-    for _ in range(WARM_UP):
-        link.transfer()
-    count = worker.meet()["sender"]["count"]
-    ends = zeros(count)
-    with worker.counting("receive", count):
-        for i in range(count):
-            ends[i], _ = link.transfer()
+    while roles := (yield {}):
+        stamps = zeros(roles["sender"]["count"])
+        with worker.counting("receive", len(stamps)):
+            for i in range(len(stamps)):
+                stamps[i], _ = link.transfer()
+        keep(worker, END, np.frombuffer(stamps, np.int64)[DISCARDED:])
     if link.strangers:
         worker.outcome.facts["strangers"] = link.strangers
     for _ in range(PROOF_MESSAGES):
         worker.outcome.proof.append(digest(memoryview(link.transfer()[1]).cast("B")))
-    worker.outcome.samples["end"] = ends
 
 
 class _Receiver:

@@ -1,10 +1,10 @@
 """The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed 003)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
@@ -32,7 +32,7 @@ class RoundTripStudy(Study):
 
     name = "round_trip"
     factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
-    limits: ClassVar = {OP: Bound(copies=4, echo=True)}  # a message is copied in and out, both ways
+    limits: ClassVar = {OP: Bound("echo-{mechanism}", copies=4)}  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
         return (*_found(), published.PACKAGE)
@@ -69,8 +69,9 @@ class RoundTripStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        told = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **profile.samples}
         module = "published" if point.levels["arm"] == "published" else "ends"
+        sampling = profile.whole if module == "published" else profile.samples  # a published program takes no turns
+        told = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **sampling}
         if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
             # The published number, unless the launch would then come near its deadline.
             told |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
@@ -87,6 +88,11 @@ class RoundTripStudy(Study):
         if point.backend == published.PACKAGE:
             return published.missing(point.backend)
         return registry.backend(point.backend).refuses(point.size_bytes)
+
+    def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
+        """Return the bound of `op`; before queues had an echo of their own, they were read against that of pipes."""
+        found, known = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
+        return replace(found, older="echo-pipe") if found and known and known.limit == "mq" else found
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways, and the counters of both ends together."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
@@ -11,12 +10,12 @@ import numpy as np
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
-from ipclab.backends.waiting import Peer
-from ipclab.spawn.loops import await_due, fitting, keep
+from ipclab.spawn.loops import DISCARDED, keep, operations, paced
 from ipclab.spawn.proof import digest, payload
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.worker import Turns, Worker, zeros
+from ipclab.store.launch import Samples
+from ipclab.studies.joining import WAIT_NS, joined
 
-WAIT_NS = 10_000_000_000  # as published
 PROOF_MESSAGES = 3
 HEADER_BYTES = 16
 LARGE = 500_000
@@ -32,16 +31,9 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
-    place, me = Place(worker.prefix, worker.folder, capacity, wait, comm=worker.comm), asdict(Peer.me())
-    if worker.role == "server":
-        channel = kind(place, True)
-        other = worker.meet(peer=me, address=channel.address)["client"]
-    else:
-        other = worker.meet(peer=me)["server"]
-        channel = kind(place, False)
-        channel.address = other["address"]
+    place = Place(worker.prefix, worker.folder, capacity, wait, comm=worker.comm)
+    (channel,), _ = joined(worker, kind, [place], "server", ["client"])
     with closing(channel):
-        channel.accept(Peer(**other["peer"]), WAIT_NS)
         yield channel
 
 
@@ -71,16 +63,17 @@ READERS: dict[str, Reader] = {
 }
 
 
-def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
+def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Turns:
     """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and send one's own."""
     with opened(worker, backend, size, how["wait"]) as channel:
         take, echo = taker(channel, how["receive"], size), partial(_echo, channel)
         if how["arm"] == "touch":
             echo = partial(_answer, channel, READERS[how["touch"]], payload(seed, 0, size))
         echo(take, warm_up(size))
-        count = worker.meet()["client"]["count"]
-        with worker.counting(OP, count):
-            echo(take, count)
+        while roles := (yield {}):
+            count = roles["client"]["count"]
+            with worker.counting(OP, count):
+                echo(take, count)
         worker.outcome.proof = reflect(channel, PROOF_MESSAGES)
         worker.meet()  # the other end is done: nothing is closed under it
 
@@ -99,23 +92,24 @@ def _answer(channel: Channel, read: Reader, own: bytes, take: Take, count: int) 
 
 def ask(
     worker: Worker, backend: str, size: int, seed: int, gap_ns: int, budget_ns: int, least: int, most: int, **how: str
-) -> None:
-    """Be the asking end: warm up, agree on a count, time that many round trips, then prove the payload."""
+) -> Turns:
+    """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the payload."""
     arm = how["arm"]
     with opened(worker, backend, size, how["wait"]) as channel:
         take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
         read = READERS[how["touch"]] if arm == "touch" else None
-        stamps = closed_loop(channel, take, content, warm_up(size), read)
-        each = int(np.median(np.diff(stamps)))
-        count = fitting(each + gap_ns, budget_ns, least, most)
-        worker.meet(count=count)
-        with worker.counting(OP, count):
-            if gap_ns:
-                _paced(worker, channel, take, content, count, each + gap_ns)
-            else:
-                stamps = closed_loop(channel, take, content, count, read)
-        if not worker.outcome.samples:
-            keep(worker, OP, np.diff(stamps))
+        times = np.diff(closed_loop(channel, take, content, warm_up(size), read))
+        while True:
+            each = int(np.median(times)) + gap_ns
+            count = DISCARDED + operations(each, budget_ns, least, most)
+            if (yield {"count": count}) is None:
+                break
+            with worker.counting(OP, count):
+                if gap_ns:
+                    times = _paced(worker, channel, take, content, count, each)
+                else:
+                    times = np.diff(closed_loop(channel, take, content, count, read))
+            keep(worker, OP, times[DISCARDED:])
         worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
         worker.meet()
 
@@ -138,21 +132,21 @@ def closed_loop(channel: Channel, take: Take, content: bytes, count: int, read: 
     return np.frombuffer(stamps, np.int64)
 
 
-def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int) -> None:
-    """Start a round trip every `period_ns`, late ones at once; keep the time from its start and from its due time."""
-    due, starts, ends = zeros(count), zeros(count), zeros(count)
-    send, first = channel.send, clock() + period_ns
-    for i in range(count):
-        due[i] = at = first + i * period_ns
-        await_due(at)
-        starts[i] = clock()
+def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int) -> Samples:
+    """Start a round trip every `period_ns`, late ones at once; return the times from their starts (ns).
+
+    The times from when they were due are kept, without those discarded.
+    """
+    send = channel.send
+
+    def exchange(number: int) -> None:
         send(content, WAIT_NS)
         take(WAIT_NS)
-        ends[i] = clock()
-    done = np.frombuffer(ends, np.int64)
-    keep(worker, OP, done - np.frombuffer(starts, np.int64))
-    keep(worker, INTENDED, done - np.frombuffer(due, np.int64))
+
+    due, starts, ends = paced(exchange, count, period_ns)
+    keep(worker, INTENDED, (ends - due)[DISCARDED:])
     worker.outcome.facts["period_ns"] = period_ns
+    return ends - starts
 
 
 def reflect(channel: Channel, count: int) -> list[str]:

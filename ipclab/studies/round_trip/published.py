@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ipclab.paths import typed
 from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker
@@ -32,7 +33,7 @@ def missing(backend: str) -> str | None:
     with suppress(PackageNotFoundError):
         if backend != PACKAGE or version(PACKAGE) == VERSION:
             return None
-    return f"the package {PACKAGE} {VERSION} is not installed; make setup"
+    return f"the package {PACKAGE} {VERSION} is not installed; {typed('setup')}"
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import gc
 import time
+from array import array
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import entry_points
@@ -13,9 +14,9 @@ import numpy as np
 from ipclab.backends.codecs import dictionary
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Place, Store
-from ipclab.spawn.loops import await_due, fitting, keep
+from ipclab.spawn.loops import await_due, keep, operations
 from ipclab.spawn.mpi_worker import RankWorker
-from ipclab.spawn.worker import zeros
+from ipclab.spawn.worker import Turns, zeros
 from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
 from ipclab.studies.shared_dict.published import STORES
 
@@ -30,34 +31,47 @@ def _write_all(worker: RankWorker, writing: Writing, count: int) -> None:
     with worker.counting("write", count):
         for _ in range(count):
             writing.write()
-    keep(worker, "write-cold", np.array([writing.stamps[0][2] - writing.stamps[0][0]], np.int64))
 
 
-def _write_published(worker: RankWorker, task: Task, writing: Writing) -> None:
+def _note_first(worker: RankWorker, writing: Writing) -> None:
+    """Keep the first write of all, which finds everything cold, whether its turn is recorded or not."""
+    start, _, done = writing.stamps[0]
+    worker.outcome.samples["write-cold"] = array("q", [done - start])
+
+
+def _write_published(worker: RankWorker, task: Task, writing: Writing) -> Turns:
     """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
 
     The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
-    does so in a barrier, awake, as published; the content was just made, and its program had encoded others.
+    does so in a barrier, awake, as published; the content was just made, and its program had encoded others. A program
+    takes no turns.
     """
     task.how.encode(dictionary(1, 0))
     writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
     _write_all(worker, writing, max(messages, task.writes))
+    _note_first(worker, writing)
     total = sum(done - start for start, _, done in writing.stamps[:messages])
     keep(worker, "write-total", np.array([total], np.int64))
     writing.copies = 1
     worker.barrier()
     worker.barrier()
+    writing.end_turn()
+    return
+    yield {}
 
 
-def _read_published(worker: RankWorker, task: Task, reading: Reading) -> None:
+def _read_published(worker: RankWorker, task: Task, reading: Reading) -> Turns:
     worker.barrier()
     worker.barrier()
     _read_all(worker, reading, PUBLISHED_READS, once=not reading.store.keeps)
     worker.barrier()
     total = sum(done - start for start, _, done in reading.stamps)
     keep(worker, "read-total", np.array([total], np.int64))
+    reading.end_turn()
+    return
+    yield {}
 
 
 def _read_all(worker: RankWorker, reading: Reading, count: int, once: bool) -> None:
@@ -68,7 +82,8 @@ def _read_all(worker: RankWorker, reading: Reading, count: int, once: bool) -> N
 
 def _ask(worker: RankWorker, task: Task, reads: int) -> int:
     """Tell every reader to make `reads` reads, all from one moment on where they have one clock."""
-    worker.outcome.facts["asked"] = reads
+    facts = worker.outcome.facts
+    facts["asked"] = facts.get("asked", 0) + reads
     worker.meet(reads=reads, at=clock() + READY_NS if task.nodes == 1 else 0)
     return reads
 
@@ -80,88 +95,108 @@ def _asked(worker: RankWorker) -> int:
 
 
 def _fit(task: Task, step: Callable[[], object], least: int) -> int:
-    """Return how many repeats of `step` fit into the budget, by how long one takes."""
+    """Return how many repeats of `step` fit into a turn, by how long one takes."""
     start = clock()
     step()
-    return fitting(clock() - start, task.budget_ns, least, task.most)
+    return operations(clock() - start, task.budget_ns, least, task.most)
 
 
 def _reads(task: Task, writing: Writing) -> int:
-    """Return how many reads fit into the budget, by how long one decoding takes the writer."""
+    """Return how many reads fit into a turn, by how long one decoding takes the writer."""
     return _fit(task, partial(task.how.decode, task.how.encode(writing.contents[0])), task.least)
 
 
-def _write_many(worker: RankWorker, task: Task, writing: Writing) -> None:
+def _write_many(worker: RankWorker, task: Task, writing: Writing) -> Turns:
     """Write while the readers sleep, or take the messages; then let all read at the same time."""
-    count = _fit(task, partial(task.how.encode, writing.contents[0]), task.writes)
-    worker.meet(writes=count)
-    time.sleep(READY_NS / 1e9)
-    _write_all(worker, writing, count)
-    _ask(worker, task, _reads(task, writing))
+    writes = _fit(task, partial(task.how.encode, writing.contents[0]), task.writes)
+    reads, first = _reads(task, writing), True
+    while (yield {"writes": writes}):
+        time.sleep(READY_NS / 1e9)
+        _write_all(worker, writing, writes)
+        if first:
+            _note_first(worker, writing)
+            first = False
+        writing.end_turn()
+        _ask(worker, task, reads)
 
 
-def _read_many(worker: RankWorker, task: Task, reading: Reading) -> None:
-    writes = worker.meet()[worker.roles[0]]["writes"]
-    if not reading.store.keeps:  # each message is taken; the last one stays with its reader
-        for number in range(writes):
-            reading.store.read(number, WAIT_NS)
-    count = _asked(worker)
-    reading.version, _ = reading.store.read(0, WAIT_NS)
-    _read_all(worker, reading, count, once=False)
+def _read_many(worker: RankWorker, task: Task, reading: Reading) -> Turns:
+    taken = 0
+    while roles := (yield {}):
+        if not reading.store.keeps:  # each message is taken; the last one stays with its reader
+            for _ in range(roles[worker.roles[0]]["writes"]):
+                reading.store.read(taken, WAIT_NS)
+                taken += 1
+        count = _asked(worker)
+        reading.version, _ = reading.store.read(0, WAIT_NS)
+        _read_all(worker, reading, count, once=False)
+        reading.end_turn()
 
 
-def _write_stream(worker: RankWorker, task: Task, writing: Writing) -> None:
+def _write_stream(worker: RankWorker, task: Task, writing: Writing) -> Turns:
     """Write an update when every reader has acknowledged the one before, and is ready for the next."""
-    count = _ask(worker, task, max(task.writes, _reads(task, writing) // 2))
-    updates = zeros(count)
-    with worker.counting("update", count):
-        for number in range(count):
-            start = writing.write(writing.copies)
-            worker.await_signals(worker.peers)
-            updates[number] = clock() - start
-            worker.await_signals(worker.peers)
-    kept = np.frombuffer(updates, np.int64)
-    keep(worker, "update", kept)
-    worker.outcome.facts["messages_per_second"] = count * len(worker.peers) / (float(kept.sum()) / 1e9)
+    reads, spent, made = _reads(task, writing), 0, 0
+    while (yield {}):
+        count = _ask(worker, task, max(task.writes, reads // 2))
+        updates = zeros(count)
+        with worker.counting("update", count):
+            for number in range(count):
+                start = writing.write(writing.copies)
+                worker.await_signals(worker.peers)
+                updates[number] = clock() - start
+                worker.await_signals(worker.peers)
+        kept = np.frombuffer(updates, np.int64)
+        keep(worker, "update", kept)
+        writing.end_turn()
+        spent, made = spent + int(kept.sum()), made + count
+    worker.outcome.facts["messages_per_second"] = made * len(worker.peers) / (spent / 1e9)
 
 
-def _read_stream(worker: RankWorker, task: Task, reading: Reading) -> None:
-    count = _asked(worker)
-    with worker.counting("read", count):
-        for version in range(1, count + 1):
-            if reading.read(version - 1, lambda: worker.signal(0)) != version:
-                raise ValueError(f"version {reading.version} came instead of {version}")
-            worker.signal(0)
+def _read_stream(worker: RankWorker, task: Task, reading: Reading) -> Turns:
+    while (yield {}):
+        count = _asked(worker)
+        with worker.counting("read", count):
+            for _ in range(count):
+                wanted = reading.version + 1
+                if reading.read(reading.version, lambda: worker.signal(0)) != wanted:
+                    raise ValueError(f"version {reading.version} came instead of {wanted}")
+                worker.signal(0)
+        reading.end_turn()
 
 
-def _write_live(worker: RankWorker, task: Task, writing: Writing) -> None:
+def _write_live(worker: RankWorker, task: Task, writing: Writing) -> Turns:
     """Write without a pause until every reader has made its reads."""
     writing.write()
-    _ask(worker, task, _reads(task, writing))
-    waiting = list(worker.peers)
-    looked = clock()
-    while (waiting or len(writing.stamps) < task.writes) and len(writing.stamps) < MOST_STAMPS:
-        writing.write()
-        if waiting and clock() - looked > LOOK_NS:
-            looked = clock()
-            if worker.signalled(waiting[0]):
-                worker.await_signals([waiting.pop(0)])
-    worker.await_signals(waiting)
-    keep(worker, STAMP, np.array([encoded for _, encoded, _ in writing.stamps], np.int64))
+    reads, kept = _reads(task, writing), worker.outcome.samples.setdefault(STAMP, zeros(0))
+    while (yield {}):
+        _ask(worker, task, reads)
+        waiting, looked, most = list(worker.peers), clock(), MOST_STAMPS - len(kept)
+        while (waiting or len(writing.stamps) < task.writes) and len(writing.stamps) < most:
+            writing.write()
+            if waiting and clock() - looked > LOOK_NS:
+                looked = clock()
+                if worker.signalled(waiting[0]):
+                    worker.await_signals([waiting.pop(0)])
+        worker.await_signals(waiting)
+        kept.extend(encoded for _, encoded, _ in writing.stamps)  # of all turns: versions are counted from the first
+        writing.end_turn()
 
 
-def _read_live(worker: RankWorker, task: Task, reading: Reading) -> None:
-    count = _asked(worker)
-    versions = zeros(count)
-    with worker.counting("read", count):
-        for number in range(count):
-            versions[number] = reading.read(0)
-    worker.signal(0)
-    keep(worker, VERSION, np.frombuffer(versions, np.int64))
-    keep(worker, SEEN, np.array([done for _, _, done in reading.stamps], np.int64))
+def _read_live(worker: RankWorker, task: Task, reading: Reading) -> Turns:
+    while (yield {}):
+        count = _asked(worker)
+        versions = zeros(count)
+        with worker.counting("read", count):
+            for number in range(count):
+                versions[number] = reading.read(0)
+        worker.signal(0)
+        keep(worker, VERSION, np.frombuffer(versions, np.int64))
+        keep(worker, SEEN, np.array([done for _, _, done in reading.stamps], np.int64))
+        reading.end_turn()
 
 
-SCENARIOS: dict[str, tuple[Callable[[RankWorker, Task, Any], None], Callable[[RankWorker, Task, Any], None]]] = {
+Scenario = Callable[[RankWorker, Task, Any], Turns]
+SCENARIOS: dict[str, tuple[Scenario, Scenario]] = {
     "published": (_write_published, _read_published),
     "read-many": (_write_many, _read_many),
     "stream": (_write_stream, _read_stream),
@@ -192,7 +227,7 @@ def joined(worker: RankWorker, kind: type[Store], place: Place) -> Store:
     return store
 
 
-def run(worker: RankWorker, **levels: Any) -> None:
+def run(worker: RankWorker, **levels: Any) -> Turns:
     """Be the writer (rank 0) or a reader of the point with `levels`.
 
     After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
@@ -206,8 +241,8 @@ def run(worker: RankWorker, **levels: Any) -> None:
     try:
         body = (Reading if reads else Writing)(worker, task, store)
         worker.meet()
-        SCENARIOS[task.arm][reads](worker, task, body)
-        body.keep()
+        yield from SCENARIOS[task.arm][reads](worker, task, body)
+        body.finish()
     finally:
         gc.enable()
     worker.meet()

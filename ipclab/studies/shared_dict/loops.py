@@ -56,8 +56,9 @@ class Writing:
         self.worker, self.task, self.store = worker, task, store
         self.contents = _contents(task.entries, task.contents)
         self.version = 0
-        self.stamps: list[tuple[int, int, int]] = []
+        self.stamps: list[tuple[int, int, int]] = []  # of this turn
         self.copies = 1 if store.fans_out else len(worker.peers)
+        self.writes = self.messages = 0  # of all turns
 
     def write(self, copies: int = 1) -> int:
         """Encode and write the next version `copies` times; return the clock before that."""
@@ -72,10 +73,16 @@ class Writing:
         self.stamps.append((start, encoded, clock()))
         return start
 
-    def keep(self) -> None:
-        """Keep the samples of all writes."""
+    def end_turn(self) -> None:
+        """Keep the samples of this turn's writes."""
         keep_phases(self.worker, "write", ("encode", "transport"), np.array(self.stamps, np.int64))
-        self.worker.outcome.facts |= {"writes": len(self.stamps), "messages": len(self.stamps) * self.copies}
+        self.writes += len(self.stamps)
+        self.messages += len(self.stamps) * self.copies
+        self.stamps.clear()
+
+    def finish(self) -> None:
+        """Note how much was written in all."""
+        self.worker.outcome.facts |= {"writes": self.writes, "messages": self.messages}
 
 
 @lru_cache(maxsize=2)
@@ -96,8 +103,8 @@ class Reading:
         self.worker, self.task, self.store = worker, task, store
         self.decode = task.how.decode
         self.expected = _encoded(task.codec, task.entries, task.contents)
-        self.stamps: list[tuple[int, int, int]] = []
-        self.version, self.torn = 0, 0
+        self.stamps: list[tuple[int, int, int]] = []  # of this turn
+        self.version, self.torn, self.reads = 0, 0, 0
         self.data, self.decoded = b"", cast(Any, None)
 
     def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:
@@ -123,10 +130,15 @@ class Reading:
     def _expected(self) -> bytes:
         return self.expected[self.version % len(self.expected)]
 
-    def keep(self) -> None:
-        """Keep the samples of all reads, and the proof: what was decoded last compared with the dictionary itself."""
+    def end_turn(self) -> None:
+        """Keep the samples of this turn's reads."""
         keep_phases(self.worker, "read", ("transport", "decode"), np.array(self.stamps, np.int64))
+        self.reads += len(self.stamps)
+        self.stamps.clear()
+
+    def finish(self) -> None:
+        """Note how much was read in all, and the proof: what was decoded last compared with the dictionary itself."""
         content = dictionary(self.task.entries, self.version % len(self.expected))
         whole = self.task.how.restore(self.decoded) == content
         self.worker.outcome.proof = [digest(self.data)]
-        self.worker.outcome.facts |= {"reads": len(self.stamps), "torn": self.torn + (not whole and not self.torn)}
+        self.worker.outcome.facts |= {"reads": self.reads, "torn": self.torn + (not whole and not self.torn)}

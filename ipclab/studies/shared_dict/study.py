@@ -17,7 +17,7 @@ from ipclab.machine.source import Source
 from ipclab.spawn import mpi
 from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.proof import PayloadError
-from ipclab.store.launch import Launch, Samples
+from ipclab.store.launch import Launch, Samples, together
 from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
 from ipclab.studies.ranks import on_ranks
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
@@ -29,10 +29,12 @@ ENTRIES = (10, 100, 1000, 10_000)
 MANY_ENTRIES = 100_000  # in profile full
 STREAM_ENTRIES = (100, 1000, 10_000)
 LIVE_ENTRIES = (10, 1000)
+USUAL_CODEC = "pickle"
 USUAL_ENTRIES = 1000  # where codecs, placements and LMDB's settings are varied
 NETWORKED = "zmq-tcp"  # swept between nodes only
 USUAL = {"lmdb": {"sync": "off", "map": "writemap"}}  # as published; others have none
-TURNS_NS = 10_000_000  # some time slices of the scheduler
+FEW = 3  # launches, of values without a contest
+TURN_NS = 10_000_000  # some time slices of the scheduler
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
@@ -44,15 +46,22 @@ class SharedDictStudy(Study):
 
     name = "shared_dict"
     sized = False
-    limits: ClassVar = {"read.transport": Bound(copies=1)}  # a reader decodes a copy of its own
+    # A reader decodes a copy of its own.
+    limits: ClassVar = {"read.transport": Bound("memcpy", older="memcpy", copies=1)}
     factors: ClassVar = {"entries": ENTRIES, "readers": READERS}
 
     def backends(self) -> tuple[str, ...]:
         return tuple(_stores())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with launches long enough for ranks that take turns on the CPUs."""
-        return profile if profile.name == "smoke" else replace(profile, budget_ns=max(TURNS_NS, profile.budget_ns))
+        """Return the profile with turns long enough for ranks that share the CPUs.
+
+        A quick run has few launches of each: questions that are open get more.
+        """
+        if profile.name == "smoke":
+            return profile
+        least = FEW if profile.name == "quick" else profile.least_launches
+        return replace(profile, turn_ns=max(TURN_NS, profile.turn_ns), least_launches=least)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
@@ -64,7 +73,8 @@ class SharedDictStudy(Study):
         return self.of_arms(stores, _whole, **known, **_cells(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        writes = max(1, -(-WRITES // max(1, profile.least_launches)))
+        turns = 1 if point.levels["arm"] == "published" else profile.turns
+        writes = max(1, -(-WRITES // max(1, profile.least_launches * turns)))
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
@@ -75,16 +85,21 @@ class SharedDictStudy(Study):
         """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
         writer, *readers = [Study.collect(self, point, {name: each}, seed) for name, each in outcomes.items()]
         facts = proved(point, writer.facts, [reader.facts for reader in readers])
-        ops = [op for op in READ_OPS if op in readers[0].samples]
-        samples = writer.samples | {op: np.concatenate([reader.samples[op] for reader in readers]) for op in ops}
+        samples, turns = dict(writer.samples), dict(writer.turns)
+        for op in (op for op in READ_OPS if op in readers[0].samples):
+            samples[op], turns[op] = together(readers, op)
         if STAMP in samples:
-            stamps = samples.pop(STAMP)
-            seen = [staleness(stamps, reader.samples[VERSION], reader.samples[SEEN]) for reader in readers]
-            samples["staleness"], behind = (np.concatenate(each) for each in zip(*seen, strict=True))
+            stamps, late = samples.pop(STAMP), []
+            for reader in readers:
+                ages, behind = staleness(stamps, reader.samples[VERSION], reader.samples[SEEN])
+                late.append(behind)
+                reader.samples["staleness"], reader.turns["staleness"] = ages, reader.turns[SEEN]
+            samples["staleness"], turns["staleness"] = together(readers, "staleness")
+            behind = np.concatenate(late)
             facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
         counted = [reader.counters["read"] for reader in readers]
         mean = {name: sum(each[name] for each in counted) / len(counted) for name in counted[0]}
-        return Launch(samples, writer.counters | {"read": mean}, facts=facts)
+        return Launch(samples, writer.counters | {"read": mean}, facts=facts, turns=turns)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory for the messages."""
@@ -100,7 +115,9 @@ class SharedDictStudy(Study):
         """Return the bound of `op`; a message that is read again and again is the reader's own: it moves nothing."""
         known = registry.backends().get(str(levels["backend"]))
         own = levels.get("arm") == "read-many" and known and known.store and not known.store.keeps
-        return None if own else super().bound(op, levels)
+        bound = None if own else super().bound(op, levels)
+        usual = levels.get("codec") == USUAL_CODEC  # of others no contest tells the transport apart
+        return bound if usual or bound is None else replace(bound, native="")
 
     def shared_memory(self, point: Point) -> int:
         """Return room for the content, and for what MPI takes for each rank."""

@@ -2,24 +2,31 @@
 
 import time
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from struct import Struct
 from time import perf_counter_ns as clock
 from typing import Any
 
 import numpy as np
 
-from ipclab.spawn.loops import await_due, fitting, keep
+from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
 from ipclab.spawn.proof import digest, payload
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.worker import Stamps, Turns, Worker, zeros
 from ipclab.store.launch import Samples
-from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, Way, consumer_role, join
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.plan import Plan
+from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
 
 SENT, RECEIVED = "sent", "received"
-SEQUENCES, STAMPS, DUE, STARTS = "sequences", "stamps", "due", "starts"  # handed over as samples, for `collect` alone
+OPENING, FIRST, CLOSING = "opening", "first", "closing"  # once in a launch; these and what follows are for `joined`
+TOTAL = "total"  # how many messages were sent, in all phases and turns
+SEQUENCES = "sequences"  # the numbers of those that came, in their order
+COUNTS = "counts"  # by turn: how many messages it had
+DUE, STARTS = "due", "starts"  # of each message of an open loop
+PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
 MEMORY = "proportional_bytes"
-NUMBER = Struct("=q")  # with which a message begins; `END` stands in the one after the last
+NUMBER = Struct("=q")  # with which a message begins; `END` stands in the one after the last of a phase
 END = -1
 PROOF_MESSAGES = 3
 ANSWER = b"."
@@ -29,58 +36,30 @@ FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64  # bytes to fill wit
 BLOCK = bytes(1024)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What both ends of a stream must know: a point's levels, and how much is measured."""
+def run(worker: Worker, **plan: Any) -> Turns:
+    """Be one process of a stream: warm up, stream some messages in each turn, prove the payload, fill the mechanism.
 
-    backend: str
-    size: int
-    seed: int
-    consumers: int
-    sharing: str
-    window: int
-    batch: int
-    work_ns: int
-    rate: int
-    load: int
-    stall_ns: int
-    fill: bool
-    open_ns: int
-    budget_ns: int
-    least: int
-    most: int
-
-
-def run(worker: Worker, **plan: Any) -> None:
-    """Be one process of a stream: warm up, agree on a count, stream it, prove the payload, and fill the mechanism."""
+    All ends agree on how many a turn has by what one took at the slowest end the last time.
+    """
     how = Plan(**plan)
     worker.meet()  # nobody is still to be forked, with whom pages would be shared
     before = held()
     way = join(worker, how.backend, how.size, how.consumers, how.sharing)
-    keep(worker, "opening", np.array([way.opening_ns]))
+    keep(worker, OPENING, np.array([way.opening_ns]))
     end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, how)
-    keep(worker, "first", np.array(end.phase(1)))
+    keep(worker, FIRST, np.array(end.phase(1)))
     slowest = end.slowest_ns(LARGE_WARM_UP if how.size >= LARGE else WARM_UP)
-    for budget_ns in (how.budget_ns // 8, how.budget_ns // 4):  # the first messages are the slowest
-        slowest = end.slowest_ns(fitting(round(slowest), budget_ns, LARGE_WARM_UP, how.most))
-    facts = worker.outcome.facts
-    facts |= {name: value - before[name] for name, value in held().items()}
-    count, period = fitting(round(slowest), how.budget_ns, how.least, how.most), 0
-    if how.rate or how.load:
-        slowest = end.slowest_ns(count)
-        period = round(1e9 / how.rate if how.rate else slowest * 100 / how.load)
-        count = max(how.least, how.open_ns // period)
-        facts |= {"offered_per_second": 1e9 / period, "closed_per_second": 1e9 / slowest}
-    end.phase(count, period, kept=True)
-    facts["messages"] = count
-    worker.meet()
+    slowest = end.slowest_ns(fitting(round(slowest), how.budget_ns, LARGE_WARM_UP, how.most))
+    worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
+    while roles := (yield {"each_ns": slowest}):
+        slowest = end.turn(max(float(told["each_ns"]) for told in roles.values()))
     end.prove()
     worker.meet()
     if how.fill:
         end.fill()
     begun = clock()
     way.close()
-    keep(worker, "closing", np.array([clock() - begun]))
+    keep(worker, CLOSING, np.array([clock() - begun]))
 
 
 def held() -> dict[str, int]:
@@ -98,16 +77,40 @@ def memory(kind: str = "Rss") -> int:
 
 
 class End:
-    """What the two ends have in common."""
+    """What the two ends have in common. Messages are numbered over all phases."""
 
     def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
         self.worker, self.way, self.how = worker, way, how
+        self.count = 0  # messages of all phases before this one
+        self.period_ns = 0  # of an open loop, from its first turn that is recorded
+        self.took: list[float] = []  # by turn: the ns of one message
+        self.sequences = zeros(0)
+
+    def turn(self, slowest_ns: float) -> float:
+        """Stream the messages of a turn, after some that are not counted; return what one took here so far (ns).
+
+        An open loop follows its schedule in turns that are recorded; the others tell how fast it could go.
+        """
+        if self.how.opens and self.worker.recording and not self.period_ns:
+            self.period_ns = self.how.period_ns(slowest_ns)
+            offered = {"offered_per_second": 1e9 / self.period_ns, "closed_per_second": 1e9 / slowest_ns}
+            self.worker.outcome.facts |= offered
+        self.phase(DISCARDED)
+        count = self.how.messages(slowest_ns, self.period_ns)
+        begun, ended = self.phase(count, self.period_ns, kept=True)
+        self.took.append((ended - begun) / count)
+        return median(self.took)
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         """Stream `count` messages and return the clocks (ns) before and after; keep counters and times where `kept`.
 
         They follow one another, or a schedule that is fixed beforehand, one every `period_ns`.
         """
+        begun, ended = self._stream(count, period_ns, kept)
+        self.count += count
+        return begun, ended
+
+    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         raise NotImplementedError
 
     def slowest_ns(self, count: int) -> float:
@@ -126,7 +129,7 @@ class Producer(End):
         words = np.frombuffer(self.message * how.batch, np.uint8).reshape(how.batch, how.size).copy()
         self.words, self.numbers = words, words[:, : NUMBER.size].view(np.int64)[:, 0]
 
-    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         self.worker.meet()
         with self.worker.counting(SENT, count) if kept else nullcontext():
             begun = clock()
@@ -134,27 +137,35 @@ class Producer(End):
                 self._paced(count, period_ns)
             elif self.how.batch > 1:
                 self._batches(count)
+            elif self.how.window:
+                self._windows(count)
             else:
-                self._messages(count)
+                self._messages(self.count, count)
             ended = clock()
             self.way.tell(NUMBER.pack(END).ljust(self.how.size if self.how.batch > 1 else NUMBER.size))
             self.worker.meet()
         if kept:
             keep(self.worker, SENT, np.array([begun, ended]))
+            keep(self.worker, COUNTS, np.array([count]))
         return begun, ended
 
-    def _messages(self, count: int) -> None:
-        send, message, window = self.way.send, self.message, self.how.window
-        answered = self.way.channel.recv if window else None
-        for number in range(count):
+    def _messages(self, first: int, count: int) -> None:
+        send, message = self.way.send, self.message
+        for number in range(first, first + count):
             NUMBER.pack_into(message, 0, number)
             send(message)
-            if answered and number % window == window - 1:
+
+    def _windows(self, count: int) -> None:
+        """Send windows of messages, each after the answer to the one before."""
+        window, answered = self.how.window, self.way.channel.recv
+        for place in range(0, count, window):
+            self._messages(self.count + place, min(window, count - place))
+            if count - place >= window:
                 answered(WAIT_NS)
 
     def _batches(self, count: int) -> None:
         batch, size, send = self.how.batch, self.how.size, self.way.channel.send_many
-        self.numbers[:] = np.arange(batch)
+        self.numbers[:] = np.arange(self.count, self.count + batch)
         for _ in range(count // batch):
             send(self.words, size, WAIT_NS)
             self.numbers += batch
@@ -163,22 +174,23 @@ class Producer(End):
 
     def _paced(self, count: int, period_ns: int) -> None:
         """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as the plan says."""
-        due, starts, send, message = zeros(count), zeros(count), self.way.send, self.message
-        first = clock() + period_ns
-        for number in range(count):
-            due[number] = at = first + number * period_ns
-            if number == count // 2 and self.how.stall_ns:
-                time.sleep(self.how.stall_ns / 1e9)
-            await_due(at)
-            NUMBER.pack_into(message, 0, number)
-            starts[number] = clock()
+        send, message, stalled = self.way.send, self.message, count // 2 - 1
+
+        def step(place: int) -> None:
+            NUMBER.pack_into(message, 0, self.count + place)
             send(message)
-        self.worker.outcome.samples |= {DUE: due, STARTS: starts}
+            if place == stalled and self.how.stall_ns:
+                time.sleep(self.how.stall_ns / 1e9)
+
+        due, starts, _ = paced(step, count, period_ns)
+        keep(self.worker, DUE, due)
+        keep(self.worker, STARTS, starts)
 
     def prove(self) -> None:
         """Send messages of which every byte is known, to each consumer."""
         for sequence in range(PROOF_MESSAGES):
             self.way.tell(payload(self.how.seed, sequence, self.how.size))
+        keep(self.worker, TOTAL, np.array([self.count]))
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
@@ -204,30 +216,33 @@ class Consumer(End):
         self.digests = worth(how.work_ns) if how.work_ns else 0
         self.buffer = np.zeros((how.batch, how.size), np.uint8)
         self.numbers = self.buffer[:, : NUMBER.size].view(np.int64)[:, 0]
-        self.sequences, self.stamps = zeros(0), zeros(0)
 
-    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         """Receive up to the message that says it is the last; keep which came, and when they came in an open loop."""
-        self.sequences, self.stamps = zeros(count + 1), zeros(count + 1)
+        came = zeros(count + 1)
+        stamps = zeros(count + 1 if period_ns else 0)
         self.worker.meet()
         with self.worker.counting(RECEIVED, count) if kept else nullcontext():
             begun = clock()
-            got = self._batches() if self.how.batch > 1 else self._messages(stamped=bool(period_ns))
+            got = self._batches(came) if self.how.batch > 1 else self._messages(came, stamps)
             ended = clock()
         self.worker.meet()
+        self.sequences.extend(came[:got])
         if kept:
             keep(self.worker, RECEIVED, np.array([ended]))
-            self.worker.outcome.samples[SEQUENCES] = self.sequences[:got]
-            self.worker.outcome.samples |= {STAMPS: self.stamps[:got]} if period_ns else {}
+        if period_ns:
+            keep(self.worker, PLACES, np.frombuffer(came, np.int64)[:got] - self.count)
+            keep(self.worker, STAMPS, np.frombuffer(stamps, np.int64)[:got])
         return begun, ended
 
-    def _messages(self, stamped: bool) -> int:
-        recv, sequences, stamps = self.way.recv, self.sequences, self.stamps
+    def _messages(self, came: Stamps, stamps: Stamps) -> int:
+        """Receive messages into `came`, with the clock of each in `stamps` where there is room; return how many."""
+        recv, stamped = self.way.recv, bool(stamps)
         digests, window, got, unpack = self.digests, self.how.window, 0, NUMBER.unpack_from
         while (number := unpack(recv(WAIT_NS))[0]) != END:
             if stamped:
                 stamps[got] = clock()
-            sequences[got] = number
+            came[got] = number
             got += 1
             if digests:
                 compute(digests)
@@ -235,9 +250,9 @@ class Consumer(End):
                 self.way.channel.send(ANSWER, WAIT_NS)
         return got
 
-    def _batches(self) -> int:
+    def _batches(self, came: Stamps) -> int:
         take, size, got = self.way.channel.recv_many, self.how.size, 0
-        seen: Samples = np.frombuffer(self.sequences, np.int64)
+        seen: Samples = np.frombuffer(came, np.int64)
         while True:
             count = int(take(self.buffer, size, WAIT_NS))
             last = bool(self.numbers[count - 1] == END)
@@ -250,6 +265,7 @@ class Consumer(End):
     def prove(self) -> None:
         """Receive messages of which every byte is known."""
         self.worker.outcome.proof = [digest(self.way.recv(WAIT_NS)) for _ in range(PROOF_MESSAGES)]
+        keep(self.worker, SEQUENCES, np.frombuffer(self.sequences, np.int64))
 
     def fill(self) -> None:
         """Receive only when the producer has said how many messages were taken from it."""

@@ -1,17 +1,15 @@
 """How a producer reaches its consumers: by a channel to each, one queue that all take from, or a store of messages."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import cycle
-from time import perf_counter_ns as clock
 from typing import Any
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Backend, Channel, Data, End, Place, Store
-from ipclab.backends.waiting import Peer
 from ipclab.spawn.worker import Worker
+from ipclab.studies.joining import WAIT_NS, joined
 
-WAIT_NS = 10_000_000_000
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them
 Send = Callable[[Data], object]
@@ -64,40 +62,10 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
     where = worker.prefix, worker.folder, capacity, known.waits[0], consumers
     places = [Place(*where, part=each, comm=worker.comm) for each in parts]
-    ends, spent = _opened(worker, kind, places, consumers)
+    ends, spent = joined(worker, kind, places, PRODUCER, [consumer_role(number) for number in range(consumers)])
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
-
-
-def _opened(worker: Worker, kind: Any, places: Sequence[Place], consumers: int) -> tuple[list[Any], int]:
-    """Return this process's ends, and what making and joining them took (ns), without waiting for a turn.
-
-    The producer has one at each of `places`, a consumer the one that is its own; consumers come one after the other.
-    """
-    producer, begun = worker.role == PRODUCER, clock()
-    ends = [kind(place, True) for place in places if producer]
-    spent = clock() - begun if producer else 0
-    met = worker.meet(peer=asdict(Peer.me()), addresses=[end.address for end in ends])
-    for number in range(consumers):
-        worker.meet()
-        begun = clock()
-        if producer and number < len(ends):
-            end, other = ends[number], met[consumer_role(number)]
-        elif worker.role == consumer_role(number):
-            place, other = number % len(places), met[PRODUCER]
-            ends = [end := kind(places[place], False)]
-            end.address = other["addresses"][place]
-        else:
-            continue
-        if isinstance(end, Channel):
-            end.accept(Peer(**other["peer"]), WAIT_NS)
-        spent += clock() - begun
-    if issubclass(kind, Store):
-        begun = clock()
-        ends[0].accept(WAIT_NS)
-        spent += clock() - begun
-    return ends, spent
 
 
 def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:

@@ -1,0 +1,117 @@
+"""A heat of the Go program: what it is asked, and its lines, one for each turn, read exactly."""
+
+import json
+import random
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ipclab.spawn.heat import Schedule
+from ipclab.spawn.launcher import Role
+from ipclab.spawn.worker import Outcome
+from ipclab.studies.multiplexer.output import LENGTH, PER, wrong
+
+Whole = Annotated[int, Meta(ge=0)]
+Some = Annotated[int, Meta(ge=1)]
+BOTH_ENDS = ("allocations", "bytes_allocated")  # counted where the sender is, to which the receiver's are added
+FAIRNESS = "fairness"  # of a turn, not of an operation
+FIGURES = (*BOTH_ENDS, "receiver_allocations", "receiver_bytes_allocated", FAIRNESS)
+
+
+class Turn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=True):
+    """One turn of cell number `cell` of a heat: all its operations, and the receiver's part where there is one."""
+
+    cell: Whole
+    turn: Some
+    operations: Some
+    ns: Some
+    allocations: Whole
+    bytes_allocated: Whole
+    receiver_allocations: Whole | None = None
+    receiver_bytes_allocated: Whole | None = None
+    fairness: Annotated[float, Meta(ge=1)] | None = None
+
+
+class Failure(msgspec.Struct, tag_field="kind", tag="failure", forbid_unknown_fields=True):
+    """Why cell number `cell` of a heat takes no further part."""
+
+    cell: Whole
+    why: str
+
+
+LINES = msgspec.json.Decoder(Turn | Failure)
+
+
+def heat(roles: Sequence[Role], schedule: Schedule) -> str:
+    """Return the heat of `roles` as the Go program takes it, in JSON; times are in ns."""
+    first = roles[0].arguments
+    asked = {
+        "cells": [{"cell": role.arguments["cell"], "cpus": role.arguments["cpus"]} for role in roles],
+        "turns": schedule.turns,
+        "warm": schedule.warm_ns,
+        "turn": first["turn_ns"],
+        "least": first["least"],
+        "patience": round(schedule.seconds * 1e9),
+        "seed": random.Random(str(schedule.seed)).getrandbits(63),
+    }
+    return json.dumps(asked)
+
+
+def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
+    """Return how each cell of a heat ended, in the order of their `ops`: what it measured, or why it failed.
+
+    Raises `LaunchError` when a cell that did not fail has not said exactly what it took in each of its `turns`.
+    """
+    taken = [list[Turn]() for _ in ops]
+    why: dict[int, str] = {}
+    for line in said.splitlines():
+        try:
+            told = LINES.decode(line)
+        except msgspec.DecodeError as error:
+            raise wrong(f"{error}: {line[:LENGTH]!r}") from error
+        if told.cell >= len(ops):
+            raise wrong(f"cell {told.cell} of {len(ops)}")
+        if isinstance(told, Failure):
+            why.setdefault(told.cell, told.why)
+        else:
+            taken[told.cell].append(told)
+    found: list[Outcome | str] = []
+    for number, (op, mine) in enumerate(zip(ops, taken, strict=True)):
+        if number not in why and [each.turn for each in mine] != [*range(1, turns + 1)]:
+            raise wrong(f"turns {[each.turn for each in mine]} of cell {number} where {turns} were asked for")
+        found.append(why[number] if number in why else _joined(mine, op))
+    return found
+
+
+def failures(said: str) -> dict[int, str]:
+    """Return why cells of a heat failed, by number, in what a program `said` that then ended."""
+    found = {}
+    for line in said.splitlines():
+        with suppress(msgspec.DecodeError):
+            told = LINES.decode(line)
+            if isinstance(told, Failure):
+                found[told.cell] = told.why
+    return found
+
+
+def _joined(taken: Sequence[Turn], op: str) -> Outcome:
+    """Return the turns of a cell as one sample each, and what both ends allocated in all of them."""
+    operations = sum(each.operations for each in taken)
+    told = _told(taken[0])
+    if any(_told(each) != told for each in taken):
+        raise wrong("figures that are missing in some turns")
+    sums = {name: sum(getattr(each, name) for each in taken) for name in told}
+    counted = {name: value / (len(taken) if name == FAIRNESS else operations) for name, value in sums.items()}
+    for name in BOTH_ENDS:
+        counted[name] += counted.get(f"receiver_{name}", 0.0)
+    samples = array("q", [round(each.ns * PER / each.operations) for each in taken])
+    return Outcome({op: samples}, {op: counted}, facts={"operations": operations}, turns={op: [1] * len(taken)})
+
+
+def _told(turn: Turn) -> list[str]:
+    """Return what is told of `turn` beside its time."""
+    return [name for name in FIGURES if getattr(turn, name) is not None]
