@@ -1,33 +1,37 @@
 """What is to be measured: studies, profile, levels that replace the studies' own; nonsense is refused here."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ipclab.backends.installed import backends
-from ipclab.errors import UsageError, nearest
-from ipclab.stats.tolerance import Deadline
+from ipclab.errors import UsageError, hint
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
 from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import ALWAYS, studies, study
 from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.limits.floors import bounded
 from ipclab.studies.profile import Profile, profile
 
 SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
-NUMBER = re.compile(r"-?[0-9]+")
+OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "points"}  # of the parameters of a run
+NUMBER = re.compile(r"-?[0-9]{1,18}")
+OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "study": "--study"}  # and no factors
 
 
 @dataclass(frozen=True)
 class Request:
     """What to measure: studies by name (when empty, all that the profile has), and levels that replace their own.
 
-    `deadline` asks for a statement on each point, such as `95/95`: so many launches of each, no more and no fewer.
+    `launches` asks for so many of each point, no more and no fewer, instead of what their questions need. `purpose` is
+    stored with the run, which is continued for the same one only. `given` are efforts and points by study, instead of
+    those that follow from the rest.
     `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the measuring
     ends, unless `keep_scratch` says otherwise.
     """
@@ -39,23 +43,17 @@ class Request:
     sweep: Sweep = field(default_factory=Sweep)
     scratch: Path | None = None
     keep_scratch: bool = False
-    deadline: str = ""
+    launches: int = 0
+    purpose: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, tuple[Profile, Sequence[Point]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for a seed that is none, and for a deadline that means nothing or is of all studies."""
+        """Raise `UsageError` for a seed that is none, and for a number of launches of all studies."""
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise UsageError(f"seed {self.seed} is not possible", "", f"give a whole number from 0 to {LARGEST_SEED}")
-        if self.deadline and not self.studies:
-            raise UsageError("a deadline of every study", "it takes many launches of each point", "name a --study")
-        self.launches()
-
-    def launches(self) -> int:
-        """Return how many launches of each point a deadline takes, 0 without one; `UsageError` when it is none."""
-        try:
-            return Deadline.of(self.deadline).launches if self.deadline else 0
-        except ValueError as error:
-            fix = "write coverage/confidence in percent such as 95/95, or 95/95/2 for the second largest launch"
-            raise UsageError(f"--deadline {self.deadline}", str(error), fix) from error
+        if self.launches and not self.studies:
+            what = f"{self.launches} launches of every study"
+            raise UsageError(what, "that takes long for each point", "name a --study")
 
     @classmethod
     def continuing(cls, run: Path) -> "Request":
@@ -63,31 +61,39 @@ class Request:
         begun = folder.read(run).about["parameters"]
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
         sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels)
-        return cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep, deadline=begun.get("deadline", ""))
+        purpose = {name: value for name, value in begun.items() if name not in OWN}
+        request = cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep, purpose=purpose)
+        return replace(request, launches=begun.get("launches", 0))
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
         told = {
+            **self.purpose,
             "profile": self.profile,
             "studies": [name for name in self.names() if name != CalibrationStudy.name],
             "sizes": list(self.sweep.sizes) if self.sweep.sizes else None,
             "backends": list(self.sweep.backends) if self.sweep.backends else None,
             "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
         }
-        return {"deadline": self.deadline, **told} if self.deadline else told
+        exactly = {"launches": self.launches} if self.launches else {}
+        return told | exactly | ({"points": "given"} if self.given else {})
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons, if any."""
+        if self.given:
+            return tuple(self.given)
         usual = [name for name, each in studies().items() if self.profile not in each.named_only]
-        judged = () if self.deadline else (CalibrationStudy.name,)
+        judged = () if self.launches else (CalibrationStudy.name,)
         return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), *judged)))
 
     def effort(self, each: Study) -> Profile:
         """Return how much of `each` is measured, and in which placements."""
+        if self.given:
+            return self.given[each.name][0]
         chosen = profile(self.profile)
         if "placement" in each.factors and "placement" in self.sweep.levels:
             chosen = replace(chosen, placements=tuple(map(str, self.sweep.levels["placement"])))
-        count = 0 if each.name in ALWAYS else self.launches()
+        count = 0 if each.name in ALWAYS else self.launches
         return each.effort(chosen.tailed()).exactly(count) if count else each.effort(chosen)
 
     def points(self) -> list[tuple[Study, list[Point]]]:
@@ -96,12 +102,14 @@ class Request:
         A study that is not named is left out where none of the levels is one of its factors. Raises `UsageError` for
         a size, a backend or a level that no study has, or that a named study lacks.
         """
+        if self.given:
+            return bounded((study(name), list(points)) for name, (_, points) in self.given.items())
         every = [study(name) for name in self.names()]
         self._check_levels([each for each in every if each.name not in ALWAYS])
         swept = [each for each in every if self._varies(each)]
         found = [(each, each.points(self.effort(each), self._sweep_of(each))) for each in swept]
         brief = self.profile == BRIEF and self.sweep == Sweep()
-        return [(each, each.brief(points) if brief else points) for each, points in found]
+        return bounded((each, each.brief(points) if brief else points) for each, points in found)
 
     def _varies(self, each: Study) -> bool:
         if each.name in ALWAYS:
@@ -132,7 +140,8 @@ class Request:
             known[name] = tuple(dict.fromkeys((*known.get(name, ()), *usual)))
         for name, values in self.sweep.levels.items():
             if name not in known:
-                raise UsageError(f"no study here has a factor {name!r}", "", _near(name, known))
+                fix = f"give {OPTIONS[name]} instead" if name in OPTIONS else hint(name, known)
+                raise UsageError(f"no study here has a factor {name!r}", "", fix)
             if not values:
                 raise UsageError(f"factor {name} has no level", "", f"give some, such as {known[name][0]}")
             for value in values:
@@ -141,15 +150,11 @@ class Request:
 
 def _check_level(name: str, value: Level, usual: tuple[Level, ...]) -> None:
     if isinstance(usual[0], int):
-        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or (int(value) <= 0 and value not in usual):
             raise UsageError(f"{name}={value} is not possible", "", "give whole numbers above 0")
     elif value not in usual:
-        raise UsageError(f"{name}={value} is not possible", "", _near(str(value), map(str, usual)))
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    return f"did you mean {nearest(name, names)!r}? there are {', '.join(names)}" if names else "there is none"
+        raise UsageError(f"{name}={value} is not possible", "", hint(str(value), map(str, usual)))
 
 
 def _no_backend(name: str, each: Study | None, rivals: list[Study]) -> UsageError:
@@ -160,7 +165,7 @@ def _no_backend(name: str, each: Study | None, rivals: list[Study]) -> UsageErro
         return UsageError(f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can")
     whose = f"study {each.name} has no" if each else "unknown"
     why = (registered.missing() or "") if registered else ""
-    return UsageError(f"{whose} backend {name!r}", why, _near(name, known))
+    return UsageError(f"{whose} backend {name!r}", why, hint(name, known))
 
 
 def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:

@@ -2,35 +2,46 @@
 
 import datetime as dt
 import os
+import re
 import secrets
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.points import ROUND
+from ipclab.frames.points import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
+from ipclab.measure.heats import heats, with_limits
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import SEED_BITS, Request
-from ipclab.measure.rounds import Kept, Rounds
+from ipclab.measure.rounds import Launched, Rounds
+from ipclab.measure.state import Kept, State
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
+from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.worker import QUEUED
-from ipclab.store import referees
+from ipclab.spawn.worker import QUEUED, Outcome
+from ipclab.store import referees, validity
 from ipclab.store import run as folder
+from ipclab.store.archive import RUN_NAME
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
-from ipclab.studies.profile import Profile, profile
+from ipclab.studies.limits import LimitsStudy
+from ipclab.studies.limits.floors import bounding
+from ipclab.studies.profile import profile
 
 SHARED_MEMORY_SLACK = 1 << 20
+CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 NOT_HERE = "not testable here: "
+WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
+SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
 Wanted = list[tuple[Study, list[Point]]]
 Opened = dict[str, tuple[Study, Bench, list[Point]]]
 
@@ -115,17 +126,20 @@ class _Measuring:
 
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
         kept = Kept(self.run, {each.name: self.request.effort(each) for each, _, _ in opened.values()})
-        states = kept.states(point for _, _, points in opened.values() for point in points)
+        points = [point for _, _, mine in opened.values() for point in mine]
+        states = kept.states(points)
         chosen = profile(self.request.profile)
-        numbers = count(kept.order + 1)
+        numbers, heats_made = count(kept.order + 1), count(kept.heat + 1)
 
-        def launch(point: Point, number: int) -> Launch:
-            each, bench, _ = opened[point.study]
-            order = next(numbers)
-            done = self._launch(each, point, states[point.id].effort, bench)
-            done.order = order
-            done.facts[ROUND] = number
-            return done
+        def launch(names: Sequence[str], number: int) -> Launched:
+            heat = next(heats_made)
+            launched = self._heat([states[name] for name in names], opened, number, heat)
+            for name in names:
+                done = launched[name]
+                if isinstance(done, Launch):
+                    done.order = next(numbers)
+                    done.facts |= {ROUND: number, HEAT: heat}
+            return launched
 
         spent = sum(state.spent_ns for state in states.values()) / 1e9
         # What the profile has not, but was named, takes its own time.
@@ -135,26 +149,76 @@ class _Measuring:
             elapsed = (time.monotonic_ns() - self.began) / 1e9
             return chosen.seconds - spent - elapsed + sum(state.spent_ns for state in apart) / 1e9
 
-        found = Rounds(states, self.run.about["seed"], launch, launcher.renew, kept.store, left, self.progress)
-        found.measure(asking(chosen.same))
+        seed = self.run.about["seed"]
+        groups = with_limits(heats(_of_studies(points)), *bounding(points))
+        rounds = Rounds(states, groups, seed, launch, launcher.renew_old, kept.store, left, self.progress)
+        rounds.measure(asking(chosen.same))
 
-    def _launch(self, each: Study, point: Point, effort: Profile, bench: Bench) -> Launch:
-        placement, seed, source = self.placed[point.placement], self.run.about["seed"], Source()
-        roles = each.roles(point, effort, placement, seed)
+    def _heat(self, states: Sequence[State], opened: Opened, number: int, heat: int) -> dict[str, Launch | LabError]:
+        """Run one heat; contestants of other benches than the workers' are launched next to it, in turn before it."""
+        seed = self.run.about["seed"]
+        benches: list[tuple[Bench, list[State]]] = []
+        for state in states:
+            bench = opened[state.point.study][1]
+            mine = next((members for other, members in benches if other == bench), None)
+            if mine is None:
+                benches.append((bench, [state]))
+            else:
+                mine.append(state)
+        launched: dict[str, Launch | LabError] = {}
+        for bench, members in benches[:: 1 if number % 2 else -1]:
+            launched |= self._launch(bench, members, opened, f"{seed} {heat}")
+        return launched
+
+    def _launch(self, bench: Bench, states: Sequence[State], opened: Opened, seed: str) -> dict[str, Launch | LabError]:
+        contestants = {}
+        for state in states:
+            study, point = opened[state.point.study][0], state.point
+            roles = study.roles(point, state.effort, self.placed[point.placement], self.run.about["seed"])
+            contestants[point.id] = Contestant(point, roles)
+        ordinary = [state for state in states if state.point.study != LimitsStudy.name] or states
+        effort = ordinary[0].effort
+        apart = any(state.point.placement != SAME_CPU for state in states)
+        warm_ns = effort.warm_ns if apart else 0
+        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, seed, effort.launch_seconds)
+        source = Source()
         before, start = conditions(source), time.monotonic_ns()
-        outcomes = bench(point, roles, effort.launch_seconds)
+        ends = bench(contestants, schedule)
         elapsed = time.monotonic_ns() - start
-        done = each.collect(point, outcomes, seed)
-        done.started_ns, done.elapsed_ns = start - self.began, elapsed
-        # More of ours than CPUs wait for each other, which is no disturbance.
-        crowded = len(roles) > len(frozenset[int]().union(*(role.cpus for role in roles)))
-        counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
-        queued = None if crowded else max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
-        found = disturbance(before, conditions(source), elapsed, queued_share=queued)
-        done.flags += [flag for flag in found if flag not in each.expected(point)]
-        done.cpus = {role.name: sorted(role.cpus) for role in roles}
-        done.facts["relation"] = placement.relation
-        return done
+        after = conditions(source)
+        launched: dict[str, Launch | LabError] = {}
+        for name, ended in ends.items():
+            study, contestant = opened[contestants[name].point.study][0], contestants[name]
+            try:
+                if isinstance(ended, LabError):
+                    raise ended
+                done = study.collect(contestant.point, ended, self.run.about["seed"])
+                validity.check(done)
+            except LabError as error:
+                launched[name] = error
+                continue
+            done.started_ns, done.elapsed_ns = start - self.began, elapsed // len(ends)
+            queued = _queued(contestant, ended)
+            flags = disturbance(before, after, elapsed, queued_share=queued)
+            done.flags += [flag for flag in flags if flag not in study.expected(contestant.point)]
+            done.cpus = {role.name: sorted(role.cpus) for role in contestant.roles}
+            done.facts["relation"] = self.placed[contestant.point.placement].relation
+            launched[name] = done
+        return launched
+
+
+def _of_studies(points: Sequence[Point]) -> list[Point]:
+    """Return the points that are no limits: what is compared."""
+    return [point for point in points if point.study != LimitsStudy.name]
+
+
+def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | None:
+    """Return the largest share of its time for which a worker waited for a CPU, if each has one."""
+    cpus = frozenset[int]().union(*(role.cpus for role in contestant.roles))
+    if len(contestant.roles) > len(cpus):
+        return None
+    counters = [counted for outcome in outcomes.values() for counted in outcome.counters.values()]
+    return max((counted.get(QUEUED, 0.0) for counted in counters), default=0.0)
 
 
 def _room_in_shared_memory(largest: int) -> None:
@@ -193,7 +257,12 @@ def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
         "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
         "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
     }
-    return folder.create(paths.runs, machine.digest, about, dt.datetime.now(dt.UTC))
+    now = dt.datetime.now(dt.UTC)
+    newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
+    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
+        why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
+        raise LabError("the clock was set back", why, "set it, or remove that run: the newest one is found by its time")
+    return folder.create(paths.runs, machine.digest, about, now)
 
 
 def _now() -> str:
