@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, nearest
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.errors import LabError, UsageError, hint
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing
 
 PATTERN = r"(?:text\.)?\w+\.[\w.|-]+\[[^\]]*\](?:\.[\w.]+)?"
 ADDRESS = re.compile(r"(text\.)?(\w+)\.([\w.|-]+)\[([^\]]*)\](?:\.([\w.]+))?")
@@ -65,7 +65,7 @@ class Address:
 
         Rows are `loose` when they are a text's: levels that it has no column for are not asked of it, and of a number
         printed several times alike the first is taken. Raises `MissingError` for what is not there, `LabError` when
-        several rows are.
+        several rows are, or when a factor in the metric's place is told in words.
         """
         rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
         asked = {name: _filled(level, known or {}) for name, level in self.levels if name in frame or not loose}
@@ -89,7 +89,11 @@ class Address:
         if not level:
             return rows
         rows = rows[rows[self.metric].notna()]
+        if pd.to_numeric(rows[self.metric], errors="coerce").isna().any():
+            why = f"{self.metric!r} is told in words"
+            raise LabError(f"{self} is no number", why, "give a metric, or a factor whose levels are numbers")
         ends = {name: rows[self.metric] for name in ("value", "low", "high") if name in rows}
+        rows = rows.drop(columns=["heats", "by_heat"], errors="ignore")  # a level is no launch's
         return rows.assign(unit=UNITS.get(self.metric, "count"), **ends)
 
     def _each(self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool) -> Iterator[tuple[Axes, Any]]:
@@ -112,8 +116,7 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     kept = np.ones(len(frame), dtype=bool)
     for name, level in levels.items():
         if name not in frame:
-            near = f"did you mean {nearest(name, map(str, frame.columns))!r}?"
-            raise UsageError(f"no column {name!r}", f"the frame has {', '.join(map(str, frame.columns))}", near)
+            raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame.columns)))
         wanted = list(level) if isinstance(level, list | tuple | set | frozenset | np.ndarray | pd.Series) else [level]
         kept &= frame[name].isin(wanted).to_numpy()
     return frame[kept]
@@ -125,7 +128,11 @@ def quantity(row: Any) -> Quantity:
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
     n = f"{int(row.launches)} x {int(row.samples)}"
     source = "/".join(str(getattr(row, name, "")) for name in ("study", "point", "op", "metric"))
-    return Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
+    if row.value != row.value:
+        return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
+    launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))
+    ends = float(row.low), float(row.high)
+    return Quantity(float(row.value), str(row.unit), *ends, n, sources=(source,), launches=launches, row=source)
 
 
 def at(words: str, points: Points, texts: Points) -> Quantity | None:

@@ -14,11 +14,13 @@ STUDY = CalibrationStudy.name
 def rows(contests: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a row for each placement of the contest frame of the study `calibration`.
 
-    Of the `comparisons` of an arm without a planted slow-down with the fastest of its contest that launches could tell
-    apart, `false_alarms` called it slower: a share of at most `upper` with 95 % confidence. `found` gives for each
-    planted share how many of the `trials` (contests) called it slower; the fastest itself was not.
+    Of the `comparisons` of twins that launches could tell apart, `false_alarms` called one of the two
+    slower: a share of at most `upper` with 95 % confidence, since no two pairs share a contestant.
+    `found` gives for each planted share how many of the `trials` (contests) called it slower; the
+    fastest itself was not.
     """
-    return [{"placement": str(name), **_row(part)} for name, part in contests.groupby("placement")]
+    compared = contests[contests.other != ""]  # a mechanism alone in its contest is compared with none
+    return [{"placement": str(name), **_row(part)} for name, part in compared.groupby("placement")]
 
 
 def _row(part: pd.DataFrame) -> dict[str, Any]:

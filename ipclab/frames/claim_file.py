@@ -3,16 +3,20 @@
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import pandas as pd
 
-from ipclab.errors import UsageError, nearest
-from ipclab.frames.address import Address
-from ipclab.frames.claims import OWN, Claim, Rule, Table, Text, amount, decide, read_rule, read_sum
-from ipclab.frames.expression import RuleError, Source, Term
+from ipclab.errors import LabError, UsageError, nearest
+from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
+from ipclab.frames.claims import OWN, Claim, Rule, Table, Text, amount, decide, read_names, read_rule, read_sum
+from ipclab.frames.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.store.files import text_of
 
 NO_TABLE = "the file gives no table for it"
 _HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")
@@ -22,6 +26,7 @@ _FIELD = re.compile(r"(unknown|required) field `(.*?)`")
 UNPRINTED = ("Cc", "Cf", "Co", "Cn", "Cs")
 _PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]")
 WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
+PLAIN = ("id", "section", "source", "adds", "unstated", "untestable")  # of a claim: without placeholders
 Terms = dict[str, Term]
 
 
@@ -108,9 +113,12 @@ class Lines:
     def read(cls, file: Path) -> "Lines":
         """Return the lines of a file; raises `UsageError` for one that is absent."""
         try:
-            return cls(file.read_text(encoding="utf-8"), file.name)
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read the claims in {file}", str(error)) from error
+            return cls(text_of(file), file.name)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise UsageError(
+                f"cannot read the claims in {file}", why, "name a file of text; see docs/claims.md"
+            ) from error
 
     def told(self) -> File:
         """Return what they state; raises `UsageError` with the line."""
@@ -121,27 +129,45 @@ class Lines:
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
             told = tomllib.loads("\n".join(self.lines))
-            names = msgspec.convert(told, _Names).names
+            names = read_names(msgspec.convert(told, _Names).names)
             file = msgspec.convert(told, File, dec_hook=partial(_made, names))
         except RecursionError as error:
             raise UsageError(f"{self.name}, line 1", "it nests too deeply", "write [[claim]] tables") from error
+        except RuleError as error:
+            raise UsageError(self.place(None, error.name), f"the name {error.name}: {error.why}", error.fix) from error
         except tomllib.TOMLDecodeError as error:
             line_of = re.search(r"at line (\d+)", str(error))
             where = f"{self.name}, line {line_of[1] if line_of else len(self.lines)}"
             raise UsageError(where, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML") from error
         except msgspec.ValidationError as error:
             raise self._refused(str(error), error.__cause__) from error
+        except ValueError as error:  # Python's own, of a number of thousands of digits
+            raise UsageError(f"{self.name}, line 1", str(error), "write it as 1e30") from error
         if not file.claims and file.document is None:
             raise UsageError(self.place(None, "claim"), "a file of claims holds [[claim]] tables", "see docs/claims.md")
+        if file.document:
+            self._check_braces(file.document, Control.__struct_fields__, None)
         for number, claim in enumerate(file.claims):
+            self._check_braces(claim, PLAIN, number)
             if not claim.language:
                 raise UsageError(self.place(number), "a claim has no 'language'", "add language = ...")
             if claim.id in [other.id for other in file.claims[:number]]:
                 raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
         return file
 
+    def _check_braces(self, told: Any, names: Iterable[str], number: int | None) -> None:
+        """Raise `UsageError` for braces, which name values in prose, in fields that are printed as they are."""
+        for name in names:
+            if {"{", "}"} & {*getattr(told, name)}:
+                raise UsageError(self.place(number, name), f"{name} holds a brace", "leave it out")
+
     def check(self, file: File, run: Source) -> None:
-        """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike things."""
+        """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike things.
+
+        Claims that take more than `MOST_WORK` to judge, all together, are refused too.
+        """
+        work = Work(MOST_WORK)
+        run = replace(run, cached={}, work=work)
         for number, claim in enumerate(file.claims):
             terms = {"rule": claim.rule.term} | ({"fair": claim.fair} if claim.fair else {})
             for key, address in ((key, address) for key, term in terms.items() for address in term.addresses):
@@ -150,8 +176,13 @@ class Lines:
             try:
                 for term in terms.values():
                     decide(claim.rule, term, run)
+                if claim.published is not None:
+                    table = Source(run.points, given=claim.published, work=work)
+                    decide(claim.rule, claim.own or claim.rule.term, table)
             except RuleError as error:
                 raise UsageError(self.place(number, "rule"), f"the rule: {error.why}", error.fix) from error
+            except LabError as error:
+                raise UsageError(self.place(number, "rule"), f"the rule: {error}") from error
 
     def _refused(self, message: str, cause: BaseException | None) -> UsageError:
         """Return what a check of types, or the error that caused it, says, with the line."""
@@ -183,7 +214,7 @@ class Lines:
         return f"{self.name}, line {first + 1}"
 
 
-def _made(names: dict[str, str], kind: type, told: Any) -> Any:
+def _made(names: Mapping[str, Term], kind: type, told: Any) -> Any:
     """Return a rule, an expression or amounts out of what stands for it; raises `RuleError`."""
     if kind in (Rule, Term):
         return read_rule(told, names) if kind is Rule else read_sum(told, names)
@@ -207,14 +238,25 @@ def _address(name: str) -> str:
 def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
     """Return why the run cannot have an address, and the nearest name; None when it may."""
     try:
-        frame = run.points(address.study)
+        frame = run.frame(address)
     except UsageError as error:
         return f"no study {address.study!r}", error.fix
     columns = set(map(str, frame.columns))
-    wanted = [(op, set(frame["op"])) for op in address.ops] + [(name, columns) for name, _ in address.levels]
-    if address.metric:
+    wanted = [(name, columns) for name, _ in address.levels]
+    held = _held(address, frame)  # a run without these levels does not tell which ops and metrics they have
+    wanted += [(op, set(frame["op"])) for op in address.ops if held]
+    if address.metric and held:
         wanted.append((address.metric, {*frame["metric"], *columns}))
     strange = [(name, known) for name, known in wanted if name not in known and len(frame)]
     return next(
         ((f"there is no {name!r}", f"the nearest is {nearest(name, sorted(known))!r}") for name, known in strange), None
     )
+
+
+def _held(address: Address, frame: pd.DataFrame) -> bool:
+    """Tell whether a frame has rows of the levels that an address names by themselves."""
+    rows = frame
+    for name, level in address.levels:
+        if name in frame and level not in (EVERY, *ENDS) and not KNOWN.search(level):
+            rows = rows[rows[name].astype(str).isin([part.strip() for part in level.split("|")])]
+    return len(rows) > 0

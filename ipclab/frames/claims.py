@@ -1,6 +1,7 @@
 """Claims, the language of their rules, and verdicts: holds, fails, undecided, or not testable here.
 
-    rule = sum ("at_least" | "at_most" | "above" | "below" | "exactly") amount | sum "between" amount "and" amount
+    rule = sum ("at_least" | "at_most" | "above" | "below" | "exactly") amount ["rounded"]
+         | sum "between" amount "and" amount ["rounded"]
 
 A sum is written as in Python, of amounts, addresses, names, `+ - * /`, brackets and functions. An address that names
 several values gives all of them: arithmetic pairs those of equal levels. `min(...)` and `max(...)` take one of them,
@@ -10,9 +11,12 @@ several values gives all of them: arithmetic pairs those of equal levels. `min(.
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from decimal import Decimal
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from math import inf, isfinite, log
 from typing import Annotated, NamedTuple
 
@@ -20,7 +24,19 @@ import msgspec
 
 from ipclab.errors import nearest
 from ipclab.frames.address import PATTERN, Address, MissingError
-from ipclab.frames.expression import ALONG, FUNCTIONS, SHOWN, UNITS, Compute, RuleError, Source, Term, Values, call
+from ipclab.frames.expression import (
+    ALONG,
+    FUNCTIONS,
+    SHOWN,
+    UNITS,
+    Compute,
+    RuleError,
+    Source,
+    Term,
+    Values,
+    call,
+    joined,
+)
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -38,17 +54,29 @@ _LEAF = re.compile(
     rf"(?P<address>{PATTERN})|(?<![\w.])(?P<amount>{_NUMBER}(?:\s*(?:{_UNIT})(?![\w/]))?)"
     r"|(?P<name>[A-Za-z_]\w*(?:[.\-]\w+)*)"
 )
+NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
+ROUNDED = "rounded"  # after the bounds: each stands for all that round to it as it is written
 COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")
 _RULE = re.compile(rf"(.*)\b({'|'.join(COMPARISONS)})\b(.*)", re.DOTALL)
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-LONGEST, DEEPEST, NAMES = 1500, 100, 20
+LONGEST, DEEPEST = 1500, 100
+Ends = tuple[float, float]
 
 
 class Rule:
-    """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and how it is written."""
+    """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and how it is written.
 
-    def __init__(self, text: str, term: Term, low: float, high: float, unit: str, open_: bool) -> None:
-        self.text, self.term, self.low, self.high, self.unit, self.open = text, term, low, high, unit, open_
+    `low` and `high` decide. `written` are the bounds as they are written, which may stand for all that round to them.
+    """
+
+    def __init__(self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends) -> None:
+        self.text, self.term, (self.low, self.high), self.unit, self.open = text, term, ends, unit, open_
+        self.written = written
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the bounds stand for all that round to them."""
+        return self.written != (self.low, self.high)
 
 
 class Amounts(dict[str, Quantity]):
@@ -89,6 +117,15 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
     figures: Amounts = msgspec.field(default_factory=Amounts)
     published: Table | None = None
 
+    def __post_init__(self) -> None:
+        """Raise `RuleError` for needs that cannot be known of a run."""
+        for name, least in self.needs.items():
+            if name not in NEEDS:
+                fix = f"the nearest is {nearest(name, NEEDS)!r}; there are {', '.join(NEEDS)}"
+                raise RuleError(f"nothing is known of {name!r}", fix, "needs")
+            if not 0 < least < inf:
+                raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -115,9 +152,15 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
     if claim.untestable:
         return Verdicts(own, Verdict(NOT_TESTABLE), Verdict(NOT_TESTABLE))
-    lacking = next((name for name, least in claim.needs.items() if run.known.get(name, inf) < least), "")
-    here = Verdict(NOT_TESTABLE, need=lacking) if lacking else decide(claim.rule, claim.rule.term, run)
-    return Verdicts(own, here, here if lacking or not claim.fair else decide(claim.rule, claim.fair, run))
+    lacking = next((name for name, least in claim.needs.items() if run.known.get(name, least) < least), "")
+    if lacking:
+        lack = Verdict(NOT_TESTABLE, need=lacking)
+        return Verdicts(own, lack, lack)
+    here = decide(claim.rule, claim.rule.term, run)
+    fair = decide(claim.rule, claim.fair, run) if claim.fair else here
+    if claim.needs.keys() - run.known.keys():  # the run does not tell whether it has them
+        here, fair = (Verdict(NOT_TESTABLE, missing=each.missing) for each in (here, fair))
+    return Verdicts(own, here, fair)
 
 
 def decide(rule: Rule, term: Term, source: Source) -> Verdict:
@@ -149,7 +192,7 @@ def _margin(rule: Rule, found: Quantity) -> float:
 
 
 def _inside(over: float, under: float) -> float:
-    return log(over / under) if 0 < over < inf and 0 < under < inf else over - under
+    return log(over) - log(under) if 0 < over < inf and 0 < under < inf else over - under
 
 
 def amount(text: str) -> Quantity:
@@ -165,52 +208,75 @@ def amount(text: str) -> Quantity:
     return Quantity(value, unit, kind="published")
 
 
-def read_rule(text: str, names: Mapping[str, str] | None = None) -> Rule:
+def half_a_digit(number: str) -> float:
+    """Return half a unit of the last digit of a number as it is printed: what lies so near rounds to it."""
+    return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
+
+
+def _half(text: str) -> float:
+    """Return half a unit of the last digit of an amount, in the units of `amount`."""
+    return abs(float(amount(re.sub(_NUMBER, lambda number: str(half_a_digit(number[0])), text, count=1)).value))
+
+
+def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     """Return the rule that `text` says; `names` are expressions that it may use by name. Raises `RuleError`."""
     parts = _RULE.fullmatch(text)
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
-    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", parts[3])
+    told = parts[3].strip().removesuffix(ROUNDED)
+    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", told)
+    rounded = parts[3].strip() != told
     if len(ends) != (2 if word == "between" else 1):
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
     if not all(end.strip() for end in ends):
         raise RuleError("it ends where a number should stand")
-    bounds = sorted((amount(end) for end in ends), key=lambda each: float(each.value))
-    low = -inf if word in ("at_most", "below") else bounds[0].value
-    high = inf if word in ("at_least", "above") else bounds[-1].value
-    return Rule(text, term, low, high, bounds[0].unit, word in ("above", "below"))
+    bounds = sorted((amount(end).value, _half(end) * rounded) for end in ends)
+    if rounded and word in ("above", "below"):
+        raise RuleError(f"{word} excludes its bound, which then stands for no others", "write at_least or at_most")
+    low, below = (-inf, 0.0) if word in ("at_most", "below") else bounds[0]
+    high, above = (inf, 0.0) if word in ("at_least", "above") else bounds[-1]
+    near = (low - below, high + above)
+    return Rule(text, term, near, amount(ends[0]).unit, word in ("above", "below"), (low, high))
 
 
-def read_sum(text: str, names: Mapping[str, str] | None = None) -> Term:
-    """Return the expression that `text` says; raises `RuleError`."""
-    return _read(text, tuple((names or {}).items()))
+def read_names(names: Mapping[str, str]) -> dict[str, Term]:
+    """Return the expressions that may be used by name; each may use others. Raises `RuleError` with the name."""
+    uses = {name: {match["name"] for match in _LEAF.finditer(text)} & names.keys() for name, text in names.items()}
+    terms = dict[str, Term]()
+    try:
+        for name in TopologicalSorter(uses).static_order():
+            term = read_sum(names[name], terms)
+            terms[name] = _above(partial(Source.once, named=term), [term])
+    except CycleError as error:
+        circle = error.args[1]
+        raise RuleError("it stands for itself", "", circle[0]) from error
+    except RuleError as error:
+        error.name = name
+        raise
+    return terms
 
 
-@lru_cache(maxsize=2000)
-def _read(text: str, names: tuple[tuple[str, str], ...], inside: tuple[str, ...] = ()) -> Term:
-    """Read an expression that stands `inside` those names."""
+def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
+    """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
     if len(text) > LONGEST:
         raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")
-    known, leaves = dict(names), dict[str, Term]()
+    known, leaves = names or {}, dict[str, Term]()
 
     def leaf(match: re.Match[str]) -> str:
         if match["name"] and match["name"] not in known:
             return match[0]
-        if match["name"] in inside or len(inside) > NAMES:
-            raise RuleError(f"the name {match['name']!r} stands for itself")
-        named = (*inside, match["name"] or "")
         key = f"_{len(leaves)}"
-        leaves[key] = _read(known[match["name"]], names, named) if match["name"] else _leaf(match)
+        leaves[key] = known[match["name"]] if match["name"] else _leaf(match)
         return f" {key} "
 
     plain = " ".join(_LEAF.sub(leaf, text).split())
     try:
-        tree = ast.parse(plain, mode="eval")
+        return _term(ast.parse(plain, mode="eval").body, leaves, known)
+    except RuleError:
+        raise
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         why = error.msg if isinstance(error, SyntaxError) else "it nests too deeply"
         raise RuleError(f"it cannot be read: {why}", "use addresses, numbers, + - * / and brackets") from error
-    compute = _compute(tree.body, leaves, known)
-    return Term(compute, tuple(dict.fromkeys(address for each in leaves.values() for address in each.addresses)))
 
 
 def _leaf(match: re.Match[str]) -> Term:
@@ -221,22 +287,28 @@ def _leaf(match: re.Match[str]) -> Term:
     return Term(lambda _: Values({frozenset(): Quantity(given.value * step, kind="computed")}, dimension))
 
 
-def _compute(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, str], depth: int = 0) -> Compute:
-    """Return how a node of the parsed expression is computed; raises `RuleError` for what is not of the language."""
-    if depth > DEEPEST:
-        raise RuleError(f"more than {DEEPEST} parts stand inside each other", "give some of them a name")
+def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term]) -> Term:
+    """Return what a node of the parsed expression says; raises `RuleError` for what is not of the language."""
     match node:
         case ast.Name(id=name) if name in leaves:
             return leaves[name]
         case ast.BinOp(left, op, right) if type(op) in _SIGNS:
-            first, second = (_compute(each, leaves, names, depth + 1) for each in (left, right))
-            return lambda source: first(source).joined(_SIGNS[type(op)], second(source))
-        case ast.Call(ast.Name(id=name), [_, *_] as parts, []) if name in FUNCTIONS:
-            along = [each.id for each in parts[-1:] if name in ALONG and isinstance(each, ast.Name)]
-            made = [_compute(each, leaves, names, depth + 1) for each in parts[: len(parts) - len(along)]]
-            return partial(call, name, made, along)
+            one, other = (_term(each, leaves, names) for each in (left, right))
+            return _above(partial(joined, _SIGNS[type(op)], one, other), [one, other])
+        case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
+            along = [each.id for each in given[-1:] if name in ALONG and isinstance(each, ast.Name)]
+            parts = [_term(each, leaves, names) for each in given[: len(given) - len(along)]]
+            return _above(partial(call, name, parts, along), parts)
         case ast.Name(id=name) | ast.Call(ast.Name(id=name)):
             near = nearest(name, [*FUNCTIONS, *names])
             fix = f"the nearest is {near!r}; an address is study.op[...]"
             raise RuleError(f"no function or name {name!r}", fix)
     raise RuleError("it holds more than sums can", "use addresses, numbers, + - * / and brackets")
+
+
+def _above(compute: Compute, parts: Sequence[Term]) -> Term:
+    """Return the term that is computed of `parts`; raises `RuleError` when too many stand inside each other."""
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > DEEPEST:
+        raise RuleError(f"more than {DEEPEST} parts stand inside each other", "say it with fewer")
+    return Term(compute, chain.from_iterable(part.addresses for part in parts), depth)

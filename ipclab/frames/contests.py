@@ -14,6 +14,7 @@ import pandas as pd
 
 from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
+from ipclab.frames.points import CROWDED, HEAT, NO_HEAT, ROUND, TURNS
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, UNDECIDED, Comparison, Side, compare
 from ipclab.studies.installed import study as study_of
 
@@ -21,7 +22,7 @@ FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
-KNOWN = ("verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches")  # of a Comparison
+KNOWN = ("verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired")  # of a Comparison
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -115,17 +116,27 @@ def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float =
 
 def side_of(rows: pd.DataFrame) -> Side:
     """Return the launch medians of one point with their rounds: without any, its k-th launch is of round k."""
-    rounds = rows["round"] if "round" in rows else range(len(rows))
-    return Side(list(rows.value), rounds=[int(number) for number in rounds])
+    rounds = rows[ROUND] if ROUND in rows else range(len(rows))
+    heats = {}
+    if HEAT in rows:
+        measured = rows[rows[HEAT] != NO_HEAT]
+        heats = {int(heat): list(turns) for heat, turns in zip(measured[HEAT], measured[TURNS], strict=True)}
+    return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
 
 
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], Sides]]:
-    """Yield each contest of `race` by its `CONTEST` columns, with its entrants by name and point."""
+    """Yield each contest of `race` by its `CONTEST` columns, with its entrants by name and point.
+
+    Launches of more processes than CPUs take part in none: what they would tell is how the scheduler parts the CPUs.
+    """
+    if CROWDED in launches:
+        launches = launches[~launches[CROWDED].fillna(False).astype(bool)]
     ops = [race.op] if isinstance(race.op, str) else list(race.op)
     wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
     asked = [race.levels | further for further in race.either]
     parts = [narrowed(wanted, levels) if levels.keys() <= set(wanted) else wanted.iloc[:0] for levels in asked]
-    wanted = pd.concat(parts).drop_duplicates() if len(parts) > 1 else parts[0]
+    wanted = pd.concat(parts)
+    wanted = wanted[~wanted.index.duplicated()]
     wanted = wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):

@@ -1,33 +1,60 @@
-"""The frames of a run on disk: derived from its samples, kept beside them, and rebuilt when either side changed."""
+"""The frames of a run on disk: derived from its samples, kept beside them, and never trusted without them.
+
+Whoever can alter a frame can alter its digest, too: what is read agrees with a tenth of the points, and `verify`
+derives all of them.
+"""
 
 import hashlib
 import io
 import json
 import multiprocessing
 import os
+import random
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ipclab.errors import LabError
 from ipclab.frames.contests import contests
-from ipclab.frames.points import VALUES, Row, frame, launch_rows, point_rows
+from ipclab.frames.points import (
+    BY_HEAT,
+    CROWDED,
+    HEAT,
+    HEATS,
+    ROUND,
+    TURNS,
+    VALUES,
+    Row,
+    frame,
+    launch_rows,
+    point_rows,
+)
 from ipclab.paths import checkout
 from ipclab.store.files import sha256, write_whole
 from ipclab.store.run import RunFolder
-from ipclab.store.run import read as read_run
 from ipclab.store.samples import decode
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.profile import profile
 
 FOLDER = "frames"
+WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
+AGAIN, LEAST_AGAIN = 0.1, 20  # which share of the points, and how many at least, are derived again when frames are read
+CHUNK = 8  # points that a process derives at once
+MOST_HELD = 16  # studies whose frames stay in memory
+LISTS = (TURNS, HEATS, BY_HEAT)  # columns whose cells hold several values
+State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 KINDS = ("points", "launches", "contests")
-LAUNCH_VALUES = ("launch", "order", "round", "flags", "relation", "op", "metric", "unit", "value")
+LAUNCH_VALUES = ("launch", "order", ROUND, HEAT, CROWDED, "flags", "relation", "op", "metric", "unit", "value", TURNS)
 # What frames depend on beside the samples.
 CODE = [
     "frames/points.py",
@@ -38,32 +65,164 @@ CODE = [
     "stats",
     "store/samples.py",
     "store/schema.py",
+    "store/validity.py",
     "studies",
 ]
+
+
+@dataclass(frozen=True)
+class Held:
+    """The frames of a study by kind, and the state of the run's files that they were read or derived in."""
+
+    state: State
+    frames: Mapping[str, pd.DataFrame]
+
+
+_held: dict[tuple[Path, str], Held] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     """Return the frame `kind` (points, launches, contests) of `study` in `run`; empty when the run has none of it.
 
-    It comes from `frames/` in the run's folder when it follows from today's samples and code, else it is derived and
-    kept there. Raises `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
+    It comes from `frames/` in the run's folder when it follows from today's samples and code, which a tenth of the
+    points proves, else it is derived and kept there. Files that did not change since are not read again. Raises
+    `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
     """
     study_of(study)
-    now, file = stamp(run, study), run.path / FOLDER / f"{study}-{kind}.parquet"
-    with suppress(OSError, ValueError):
-        if json.loads(file.with_suffix(".json").read_text()) == {"stamp": now, "sha256": sha256(file)}:
-            return pd.read_parquet(file)
-    made = {
-        name: frame.to_parquet(compression="zstd", index=False)
-        for name, frame in zip(KINDS, _derived(run.path, study, now), strict=True)
-    }
+    place = run.path, study
+    if place not in _held or _held[place].state != _state(run, study):
+        run.checked(f"points/{study}/")
+        frames = _kept(run, study)
+        if frames is None:
+            content = _derived(run, study)
+            _keep(run, study, content)
+            frames = _frames(content)
+        _hold(run, study, frames)
+    return _held[place].frames[kind].copy(deep=False)
+
+
+def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
+    """Derive the frames of `studies` (of all when there is none) anew; return the names of those that were altered.
+
+    These are put right, as are older ones. Raises `LabError` for samples that are not what was measured, and for
+    altered frames in a folder that cannot be written.
+    """
+    altered = []
+    for study in list(studies) or measured(run):
+        run.checked(f"points/{study}/")
+        content, now = _derived(run, study), stamp(run, study)
+        files = {kind: _file(run, study, kind) for kind in KINDS}
+        current = {kind: file.read_bytes() for kind, file in files.items() if _stamp_of(file) == now}
+        wrong = [str(files[kind].relative_to(run.path)) for kind, each in current.items() if each != content[kind]]
+        if wrong or current.keys() < content.keys():
+            _keep(run, study, content)
+        if any(files[kind].read_bytes() != content[kind] for kind in current):
+            fix = f"remove {run.path / FOLDER}"
+            raise LabError(f"{wrong[0]} is not what its points give", "it cannot be written", fix)
+        altered += wrong
+        _hold(run, study, _frames(content))
+    return altered
+
+
+def _hold(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> None:
+    """Keep in memory what was proved; the oldest makes room."""
+    while len(_held) >= MOST_HELD:
+        del _held[next(iter(_held))]
+    _held[run.path, study] = Held(_state(run, study), frames)
+
+
+def _frames(content: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:
+    return {kind: _parsed(io.BytesIO(each)) for kind, each in content.items()}
+
+
+def _kept(run: RunFolder, study: str) -> dict[str, pd.DataFrame] | None:
+    """Return the frames on disk when they are of today's stamp and agree with some of the points; else None."""
+    files, now = {kind: _file(run, study, kind) for kind in KINDS}, stamp(run, study)
+    try:
+        if any(_stamp_of(file) != now for file in files.values()):
+            return None
+        frames = {kind: _parsed(file) for kind, file in files.items()}
+        judged = contests(study, frames["launches"], bound(run)).to_parquet(**WRITTEN)
+        agree = judged == files["contests"].read_bytes() and _agree(run, study, frames)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None  # whoever altered them did not keep to their columns
+    return frames if agree else None
+
+
+def _agree(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> bool:
+    """Tell whether a tenth of the points, which nobody can know beforehand, give the rows that frames have of them."""
+    files = {file.stem: file for file in run.checked(f"points/{study}/").values()}
+    count = min(len(files), max(LEAST_AGAIN, round(AGAIN * len(files))))
+    chosen = sorted(random.SystemRandom().sample(sorted(files), count))
+    rows = [_rows(files[name]) for name in chosen]
+    for place, (kind, columns) in enumerate((("points", VALUES), ("launches", LAUNCH_VALUES))):
+        held, made = frames[kind], frame(list(chain.from_iterable(each[place] for each in rows)), columns)
+        own = made.columns[made.notna().any()]
+        if {*held.point} != files.keys() or not {*own} <= {*held.columns}:
+            return False
+        if _plain(held[held.point.isin(chosen)]) != _plain(made.reindex(columns=held.columns)):
+            return False
+    return True
+
+
+def _plain(rows: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """Return rows as tuples that can be compared, whatever the types of their columns."""
+    values = {name: rows[name].astype(object).where(rows[name].notna(), None) for name in rows}
+    for name in (name for name in LISTS if name in values):
+        values[name] = rows[name].map(_cells)
+    return list(zip(*values.values(), strict=True))
+
+
+def _keep(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
+    now = stamp(run, study)
     with suppress(LabError):  # a run's folder that cannot be written
-        for name, content in made.items():
-            part = file.with_name(f"{study}-{name}.parquet")
-            write_whole(part, content)
-            note = {"stamp": now, "sha256": hashlib.sha256(content).hexdigest()}
-            write_whole(part.with_suffix(".json"), json.dumps(note).encode())
-    return pd.read_parquet(io.BytesIO(made[kind]))
+        for kind, each in content.items():
+            file = _file(run, study, kind)
+            write_whole(file, each)
+            note = {"stamp": now, "sha256": hashlib.sha256(each).hexdigest()}
+            write_whole(file.with_suffix(".json"), json.dumps(note).encode())
+
+
+def _stamp_of(file: Path) -> str:
+    """Return the stamp of a kept frame, empty when there is none or its bytes are not those that were written."""
+    try:
+        note = json.loads(file.with_suffix(".json").read_text())
+        return str(note["stamp"]) if note["sha256"] == sha256(file) else ""
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+
+
+def _file(run: RunFolder, study: str, kind: str) -> Path:
+    return run.path / FOLDER / f"{study}-{kind}.parquet"
+
+
+def _state(run: RunFolder, study: str) -> State:
+    """Return the stamp of the frames of `study`, and what tells whether a file of it was touched."""
+    names = [name for name in run.about["files"] if name.startswith(f"points/{study}/")]
+    frames = [_file(run, study, kind) for kind in KINDS]
+    files = [*(run.path / name for name in names), *frames, *(file.with_suffix(".json") for file in frames)]
+    return stamp(run, study), tuple(map(_touched, files))
+
+
+def _touched(file: Path) -> tuple[int, ...]:
+    with suppress(OSError):
+        told = file.stat()
+        return told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns
+    return ()
+
+
+def _parsed(file: Path | io.BytesIO) -> pd.DataFrame:
+    """Return a stored frame; lists in its cells are tuples, which can be compared and counted."""
+    frame = pd.read_parquet(file)
+    for name in (name for name in LISTS if name in frame):
+        frame[name] = frame[name].map(_cells)
+    return frame
+
+
+def _cells(told: Any) -> tuple[Any, ...]:
+    if isinstance(told, np.ndarray):
+        return tuple(told.tolist())
+    return tuple(told) if isinstance(told, list | tuple) else ()
 
 
 def bound(run: RunFolder) -> float:
@@ -77,15 +236,18 @@ def measured(run: RunFolder) -> list[str]:
     return [name for name in studies() if name in held]
 
 
-@lru_cache(maxsize=2)
-def _derived(folder: Path, study: str, _stamp_of: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    run = read_run(folder)
-    files = [file for file in run.point_files() if file.parent.name == study]
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
-        rows = list(pool.map(_rows, files, chunksize=8))
+def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
+    """Return the frames of `study` as files, by kind; its points' digests were checked."""
+    files = [run.path / name for name in sorted(run.about["files"]) if name.startswith(f"points/{study}/")]
+    if len(files) <= CHUNK:  # processes would take longer
+        rows = list(map(_rows, files))
+    else:
+        with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
+            rows = list(pool.map(_rows, files, chunksize=CHUNK))
     points, launches = (list(chain.from_iterable(each[kind] for each in rows)) for kind in (0, 1))
-    found = frame(launches, LAUNCH_VALUES)
-    return frame(points, VALUES), found, contests(study, found, bound(run))
+    by_launch = frame(launches, LAUNCH_VALUES)
+    frames = frame(points, VALUES), by_launch, contests(study, by_launch, bound(run))
+    return {kind: each.to_parquet(**WRITTEN) for kind, each in zip(KINDS, frames, strict=True)}
 
 
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:
@@ -105,4 +267,5 @@ def _code() -> str:
     package = checkout().package
     files = {file for name in CODE for file in (package / name, *(package / name).rglob("*"))}
     kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
-    return hashlib.sha256("".join(map(sha256, kept)).encode()).hexdigest()
+    writers = f"{pd.__version__} {pa.__version__}"
+    return hashlib.sha256("".join([writers, *map(sha256, kept)]).encode()).hexdigest()

@@ -2,11 +2,11 @@
 
 import operator
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from math import floor, inf, log, sqrt
+from math import floor, inf, isfinite, log, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,9 @@ MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
 )
 
 
+MOST_WORK, LOOK_UP = 300_000, 300  # values that a person's file may make; an address counts as so many
+
+
 class RuleError(ValueError):
     """A rule that cannot be read: why, and the fix; `name` is what it stands under."""
 
@@ -39,12 +42,25 @@ class RuleError(ValueError):
         self.why, self.fix, self.name = why, fix, name
 
 
+class Work:
+    """How many values computing may still make or pair; without end for what is not another's."""
+
+    def __init__(self, left: float = inf) -> None:
+        self.left = left
+
+    def take(self, count: int) -> None:
+        """Note so many values; raises `RuleError` when they are more than are left."""
+        self.left -= count
+        if self.left < 0:
+            raise RuleError("it makes too many values to compute", "name fewer levels at once")
+
+
 @dataclass(frozen=True)
 class Source:
     """Where addresses are looked up: the frames of a run by study, the texts' tables, or amounts given by address.
 
     `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a quantity of a row,
-    `judged` gives a result the interval that is judged.
+    `judged` gives a result the interval that is judged. `work` is what computing may still take.
     """
 
     points: Points
@@ -55,19 +71,26 @@ class Source:
     value: Callable[[Any], Quantity] = quantity
     judged: Callable[[Quantity], Quantity] = of
     frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
-    cached: dict[Address, "Values"] = field(default_factory=dict, compare=False)
+    cached: dict[Any, "Values"] = field(default_factory=dict, compare=False)  # by address, and by a name's term
+    work: Work = field(default_factory=Work, compare=False)
 
-    def find(self, address: Address) -> list[tuple[Axes, Any]]:
-        """Return what `Address.find` returns of this source's frames."""
+    def frame(self, address: Address) -> pd.DataFrame:
+        """Return the frame that an address is looked up in, read once."""
         table = self.texts if address.text else None
         key = f"text.{address.study}" if table else address.study
         if key not in self.frames:
             self.frames[key] = (table or self.points)(address.study)
-        return address.find(self.frames[key], self.known, self.loose or table is not None)
+        return self.frames[key]
+
+    def find(self, address: Address) -> list[tuple[Axes, Any]]:
+        """Return what `Address.find` returns of this source's frames."""
+        told = address.text and self.texts is not None
+        return address.find(self.frame(address), self.known, self.loose or told)
 
     def values(self, address: Address) -> "Values":
         """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
         if address not in self.cached:
+            self.work.take(LOOK_UP)
             if self.given is None:
                 found = {axes: self.value(row) for axes, row in self.find(address)}
             elif str(address) in self.given:
@@ -78,6 +101,12 @@ class Source:
             cells = {axes: each.as_unit("1") * step for axes, each in found.items()}
             self.cached[address] = Values(cells, dimension)
         return self.cached[address]
+
+    def once(self, named: "Term") -> "Values":
+        """Return the values of a name's term, computed once however often the name stands in expressions."""
+        if named not in self.cached:
+            self.cached[named] = named(self)
+        return self.cached[named]
 
 
 @dataclass(frozen=True)
@@ -122,10 +151,13 @@ Compute = Callable[[Source], Values]
 
 
 class Term:
-    """An expression that was read: how it is computed from a source, and the addresses that it names, in order."""
+    """An expression that was read: how it is computed from a source, the addresses that it names, and its depth.
 
-    def __init__(self, compute: Compute, addresses: tuple[Address, ...] = ()) -> None:
-        self.compute, self.addresses = compute, addresses
+    The addresses are in order; the depth is how many parts stand inside each other, names included.
+    """
+
+    def __init__(self, compute: Compute, addresses: Iterable[Address] = (), depth: int = 0) -> None:
+        self.compute, self.addresses, self.depth = compute, tuple(dict.fromkeys(addresses)), depth
 
     def __call__(self, source: Source) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go together."""
@@ -137,8 +169,16 @@ NONE: Axes = frozenset()
 
 def _each(*parts: Values) -> Values:
     """Return every value of all parts."""
-    cells = {axes | {("part", place)}: each for place, part in enumerate(parts) for axes, each in part.cells.items()}
-    return Values(cells if len(parts) > 1 else parts[0].cells, parts[0].dimension)
+    if len(parts) == 1:
+        return parts[0]
+    cells = {_in_part(place, axes): each for place, part in enumerate(parts) for axes, each in part.cells.items()}
+    return Values(cells, parts[0].dimension)
+
+
+def _in_part(place: int, axes: Axes) -> Axes:
+    """Return the axes with their place among the parts, before the places that they have within that part."""
+    within = dict(axes).get("part", ())
+    return frozenset(pair for pair in axes if pair[0] != "part") | {("part", (place, *within))}
 
 
 def _end(pick: Callable[..., Quantity], *parts: Values) -> Values:
@@ -161,6 +201,10 @@ def _steps(sign: str, found: Values, along: str) -> Values:
     if not cells:
         raise MissingError(along)
     return Values(cells, found.dimension if sign == "-" else PLAIN)
+
+
+def _floor(x: float) -> float:
+    return floor(x) if isfinite(x) else x
 
 
 def _mapped(change: Callable[[float], float], found: Values) -> Values:
@@ -189,16 +233,25 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
     "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
     "about": _about,
     "log": partial(_mapped, lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
-    "floor": partial(_mapped, floor),
+    "floor": partial(_mapped, _floor),
     "sqrt": partial(_mapped, lambda x: sqrt(max(x, 0.0))),
 }
 ALONG = ("growth", "change")  # the functions whose last word is a factor
 
 
+def joined(sign: str, first: Compute, second: Compute, source: Source) -> Values:
+    """Return what arithmetic gives of two expressions; raises `RuleError` for what does not go together."""
+    one, other = first(source), second(source)
+    source.work.take(1 + len(one.cells) * len(other.cells))
+    return one.joined(sign, other)
+
+
 def call(name: str, parts: Sequence[Compute], along: Sequence[str], source: Source) -> Values:
     """Return what a function gives; raises `RuleError` for parts that it does not take."""
     try:
-        return FUNCTIONS[name](*(part(source) for part in parts), *along)
+        found = [part(source) for part in parts]
+        source.work.take(1 + sum(len(each.cells) for each in found))
+        return FUNCTIONS[name](*found, *along)
     except MissingError:
         if name != "count" or not any(map(len, source.frames.values())):
             raise

@@ -1,38 +1,67 @@
-"""A ratio of two medians that are in one contest is what the contest found: tables, sentences and claims agree."""
+"""A ratio of two medians is what their contest found, or what their heats show: tables, sentences and claims agree."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from math import inf, isclose
+from math import inf
 from pathlib import Path
-from statistics import median
+
+import pandas as pd
 
 from ipclab.frames import derived
-from ipclab.frames.contests import fields, races
-from ipclab.stats.compare import Side, compare
+from ipclab.frames.contests import fields, races, side_of
+from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
+Point = tuple[str, str]  # its study and its name
+
 
 def judged(run: RunFolder, found: Quantity) -> Quantity:
-    """Return a ratio of two launch medians with the interval of their largest contest in `run`; others as they are."""
-    match [source.split("/") for source in found.sources]:
-        case _ if not found or found.unit not in ("1", "share"):
-            return found
-        case [[study, over, op, "p50"], [other, under, of, "p50"]] if (study, op) == (other, of) and over != under:
-            contests = _sides(run.path, study, derived.stamp(run, study)).get(op, [])
-        case _:
-            return found
-    held = [sides for sides in contests if {over, under} <= sides.keys()]
-    if not held:
+    """Return a ratio of two medians with the interval of their largest contest in `run`; others as they are.
+
+    Where no contest holds both, but the same heats do, it is the interval of these two alone.
+    """
+    if not found or found.quotient is None:
         return found
-    sides = max(held, key=len)
-    known = compare(sides[under], sides[over], len(sides), derived.bound(run))
-    same = isclose(median(sides[over].medians) / median(sides[under].medians), found.value, rel_tol=1e-9)
-    if not same or known.ratio is None:  # something else was made of the two
+    (study, over, op, metric), (other, under, of, other_metric) = (row.split("/") for row in found.quotient)
+    if (metric, other_metric) != ("p50", "p50") or (study, over) == (other, under):
+        return found
+    known = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
+    known = known or _in_heats(run, (study, over), op, (other, under), of)
+    if known is None or known.ratio is None:
         return found
     low, high = (-inf, inf) if known.low is None or known.high is None else (known.low, known.high)
     return replace(found, value=known.ratio, low=low, high=high)
+
+
+def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
+    contests = _sides(run.path, study, derived.stamp(run, study)).get(op, [])
+    held = [sides for sides in contests if {over, under} <= sides.keys()]
+    if not held:
+        return None
+    sides = max(held, key=len)
+    return compare(sides[under], sides[over], len(sides), derived.bound(run))
+
+
+def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Comparison | None:
+    """Return what the heats show that both points took part in; None where there is none."""
+    one, other = _side(run, under, of), _side(run, over, op)
+    if not one.heats.keys() & other.heats.keys():
+        return None
+    return compare(one, other, 2, derived.bound(run))
+
+
+def _side(run: RunFolder, point: Point, op: str) -> Side:
+    study, name = point
+    medians = _medians(run.path, study, derived.stamp(run, study))
+    return side_of(medians[(medians.point == name) & (medians.op == op)])
+
+
+@lru_cache(maxsize=16)
+def _medians(folder: Path, study: str, _stamp_of: str) -> pd.DataFrame:
+    launches = derived.read(read(folder), study, "launches")
+    return launches[launches.metric == "p50"]
 
 
 @lru_cache(maxsize=16)

@@ -1,32 +1,76 @@
 """Results over the limit of the hardware that matches them, and results that no copying mechanism can reach."""
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from ipclab.frames.points import HEAT, NO_HEAT
+from ipclab.stats import paired
+from ipclab.stats.intervals import LEVEL
+from ipclab.stats.quantity import Quantity
 from ipclab.studies.installed import study as study_of
-from ipclab.studies.limits.floors import IN_PLACE, Floors
+from ipclab.studies.limits.floors import IN_PLACE, Floor, Floors, Key, called
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
+LEAST_HEATS = 3  # that a ratio with an interval is of
 LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
 def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> pd.DataFrame:
-    """Return p50 rows of one study with the columns `limit` (ns) and `over_limit`, NaN where no limit matches.
+    """Return p50 rows of one study with the columns `limit` (ns), `over_limit` and `over`, empty where there is none.
 
     `limits` is the launch frame of the study `limits` in the same run. A limit is the median of its best launch
-    (`place` 0) or of the second best (1): what disturbed the others must not make a mechanism look better.
+    (`place` 0) or of the second best (1): what disturbed the others must not make a mechanism look better. `over` is
+    the ratio with its interval (a quantity): to the limit's turns in the same heats where it took some there.
     """
-    known = floors(limits)
-    found = [known.under(row["study"], row["op"], row, place) for row in points.to_dict("records")]
-    limit = pd.Series([floor.ns if floor else np.nan for floor in found], index=points.index, dtype="float64")
+    known, heats = floors(limits), _by_heat(limits)
+    rows = points.to_dict("records")
+    bounds = [known.under(row["study"], row["op"], row, place) for row in rows]
+    limit = pd.Series([floor.ns if floor else np.nan for floor in bounds], index=points.index, dtype="float64")
     times = (points.metric == "p50") & (points.unit == "ns")
-    return points.assign(limit=limit, over_limit=(points.value / limit).where(times))
+    over = [
+        _over(row, floor, heats) if floor and timed else np.nan
+        for row, floor, timed in zip(rows, bounds, times, strict=True)
+    ]
+    return points.assign(
+        limit=limit,
+        over_limit=(points.value / limit).where(times),
+        over=pd.Series(over, points.index, dtype=object),
+    )
+
+
+def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
+    """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
+    sources = ("/".join(str(row[name]) for name in ("study", "point", "op", "metric")),)
+    own = {heat: [value] for heat, value in zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)}
+    if len(floor.limits) == 1:
+        ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
+        if len(ratios) >= LEAST_HEATS:
+            low, high = paired.interval(ratios, 1 - LEVEL)
+            value = float(np.exp(ratios.mean()))
+            return Quantity(value, "1", float(np.exp(low)), float(np.exp(high)), sources=sources)
+    return Quantity(float(row["value"]) / floor.ns, sources=sources)
+
+
+def _by_heat(limits: pd.DataFrame) -> dict[Key, paired.Heats]:
+    """Return the medians of each limit by heat, as lists of one."""
+    found: dict[Key, dict[int, list[float]]] = {}
+    for row in limits[limits.metric == "p50"].to_dict("records"):
+        if row.get(HEAT, NO_HEAT) != NO_HEAT:
+            key = called(row["backend"], row["op"]), row["size_bytes"], row["placement"]
+            found.setdefault(key, {})[int(row[HEAT])] = [row["value"]]
+    return {**found}
 
 
 def floors(limits: pd.DataFrame) -> Floors:
     """Return the floors of a launch frame of the study `limits`."""
-    medians = limits[limits.metric == "p50"].groupby(["backend", "size_bytes", "placement"]).value
-    return Floors({key: list(part) for key, part in medians})  # type: ignore[misc]
+    medians: dict[Key, list[float]] = {}
+    for row in limits[limits.metric == "p50"].to_dict("records"):
+        key = called(row["backend"], row["op"]), row["size_bytes"], row["placement"]
+        medians.setdefault(key, []).append(row["value"])
+    return Floors(medians)
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
@@ -43,15 +87,16 @@ def lines(found: pd.DataFrame) -> list[str]:
 def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
     """Return one line for each median that is shorter than its passes of memcpy (the fastest sample) can be.
 
-    `limits` is the launch frame of the study `limits` in the same run.
+    `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied, the next smaller
+    one is what its passes take at least.
     """
     fastest = limits[(limits.op == "copy") & (limits.metric == "min")].groupby("size_bytes").value.min()
     lines = []
-    copied = points[(points.metric == "p50") & points.size_bytes.isin(fastest.index)]
-    for row in copied.to_dict("records"):
+    for row in points[points.metric == "p50"].to_dict("records"):
         bound = study_of(str(row["study"])).bound(row["op"], row)
         copies = bound.copies if bound and row.get("receive") != IN_PLACE else 0
-        least = copies * float(fastest[row["size_bytes"]]) * TOLERANCE
+        shorter = fastest[fastest.index <= row["size_bytes"]]
+        least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:
             what = f"{copies} passes of memcpy over {row['size_bytes']} bytes can take ({least:.0f} ns)"
             lines.append(f"{row['study']} {row['point']}: {row['value']:.0f} ns is less than {what}")

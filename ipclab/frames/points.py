@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError
-from ipclab.stats.intervals import Estimate, rank, statistic_estimate
+from ipclab.stats.intervals import VARYING, Estimate, rank, statistic_estimate
 from ipclab.stats.modes import modes
+from ipclab.stats.quantiles import Pooled, pooled
 from ipclab.stats.ranktest import drift
-from ipclab.store.launch import Launch
+from ipclab.store.launch import Launch, turn_name
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 
@@ -20,14 +22,46 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 SUMMARY = {*QUANTILES, "samples", "median", "mean", "sd", "min", "max"}
 AGAIN = "thin the run again: ipclab bundle --samples"
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
-TAIL_SAMPLES = 10  # fewer samples above a quantile than this make it a guess: flagged
+TAILS = {metric: q for metric, q in QUANTILES.items() if metric != "p50"}  # of the samples of all launches
+FEW_SAMPLES = "few-samples"  # the flag of a quantile that has too few samples beyond it, and no value
+POOLED, THIN_VERSION = "pooled-", "pooled"  # in what a thinned launch keeps
 UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
 COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
-VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
-VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
+HEATS, BY_HEAT = "heats", "by_heat"  # the heats (or launches) that a value is of, and its value in each
+VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags", HEATS, BY_HEAT)
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]
-ROUND = "round"  # among a launch's facts
+ROUND, HEAT = "round", "heat"  # among a launch's facts: in which round, and in which heat of the run
+TURNS = "turns"  # the medians of a launch's turns
+CROWDED = "crowded"  # whether there were more ranks than CPUs, whose launches the scheduler compares
+RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
+NO_HEAT = 0  # of a launch that was made before there were heats
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What contests need of a launch: its round, its heat, and by op its median and those of its turns, in ns.
+
+    `crowded` tells that its processes were more than their CPUs by intent.
+    """
+
+    round: int
+    heat: int
+    medians: Mapping[str, float]
+    turns: Mapping[str, Sequence[float]]
+    crowded: bool = False
+
+    @classmethod
+    def of(cls, launch: Launch, number: int) -> "Taken":
+        """Return that of `launch`, number `number` of its point."""
+        medians, turns = {}, {}
+        for op in launch.samples:
+            medians[op] = summary(launch, op)["median"]
+            turns[op] = launch.turn_medians(op) or [medians[op]]
+        round_of, heat = launch.facts.get(ROUND, number), launch.facts.get(HEAT, NO_HEAT)
+        ranks = launch.facts.get(RANKS_PER_CPU, 0)
+        crowded = bool(heat) and isinstance(ranks, int | float) and ranks > 1
+        return cls(int(str(round_of)), int(str(heat)), medians, turns, crowded)
 
 
 def head(point: Point) -> Row:
@@ -38,33 +72,50 @@ def head(point: Point) -> Row:
 def point_rows(measured: Measured) -> Iterator[Row]:
     """Yield the rows of one point: its levels, then the columns `VALUES`."""
     about = head(measured.point)
-    for op, metric, unit, held, flags in _metrics(measured):
-        found = held.for_sessions() if unit in VARYING else held
-        values = (op, metric, unit, found.value, found.low, found.high, found.launches, found.samples, ";".join(flags))
-        yield about | dict(zip(VALUES, values, strict=True))
+    numbered = enumerate(measured.launches)
+    heats = tuple(int(str(launch.facts.get(HEAT) or launch.order or number)) for number, launch in numbered)
+    for row in _metrics(measured):
+        held = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
+        yield about | {
+            "op": row.op,
+            "metric": row.metric,
+            "unit": row.unit,
+            "value": held.value,
+            "low": held.low,
+            "high": held.high,
+            "launches": held.launches,
+            "samples": held.samples,
+            "flags": ";".join(row.flags),
+            HEATS: heats if row.by_launch else (),
+            BY_HEAT: tuple(row.by_launch),
+        }
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:
     """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample, counters, conditions."""
     for number, launch in enumerate(measured.launches):
         about = head(measured.point) | {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
-        about[ROUND] = launch.facts.get(ROUND, number)  # a run of old has none
+        taken = Taken.of(launch, number)
+        about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded, TURNS: None}
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
             known = summary(launch, op)
-            for metric, name in {"p50": "median", "mean": "mean", "min": "min", "max": "max"}.items():
-                yield about | {"op": op, "metric": metric, "unit": "ns", "value": known[name]}
+            yield about | {"op": op, "metric": "p50", "unit": "ns", "value": known["median"], TURNS: taken.turns[op]}
+            for metric in ("mean", "min", "max"):
+                yield about | {"op": op, "metric": metric, "unit": "ns", "value": known[metric]}
         for op, counted in launch.counters.items():
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")
                 yield about | {"op": op, "metric": name, "unit": unit, "value": float(number_of)}
 
 
-def medians(point: Point, taken: Iterable[tuple[int, Mapping[str, float]]]) -> Iterator[Row]:
-    """Yield the rows of a launch frame that contests need, from each launch's round and its medians by op."""
+def medians(point: Point, launches: Iterable[Taken]) -> Iterator[Row]:
+    """Yield the rows of a launch frame that contests need."""
     about = head(point) | {"metric": "p50", "unit": "ns"}
-    for number, found in taken:
-        yield from (about | {ROUND: number, "op": op, "value": value} for op, value in found.items())
+    for taken in launches:
+        about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded}
+        for op, value in taken.medians.items():
+            yield about | {"op": op, "value": value, TURNS: taken.turns[op]}
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
@@ -79,22 +130,36 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     return made
 
 
-def _metrics(measured: Measured) -> Iterator[tuple[str, str, str, Estimate, tuple[str, ...]]]:
-    """Yield op, metric, unit, estimate and flags: of times, of counters, and of what workers noted with each launch."""
+@dataclass(frozen=True)
+class Metric:
+    """One number of a point: what it is of, its estimate, and its value in each launch where it has one there."""
+
+    op: str
+    metric: str
+    unit: str
+    estimate: Estimate
+    flags: tuple[str, ...]
+    by_launch: Sequence[float] = ()
+
+
+def _metrics(measured: Measured) -> Iterator[Metric]:
+    """Yield what is known of times, of counters, and of what workers noted with each launch."""
     ops, flags, launches = measured.op_names(), _flags(measured), measured.launches
     first = launches[0]
     for op in (*ops, *(op for op in first.counters if op not in ops)):
+        samples = 0
         if op in ops:
-            yield from ((op, *found) for found in _times(measured, op, flags))
-        samples = sum(int(summary(launch, op)["samples"]) for launch in launches) if op in ops else 0
+            yield from _times(measured, op, flags)
+            samples = sum(int(summary(launch, op)["samples"]) for launch in launches)
         for name in sorted(first.counters.get(op, {})):
             values = [launch.counters[op][name] for launch in launches]
-            yield op, name, COUNTER_UNITS.get(name, "count"), statistic_estimate(values, samples), flags
+            unit = COUNTER_UNITS.get(name, "count")
+            yield Metric(op, name, unit, statistic_estimate(values, samples), flags, values)
     for name, known in first.facts.items():
-        if isinstance(known, int | float) and name != ROUND:
+        if isinstance(known, int | float) and name not in (ROUND, HEAT):
             unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
             values = [float(launch.facts[name]) for launch in launches]  # type: ignore[arg-type]
-            yield "launch", name, unit, statistic_estimate(values, len(values)), flags
+            yield Metric("launch", name, unit, statistic_estimate(values, len(values)), flags, values)
 
 
 def summary(launch: Launch, op: str) -> Mapping[str, float]:
@@ -112,22 +177,66 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     found = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
     found |= {"median": np.median(times), "mean": times.mean(), "sd": times.std()}
     found |= {"min": ordered[0], "max": ordered[-1]}
+    found |= {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
     return {"samples": len(ordered), **{name: float(value) for name, value in found.items()}}
 
 
-def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[tuple[str, str, Estimate, tuple[str, ...]]]:
+def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
     size, known = measured.point.size_bytes, [summary(launch, op) for launch in measured.launches]
-    least, count = (int(of(each["samples"] for each in known)) for of in (min, sum))
-    for metric, q in QUANTILES.items():
-        few = ("few-samples",) if least * (1 - q) * len(known) < TAIL_SAMPLES else ()
-        found = statistic_estimate([each[metric] for each in known], count)
-        yield metric, "ns", found, flags + (few if metric != "p50" else _shape(measured, op))
-        if metric == "p50" and "." not in op and size and found.low > 0:
-            yield "bandwidth", "B/s", found.inverse(size * 1e9), flags
-    for name, end in (("min", min(each["min"] for each in known)), ("max", max(each["max"] for each in known))):
-        yield name, "ns", Estimate(end, end, end, len(known), count), flags
+    count = int(sum(each["samples"] for each in known))
+    medians = [each["median"] for each in known]
+    median = statistic_estimate(medians, count)
+    yield Metric(op, "p50", "ns", median, flags + _shape(measured, op), medians)
+    if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
+        rates = [size * 1e9 / value for value in medians if value > 0]
+        yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
+    for metric, quantile in quantiles(measured, op).items():
+        if quantile is None:
+            empty = Estimate(np.nan, np.nan, np.nan, len(known), count)
+            yield Metric(op, metric, "ns", empty, (*flags, FEW_SAMPLES))
+        else:
+            found = Estimate(quantile.value, quantile.low, quantile.high, len(known), count)
+            yield Metric(op, metric, "ns", found, flags)
+    ends = {"min": min(each["min"] for each in known), "max": max(each["max"] for each in known)}
+    for name, end in ends.items():
+        yield Metric(op, name, "ns", Estimate(end, end, end, len(known), count), flags)
     for name in ("mean", "sd"):
-        yield name, "ns", statistic_estimate([each[name] for each in known], count), flags
+        values = [each[name] for each in known]
+        yield Metric(op, name, "ns", statistic_estimate(values, count), flags, values)
+
+
+def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
+    """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples lie beyond it.
+
+    Of a thinned point they are those that were kept when it was thinned; one that was thinned before they were kept has
+    the medians over launches.
+    """
+    whole = measured.launches[0].whole.get(op)
+    if whole is None:
+        times = [launch.times(op) for launch in measured.launches]
+        return {metric: pooled(times, q) for metric, q in TAILS.items()}
+    found: dict[str, Pooled | None] = {}
+    for metric in TAILS:
+        name = f"{POOLED}{metric}"
+        if THIN_VERSION not in whole:
+            old = statistic_estimate([launch.whole[op][metric] for launch in measured.launches], 0)
+            found[metric] = Pooled(old.value, old.low, old.high)
+        elif name in whole:
+            found[metric] = Pooled(whole[name], whole.get(f"{name}-low", -np.inf), whole.get(f"{name}-high", np.inf))
+        else:
+            found[metric] = None
+    return found
+
+
+def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
+    """Return `quantiles` as the first launch of a thinned point keeps them, of which infinite ends are left out."""
+    kept = {THIN_VERSION: 1.0}
+    for metric, quantile in quantiles(measured, op).items():
+        if quantile is not None:
+            name = f"{POOLED}{metric}"
+            values = {name: quantile.value, f"{name}-low": quantile.low, f"{name}-high": quantile.high}
+            kept |= {key: value for key, value in values.items() if np.isfinite(value)}
+    return kept
 
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:
@@ -143,6 +252,6 @@ def _flags(measured: Measured) -> tuple[str, ...]:
     disturbed = [launch.flags for launch in measured.launches if launch.flags]
     share = (f"disturbed:{len(disturbed)}/{len(measured.launches)}",) if disturbed else ()
     failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
-    crowded = measured.launches[0].facts.get("ranks_per_cpu", 0)
+    crowded = measured.launches[0].facts.get(RANKS_PER_CPU, 0)
     oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
     return (measured.stop, *oversubscribed, *share, *sorted({flag for flags in disturbed for flag in flags}), *failed)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ipclab.frames.address import Address, Points
 from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import SLACK
+from ipclab.frames.claims import SLACK, half_a_digit
 from ipclab.frames.expression import Source
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
@@ -88,7 +88,7 @@ def rounded(row: Any) -> Quantity:
     if row.printed_unit in EXACT_UNITS:
         return Rounded(value, row.unit, value, value, kind="published")
     step = abs(value / float(text)) if text else PERCENT if row.printed_unit == "%" else 1.0
-    half = step * 10.0 ** int(text.as_tuple().exponent) / 2
+    half = step * half_a_digit(row.printed)
     return Rounded(value, row.unit, value - half, value + half, kind="published")
 
 
@@ -119,7 +119,7 @@ def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:
     (low, high), (first, last) = stated.ends, computed.ends
     slack = SLACK * abs(float(computed.value))
     if sense in ("lowest", "highest"):
-        return bool(last >= stated.value if sense == "lowest" else first <= stated.value)
+        return bool(last >= low if sense == "lowest" else first <= high)
     if sense == "truncated":
         low, high = float(stated.value), float(stated.value) + high - low
     return first <= high + slack and last >= low - slack

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ipclab.frames.points import summary
+from ipclab.frames.points import kept_quantiles, summary
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.launch import Samples
 from ipclab.store.run import RunFolder
@@ -31,11 +31,13 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
 
 def _thin(path: Path, most: int) -> bytes:
     measured = decode(path)
-    for launch in measured.launches:
-        found = {op: summary(launch, op).items() for op in launch.samples}
-        launch.whole = {
-            op: {name: float(f"{value:.{DIGITS}g}") for name, value in known} for op, known in found.items()
-        }
+    tails = {op: kept_quantiles(measured, op) for op in measured.op_names()}
+    for number, launch in enumerate(measured.launches):
+        for op in launch.samples:
+            kept = {**summary(launch, op)}
+            if number == 0:
+                kept |= tails[op]
+            launch.whole[op] = {name: float(f"{value:.{DIGITS}g}") for name, value in kept.items()}
         launch.samples = {op: spread(values, most) for op, values in launch.samples.items()}
     return encode(measured)
 

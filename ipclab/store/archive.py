@@ -9,8 +9,9 @@ import io
 import shutil
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from tarfile import BLOCKSIZE
 from typing import IO, Annotated, Any, NamedTuple, Self
 
 import msgspec
@@ -63,8 +64,8 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
                 raise LabError(f"{name} cannot be bundled", str(error), fix) from error
             with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
                 shutil.copyfileobj(source, out, CHUNK)
-            out.write(bytes(-size % tarfile.BLOCKSIZE))
-        out.write(bytes(2 * tarfile.BLOCKSIZE))
+            out.write(bytes(-size % BLOCKSIZE))
+        out.write(bytes(2 * BLOCKSIZE))
 
 
 class _Plain(tarfile.TarInfo):
@@ -79,20 +80,34 @@ class _Plain(tarfile.TarInfo):
 
 def read(path: Path) -> Iterator[Member]:
     """Yield the members of an archive in their order; raises `HostileError` for anything but plain files."""
-    with _refusing(), path.open("rb") as file, ExitStack() as stack:
-        stream = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"))
-        members = stack.enter_context(
-            tarfile.open(fileobj=stream, mode="r|", bufsize=CHUNK, tarinfo=_Plain, errors="strict")
-        )
-        for about in members:
-            yield Member(about.name, about.size, _content(members, about))
+    with (
+        _refusing(), path.open("rb") as file,
+        pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream,
+    ):  # fmt: skip
+        while (header := _exactly(stream, BLOCKSIZE)) != bytes(BLOCKSIZE):
+            about = _Plain.frombuf(header, "utf-8", "strict")
+            chunks = _content(stream, about.size)
+            yield Member(about.name, about.size, chunks)
+            for _ in chunks:  # what nobody took
+                pass
+        if stream.read(CHUNK) != bytes(BLOCKSIZE):
+            raise HostileError("bytes lie behind the archive's end")
 
 
-def _content(members: tarfile.TarFile, about: tarfile.TarInfo) -> Iterator[bytes]:
+def _content(stream: pa.NativeFile, size: int) -> Iterator[bytes]:
     with _refusing():  # here too, since a member's chunks are read outside of `read`
-        content = members.extractfile(about)
-        while content and (chunk := content.read(CHUNK)):
-            yield chunk
+        for start in range(0, size, CHUNK):
+            yield _exactly(stream, min(CHUNK, size - start))
+        if any(_exactly(stream, -size % BLOCKSIZE)):
+            raise ValueError("bytes lie between two files")
+
+
+def _exactly(stream: pa.NativeFile, size: int) -> bytes:
+    """Return the next `size` bytes of `stream`; raises `ValueError` where it ends before."""
+    content: bytes = stream.read(size)
+    if len(content) < size:
+        raise ValueError(f"{len(content)} bytes where {size} belong")
+    return content
 
 
 @contextmanager

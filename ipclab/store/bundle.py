@@ -9,23 +9,24 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from jinja2 import Environment
 
 from ipclab.errors import LabError, UsageError
-from ipclab.paths import Paths
-from ipclab.store import archive
+from ipclab.paths import Paths, typed
+from ipclab.store import archive, validity
 from ipclab.store import run as folder
 from ipclab.store.archive import BESIDE, CALIBRATION, CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, Entry, HostileError
 from ipclab.store.files import PART, dump_json, locked, sealed, sha256, whole, write_whole
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.samples import decode
+from ipclab.store.samples import decode, row_count
 
+T = TypeVar("T")
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
     "cpu_model", "cores", "threads", "memory_installed", "kernel_release", "architecture", "virtualisation"
@@ -41,7 +42,7 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     file of the run is not what was measured or the bundle cannot be written.
     """
     if not run.finished:
-        raise UsageError(f"{run.id} is not finished", "", f"finish it: make measure RUN={run.path}")
+        raise UsageError(f"{run.id} is not finished", "", f"finish it: {typed('measure', run.path)}")
     if file.exists() and not replace:
         raise UsageError(f"{file} is there already", "", "name another file, or remove it")
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
@@ -124,11 +125,7 @@ def place(file: Path, contents: Contents, home: Path) -> None:
             (part / name).parent.mkdir(parents=True, exist_ok=True)
             with (part / name).open("ab") as out:
                 out.write(chunk)
-        for path in folder.read(part).point_files():
-            try:
-                decode(path)
-            except LabError as error:
-                raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
+        check_points([*folder.read(part).point_files()])
         home.mkdir(exist_ok=True)
         if calibration and not (home / CALIBRATION).exists():
             write_whole(home / CALIBRATION, bytes(calibration))
@@ -137,6 +134,24 @@ def place(file: Path, contents: Contents, home: Path) -> None:
         raise _unwritable(home.parent, error) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def check_points(files: Sequence[Path]) -> None:
+    """Raise `HostileError` for points that were not measured, before they take memory or time without end."""
+    count = sum(_asked(row_count, path) for path in files)
+    try:
+        validity.together(count, sum(path.stat().st_size for path in files))
+    except ValueError as error:
+        raise HostileError(str(error)) from error
+    for path in files:
+        _asked(decode, path)
+
+
+def _asked(reader: Callable[[Path], T], path: Path) -> T:
+    try:
+        return reader(path)
+    except LabError as error:
+        raise HostileError(f"{path.name} is not a point's file ({error.why})") from error
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from ipclab.errors import LabError
 
 PART = ".part"
+MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 POLL = 0.05  # seconds
 
 
@@ -22,11 +23,27 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def part_of(path: Path) -> Path:
+    """Return the file beside `path` in which this process writes what then takes its place."""
+    return path.parent / f"{path.name}.{os.getpid()}{PART}"
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a small file; raises `OSError`, and `ValueError` for one that is large or no text."""
+    with file.open("rb") as opened:
+        content = opened.read(MOST_TEXT + 1)
+    if len(content) > MOST_TEXT:
+        raise ValueError(f"it has more than {MOST_TEXT:,} bytes")
+    return content.decode()
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Give a file beside `path` to write, which then takes its place; raises `LabError` when that cannot be written."""
-    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    part = part_of(path)
     try:
+        if path.exists() and not path.is_file():
+            raise OSError("it is no regular file")
         yield part
         part.replace(path)
     except OSError as error:
@@ -53,6 +70,17 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write as `whole` does."""
     with written(path, content):
         pass
+
+
+def clean(tops: Iterable[Path]) -> list[str]:
+    """Remove what killed processes were writing below the folders `tops`; return the names."""
+    removed = []
+    for path in (path for top in tops for path in sorted(top.rglob(f"*{PART}"))):
+        pid = path.name.removesuffix(PART).rpartition(".")[2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            path.unlink(missing_ok=True)
+            removed.append(str(path))
+    return removed
 
 
 @contextmanager

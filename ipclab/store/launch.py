@@ -1,5 +1,6 @@
 """A launch: one fresh start of a point's processes, with its samples, counters and conditions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -33,8 +34,32 @@ class Launch:
     facts: dict[str, object] = field(default_factory=dict)
     per: dict[str, Annotated[int, Meta(ge=1, le=LARGEST)]] = field(default_factory=dict)
     whole: dict[str, dict[str, float]] = field(default_factory=dict)
+    turns: dict[str, list[Count]] = field(default_factory=dict)
 
     def times(self, op: str) -> Samples | Times:
         """Return the ns of one operation for each sample of `op`."""
         batch = self.per.get(op, 1)
         return self.samples[op] if batch == 1 else self.samples[op] / batch
+
+    def turn_medians(self, op: str) -> list[float]:
+        """Return the median of one operation (ns) in each turn of `op`; none of an op that takes no turns."""
+        turns = self.turns.get(op, [])
+        if op in self.whole:
+            return [self.whole[op][turn_name(number)] for number in range(len(turns))]
+        parts = np.split(self.times(op), np.cumsum(turns)[:-1])
+        return [float(np.median(part)) for part in parts] if turns else []
+
+
+def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
+    """Return the samples of `op` of several processes turn by turn, and how many there are of each turn.
+
+    Raises `ValueError` when they took another number of turns.
+    """
+    parts = [np.split(launch.samples[op], np.cumsum(launch.turns[op])[:-1]) for launch in launches]
+    turns = [np.concatenate(turn) for turn in zip(*parts, strict=True)]
+    return np.concatenate(turns), [len(turn) for turn in turns]
+
+
+def turn_name(number: int) -> str:
+    """Return how `Launch.whole` calls the median of turn `number`."""
+    return f"turn-{number}"

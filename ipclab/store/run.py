@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
+from ipclab.paths import typed
 from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
 from ipclab.store.schema import SCHEMA, checked
@@ -97,7 +98,7 @@ class RunFolder:
         found = {name: self.path / name for name in sorted(self.about["files"]) if name.startswith(folders or "")}
         for name, path in found.items():
             if not self._intact(name):
-                fix = f"restore it, or measure it again: make measure RUN={self.path}"
+                fix = f"restore it, or measure it again: {typed('measure', self.path)}"
                 raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
         return found
 
@@ -126,7 +127,13 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
     path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
     run = RunFolder(path, {**head, "files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": [], **about})
-    run.save()
+    try:
+        run.save()
+    except BaseException:  # a full disk, say: no empty folder is left
+        for made in (path, path.parent):
+            with suppress(OSError):
+                made.rmdir()
+        raise
     return run
 
 
@@ -142,10 +149,13 @@ def read(path: Path) -> RunFolder:
     return RunFolder(path.resolve(), checked(text, str(file)))
 
 
-def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:
-    """Return the newest run below `runs` (one folder a machine) that is `wanted`."""
+def every(runs: Path) -> Iterator[RunFolder]:
+    """Yield the runs below `runs` (one folder a machine), the newest first; what cannot be read is left out."""
     for file in sorted(runs.glob(f"*/*/{INDEX}"), key=lambda file: file.parent.name, reverse=True):
-        with suppress(LabError):  # a run that cannot be read is not a candidate; naming it says why
-            if wanted(run := read(file.parent)):
-                return run
-    return None
+        with suppress(LabError):
+            yield read(file.parent)
+
+
+def newest(runs: Path, wanted: Callable[[RunFolder], bool]) -> RunFolder | None:
+    """Return the newest run below `runs` that is `wanted`."""
+    return next(filter(wanted, every(runs)), None)

@@ -2,9 +2,11 @@
 
 import io
 import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -13,11 +15,14 @@ import pyarrow.parquet as pq
 from msgspec import Meta
 
 from ipclab.errors import LabError
-from ipclab.store.launch import Launch
+from ipclab.store import validity
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 from ipclab.store.schema import POINT_STEPS, SCHEMA, understood
 
 METADATA = b"ipclab"
+BATCH = 1 << 20  # rows that are read at once
+AGAIN = "restore it, or remove it and measure again"
 
 
 @dataclass
@@ -56,16 +61,46 @@ def encode(measured: Measured) -> bytes:
     return sink.getvalue()
 
 
-def decode(path: Path | IO[bytes]) -> Measured:
-    """Read a point's file; raises `LabError` when it is not one."""
-    try:
-        with pq.ParquetFile(path, read_dictionary=["op"]) as file:  # a small one sooner than by `read_table`
-            table = file.read()
-        found = understood(table.schema.metadata[METADATA], str(path), POINT_STEPS, _parsed)
-        _fill(found.launches, table)
-    except (OSError, LookupError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
-        raise LabError(f"{path} is not a point's file", str(error), "measure the point again") from error
+def decode(path: Path) -> Measured:
+    """Read a point's file in a run; raises `LabError` when it is not one, or cannot have been measured as this one."""
+    with _opened(path) as file:
+        return decoded(file, f"{path.parent.name}/{path.stem}")
+
+
+def row_count(path: Path) -> int:
+    """Return how many rows a point's file says that it has, of which none is read; raises as `decode` does."""
+    with _opened(path) as file, _refusing(path.name):
+        validity.footer(file)
+        return int(pq.ParquetFile(file).metadata.num_rows)
+
+
+def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -> Measured:
+    """Read the file of the point `named` (study/point), of `most` rows; raises as `decode` does."""
+    with _refusing(named):
+        validity.footer(source)
+        with pq.ParquetFile(source, read_dictionary=["op"]) as file:
+            validity.columns(file, most)
+            found = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
+            _fill(found.launches, file.iter_batches(BATCH))
+        validity.possible(found.point, found.launches, named)
     return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pa.NativeFile]:
+    with _refusing(str(path)), pa.OSFile(str(path)) as file:
+        yield file
+
+
+@contextmanager
+def _refusing(named: str) -> Iterator[None]:
+    try:
+        yield
+    except LabError as error:
+        raise LabError(f"{named} is not a point's file", error.why, error.fix) from error
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise LabError(f"{named} is not a point's file", why, AGAIN) from error
 
 
 def _told(measured: Measured) -> dict[str, Any]:
@@ -79,8 +114,8 @@ def _told(measured: Measured) -> dict[str, Any]:
 
 
 def _about(launch: Launch) -> dict[str, Any]:
-    """Return all of `launch` but the samples; only one of a thinned run has a `whole`."""
-    left_out = ("samples",) if launch.whole else ("samples", "whole")
+    """Return all of `launch` but the samples, and but what only thinned runs, or only heats, have."""
+    left_out = {"samples", *(name for name in ("whole", "turns") if not vars(launch)[name])}
     return {name: value for name, value in vars(launch).items() if name not in left_out}
 
 
@@ -101,14 +136,25 @@ def _counted(launch: Launch) -> set[str]:
     return counters | {name for name, value in launch.facts.items() if isinstance(value, int | float)}
 
 
-def _fill(launches: list[Launch], table: pa.Table) -> None:
-    """Give each launch its samples; raises `ValueError` when one has none of an op."""
-    number, ns = (table[name].to_numpy() for name in ("launch", "ns"))
-    column = table["op"].combine_chunks()
-    codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
-    for i, launch in enumerate(launches):
-        first, last = np.searchsorted(number, [i, i + 1])
-        mine, values = codes[first:last], ns[first:last]
-        launch.samples = {name: values if len(names) == 1 else values[mine == code] for code, name in enumerate(names)}
-        if not all(map(len, launch.samples.values())):
-            raise ValueError(f"launch {i} lacks samples")
+def _fill(launches: list[Launch], batches: Iterable[pa.RecordBatch]) -> None:
+    """Give each launch its samples; raises `ValueError` when one has none of an op, or rows are out of order."""
+    parts: list[dict[str, list[Samples]]] = [{} for _ in launches]
+    last = 0
+    for batch in batches:
+        if any(column.null_count for column in batch.columns):
+            raise ValueError("a row lacks its launch, its op or its time")
+        number, ns = (batch[name].to_numpy() for name in ("launch", "ns"))
+        validity.order(number, last, len(launches))
+        last = int(number[-1])
+        codes, names = batch["op"].indices.to_numpy(), batch["op"].dictionary.to_pylist()
+        for launch in range(int(number[0]), last + 1):
+            begin, end = np.searchsorted(number, [launch, launch + 1])
+            for code, name in enumerate(names):
+                taken = ns[begin:end][codes[begin:end] == code]
+                if len(taken):
+                    parts[launch].setdefault(name, []).append(taken)
+    ops = dict.fromkeys(op for part in parts for op in part)
+    for number_of, (launch_of, part) in enumerate(zip(launches, parts, strict=True)):
+        if part.keys() != ops.keys():
+            raise ValueError(f"launch {number_of} lacks samples")
+        launch_of.samples = {op: np.concatenate(part.pop(op)) for op in ops}

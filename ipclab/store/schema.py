@@ -47,7 +47,7 @@ class _Parameters(Struct):
     sizes: list[int] | None
     backends: list[str] | None
     levels: dict[str, list[int | str]]
-    deadline: str = ""
+    launches: int = 0
 
 
 class _Machine(Struct):

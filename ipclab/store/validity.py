@@ -1,0 +1,146 @@
+"""What a point's file must be to have been measured: bounded before it is read, then possible in each value.
+
+A file may be anybody's: a bundle's, or one that was altered with all digests made to fit. What no clock and no counter
+can give is refused here, in the one place where points are read.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ipclab.errors import LabError
+from ipclab.store.launch import Launch, Samples, turn_name
+from ipclab.store.point import Point
+
+Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
+MOST_ROWS = 1 << 25  # of one point; the largest profile takes fewer
+MOST_BYTES = 1 << 29  # of its columns before compression
+MOST_FOOTER = 16 << 20  # bytes that describe the columns and the launches
+FOOTER_END = 8  # bytes: the footer's size and the format's name
+ROWS_PER_BYTE = 50  # of all points of a run; equal times shrink to a twentieth of a byte
+ROWS_SLACK = 1 << 22
+DAY_NS = 86_400 * 10**9  # no operation takes as long
+COLUMNS = ["launch", "op", "ns"]
+ENDS = ("min", "p50", "p90", "p99", "p99.9", "max")  # of all samples of a launch, in ascending order
+ROUNDING = 1e-6  # of what is kept of all samples
+# Columns of frames, which no factor may be called.
+TAKEN = {
+    *("study", "point", "backend", "size_bytes", "placement", "metric", "unit", "value", "low", "high"),
+    *("launches", "samples", "flags", "launch", "order", "round", "heat", "turns", "relation"),
+}
+
+
+def footer(file: pa.NativeFile) -> None:
+    """Raise `ValueError` when the description at the end of a Parquet file is larger than any point's."""
+    size = file.size()
+    file.seek(max(0, size - FOOTER_END))
+    told = int.from_bytes(file.read(4), "little")
+    file.seek(0)
+    if told > min(MOST_FOOTER, size):
+        raise ValueError(f"its description is said to have {told:,} bytes")
+
+
+def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
+    """Raise `ValueError` unless a file says that it holds a point's columns, in `most` rows and `MOST_BYTES`."""
+    schema, told = file.schema_arrow, file.metadata
+    if schema.names != COLUMNS:
+        raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
+    for name, kind in (("launch", pa.int32()), ("ns", pa.int64())):
+        if schema.field(name).type != kind:
+            raise ValueError(f"its {name} is {schema.field(name).type}, not {kind}")
+    op = schema.field("op").type
+    if (op.value_type if pa.types.is_dictionary(op) else op) != pa.string():
+        raise ValueError(f"its op is {op}, not string")
+    size = sum(told.row_group(number).total_byte_size for number in range(told.num_row_groups))
+    if not (0 < told.num_rows <= most and 0 <= size <= MOST_BYTES):
+        raise ValueError(f"it is said to have {told.num_rows:,} rows in {size:,} bytes")
+
+
+def together(count: int, size: int) -> None:
+    """Raise `ValueError` when points of `size` bytes say that they have more rows, `count`, than these can hold."""
+    if count > ROWS_PER_BYTE * size + ROWS_SLACK:
+        raise ValueError(f"its points are said to have {count:,} rows in {size:,} bytes")
+
+
+def order(number: Numbers, first: int, launches: int) -> None:
+    """Raise `ValueError` unless rows' numbers of launches ascend, from `first` on, below so many `launches`."""
+    if number[0] < first or number[-1] >= launches or (np.diff(number) < 0).any():
+        raise ValueError(f"its rows are not those of {launches} launches in their order")
+
+
+def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
+    """Raise `ValueError` for a point that cannot be what was measured as `named` (study/point)."""
+    if named != f"{point.study}/{point.id}":
+        raise ValueError(f"it is of {point.study}/{point.id}, not of {named}")
+    if strange := TAKEN & {*point.levels}:
+        raise ValueError(f"a factor is called {min(strange)!r}")
+    for number, launch in enumerate(launches):
+        try:
+            _launch(launch)
+        except ValueError as error:
+            raise ValueError(f"launch {number}: {error}") from error
+        if launch.per != launches[0].per:
+            raise ValueError("samples of its launches do not stand for equally many operations")
+
+
+def check(launch: Launch) -> None:
+    """Raise `LabError` for a launch that was just measured and cannot be stored, since nobody would read it."""
+    try:
+        _launch(launch)
+    except ValueError as error:
+        raise LabError("what was measured cannot be", str(error)) from error
+
+
+def _launch(launch: Launch) -> None:
+    for op, times in launch.samples.items():
+        _times(op, times)
+        _whole(launch, op)
+    if min(launch.order, launch.started_ns, launch.elapsed_ns) < 0:
+        raise ValueError("it was taken before the run began")
+    for kind in (launch.per, launch.whole, launch.turns):
+        if odd := kind.keys() - launch.samples.keys():
+            raise ValueError(f"{min(odd)!r} has no samples")
+    for op, counted in launch.counters.items():
+        for name, value in counted.items():
+            if not 0 <= value < math.inf:
+                raise ValueError(f"{op} counted {value} {name}")
+    for name, fact in launch.facts.items():
+        if isinstance(fact, float) and not math.isfinite(fact):
+            raise ValueError(f"its {name} is {fact}")
+        if name in ("round", "heat") and (type(fact) is not int or fact < 0):
+            raise ValueError(f"its {name} is {fact!r}")
+
+
+def _times(op: str, times: Samples) -> None:
+    """Raise `ValueError` for times that no clock gives: of a whole operation most must be longer than nothing."""
+    if not op or op != op.strip():
+        raise ValueError(f"an op is called {op!r}")
+    least, most = int(times.min()), int(times.max())
+    if least < 0 or most > DAY_NS:
+        raise ValueError(f"{op} took {least if least < 0 else most} ns")
+    if "." not in op and 2 * np.count_nonzero(times) <= len(times):
+        raise ValueError(f"{op} took 0 ns")
+
+
+def _whole(launch: Launch, op: str) -> None:
+    """Raise `ValueError` when turns, or what is told of all samples, do not fit the samples that are kept."""
+    count, told, turns = len(launch.samples[op]), launch.whole.get(op), launch.turns.get(op, [])
+    if told:
+        if not all(map(math.isfinite, told.values())):
+            raise ValueError(f"{op} has values that are no numbers")
+        values = [told[name] for name in ENDS]
+        inside = [told["mean"], told["median"], *(told[turn_name(number)] for number in range(len(turns)))]
+        if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
+            raise ValueError(f"{op} has quantiles that are not in order")
+        lowest, highest = values[0] * (1 - ROUNDING), values[-1] * (1 + ROUNDING)
+        if not all(lowest <= value <= highest for value in inside) or not 0 <= told["sd"] <= DAY_NS:
+            raise ValueError(f"{op} has a mean or a median that its samples cannot have")
+        kept = launch.times(op)
+        if kept.min() < lowest or kept.max() > highest or not count <= told["samples"] <= MOST_ROWS:
+            raise ValueError(f"{op} keeps samples that are not among all of them")
+        count = int(told["samples"])
+    if turns and (min(turns) < 1 or sum(turns) != count):
+        raise ValueError(f"{op} has turns of {sum(turns)} samples and {count} samples")
