@@ -1,1 +1,0 @@
-"""Two arms against each other: commands, environments, checkouts, mechanisms or a setting, in interleaved launches."""

@@ -1,0 +1,1 @@
+"""Two arms against each other: commands, environments, checkouts, mechanisms or a setting."""

@@ -1,0 +1,287 @@
+"""What an arm is: what makes one launch of it and reads its number; and the trial of two."""
+
+import math
+import shlex
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ipclab.backends.native_shm import missing
+from ipclab.errors import LabError, UsageError, hint
+from ipclab.paths import checkout
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.studies.installed import study
+
+from ipclab_answers.ab import point
+from ipclab_answers.ab.point import Wanted, in_turns
+from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, trial
+
+RUN, ARM = "run.json", "arm"
+# Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
+LIMIT = "echo-pipe"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command as an arm: its time in ns, or if `printed` the last number that it prints."""
+
+    role: Role
+    printed: bool = False
+    inverse: bool = False
+    clock: Callable[[], float] = time.perf_counter
+
+    def __call__(self, launcher: Launcher, seconds: float) -> float:
+        """Run it once within `seconds`; raises `LabError` when it fails, or prints no number."""
+        start = self.clock()
+        outcomes = launcher.launch([self.role], seconds)
+        if not self.printed:
+            return (self.clock() - start) * 1e9
+        for line in reversed(str(outcomes[ARM].facts["said"]).splitlines()):
+            with suppress(ValueError):
+                value = float(line)
+                return 1 / value if self.inverse and value else value
+        fix = "have it print one on a line of its own, or time it"
+        raise LabError("the command printed no number", "", fix)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An arm: what makes a launch within so many seconds and returns its number, less is better.
+
+    `unit` is ns, nothing for a number that a command prints, 1/ for its inverse. `setting` is run
+    before a launch, `undo` after it, whatever happens.
+    """
+
+    label: str
+    launched: Callable[[Launcher, float], float]
+    unit: str = "ns"
+    setting: Sequence[Role] = ()
+    undo: Sequence[Role] = ()
+    wanted: Wanted | None = (
+        None  # the point that it is, if it can take turns with another
+    )
+
+    def launch(self, launcher: Launcher, seconds: float) -> float:
+        """Make one launch and return its number; raises `LabError` when it is not above 0."""
+        with self._set(launcher, seconds):
+            value = self.launched(launcher, seconds)
+        if not (math.isfinite(value) and value > 0):
+            raise LabError(
+                f"{self.label} gave {value:g}", "", "a number above 0 is needed"
+            )
+        return value
+
+    @contextmanager
+    def _set(self, launcher: Launcher, seconds: float) -> Iterator[None]:
+        """Have the setting during the block.
+
+        One that cannot be undone is told beside what failed before.
+        """
+        before = ""
+        try:
+            if self.setting:
+                launcher.launch(self.setting, seconds)
+            yield
+        except LabError as error:
+            before = f"; before that: {error}"
+            raise
+        finally:
+            if self.undo:
+                self._take_back(launcher, seconds, before)
+
+    def _take_back(self, launcher: Launcher, seconds: float, before: str) -> None:
+        try:
+            with uninterrupted():
+                launcher.launch(self.undo, seconds)
+        except LabError as error:
+            what, fix = f"{self.label} was not undone", "take the setting back by hand"
+            raise LabError(what, f"{error}{before}", fix) from error
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C and its like off until the block ends; what is ignored stays so."""
+    came, handlers = list[int](), {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            handlers[number] = signal.signal(
+                number, lambda number, _: came.append(number)
+            )
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the two arms are to be.
+
+    `wanted` is the point where mechanisms, checkouts or environments are compared. `command` is
+    what to run instead, with the arm in place of `{}`; `printed` reads the number that a command
+    prints, of which less is better unless `more` says otherwise. Commands run on `cpus`.
+    """
+
+    wanted: Wanted
+    cpus: frozenset[int]
+    command: str = ""
+    printed: bool = False
+    more: bool = False
+
+    def arms(self, names: Sequence[str]) -> list[Arm]:
+        """Return the arms that `names` mean together.
+
+        Raises `UsageError` for names that mean nothing.
+        """
+        if all(Path(name, RUN).is_file() or name.endswith(".ipclab") for name in names):
+            why = (
+                "its launches share no rounds, and two sessions have luck of their own"
+            )
+            fix = f"ipclab compare {' '.join(names)} --fail-on slower"
+            raise UsageError("runs cannot be interleaved", f"a run is over: {why}", fix)
+        if self.command:
+            lines = [self.command.replace("{}", shlex.quote(name)) for name in names]
+            return [self._program(*pair) for pair in zip(names, lines, strict=True)]
+        points = self._points(names)
+        mechanisms = study(self.wanted.study).backends()
+        strange = [name for name in names if name not in mechanisms]
+        if strange and len(strange) < len(names):
+            what = f"{printable(strange[0])!r} is no mechanism"
+            raise UsageError(what, "the other one is", hint(strange[0], mechanisms))
+        if points and self.printed:
+            why = f"{points[0].label} is measured at a point"
+            raise UsageError("--printed is of commands", why, "leave it out")
+        return points or [self._program(name, name) for name in names]
+
+    def _points(self, names: Sequence[str]) -> list[Arm]:
+        if all(name in study(self.wanted.study).backends() for name in names):
+            points = [replace(self.wanted, backend=name) for name in names]
+            return [Arm(point.backend, point.made(), wanted=point) for point in points]
+        if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
+            return [self._checkout(name) for name in names]
+        if all(
+            Path(name).name.startswith("python") and shutil.which(name)
+            for name in names
+        ):
+            env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(checkout().root)}
+            env["IPCLAB_DATA"] = str(checkout().data)
+            return [self._elsewhere(name, name, env) for name in names]
+        return []
+
+    def with_setting(self, arm: Arm, before: str, undo: str) -> Arm:
+        """Return `arm` after the command `before`, which `undo` takes back."""
+        label = f"{arm.label} after {printable(before)}"
+        setting, taken_back = [self._role(before, "before")], [self._role(undo, "undo")]
+        return replace(arm, label=label, setting=setting, undo=taken_back)
+
+    def _checkout(self, name: str) -> Arm:
+        root = Path(name).resolve()
+        own = root / ".venv" / "bin" / "python"
+        env = {"PYTHONPATH": str(root), "IPCLAB_ROOT": str(root)}
+        return self._elsewhere(name, str(own) if own.exists() else sys.executable, env)
+
+    def _elsewhere(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
+        role = self._role(shlex.join([python, point.__file__, self.wanted.plain()]))
+        # Its fork server is a module that is run: else it would import the present folder's ipclab.
+        role = replace(role, env={**env, "PYTHONSAFEPATH": "1"})
+        return Arm(printable(name), Program(role, printed=True))
+
+    def _program(self, name: str, line: str) -> Arm:
+        unit = "ns"
+        if self.printed:
+            unit = "1/" if self.more else ""
+        return Arm(
+            printable(name), Program(self._role(line), self.printed, self.more), unit
+        )
+
+    def _role(self, line: str, name: str = ARM) -> Role:
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            what = f"{printable(line)!r} is no command"
+            raise UsageError(what, str(error), "close its quotes") from error
+        program = shutil.which(words[0]) if words else None
+        if program is None:
+            fix = hint(line, study(self.wanted.study).backends())
+            what = f"{printable(line)!r} is no program and no mechanism"
+            raise UsageError(what, "", fix)
+        command = str(Path(program).absolute()), *words[1:]
+        return Role(name, "", {}, self.cpus, command=command)
+
+
+def tried(
+    arms: Sequence[Arm],
+    launcher: Launcher,
+    placement: str,
+    deadline: float,
+    **effort: Any,
+) -> Answer:
+    """Return the answer of a `trial` of two `arms`; every launch ends within `deadline` seconds.
+
+    Raises `UsageError` for an arm that cannot be launched at all; the launch that shows this warms
+    it up.
+    """
+    for arm in arms:
+        try:
+            arm.launch(launcher, deadline)
+        except LabError as error:
+            what = f"{arm.label} cannot be launched"
+            raise UsageError(what, str(error), "see that it works by itself") from error
+    by_name = {A: arms[0], B: arms[1], AGAIN: arms[0]}
+    native = None
+    if not missing():
+        placed = placement if placement == "cross" else "same"
+        native = Wanted("limits", LIMIT, placement=placed)
+
+    def launch(name: str) -> float:
+        return by_name[name].launch(launcher, deadline)
+
+    heat = _heat(by_name, native, launcher, deadline)
+    limit = partial(native.made(np.mean), launcher, deadline) if native else None
+    return trial(launch, limit, launcher.renew_old, time.monotonic, heat=heat, **effort)
+
+
+def _heat(
+    by_name: Mapping[str, Arm],
+    limit: Wanted | None,
+    launcher: Launcher,
+    deadline: float,
+) -> Callable[[], Mapping[str, Sequence[float]]] | None:
+    """Return what measures all arms and the `limit` in turns: the medians (ns) of each one's turns.
+
+    None where an arm is a program, or has a setting of the machine, which all would share.
+    """
+    contestants = {}
+    for name, arm in by_name.items():
+        if arm.wanted is None or arm.setting:
+            return None
+        contestants[name] = arm.wanted.prepared()
+    if limit:
+        contestants[LIMITS] = limit.prepared()
+
+    def heat() -> Mapping[str, Sequence[float]]:
+        turns = {}
+        for name, launch in in_turns(contestants, launcher, deadline).items():
+            op = contestants[name].point.primary[0]
+            turns[name] = launch.turn_medians(op) or [
+                float(np.median(launch.times(op)))
+            ]
+        return turns
+
+    return heat
+
+
+def printable(text: str) -> str:
+    """Return `text` without what a terminal or XML takes for a command."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

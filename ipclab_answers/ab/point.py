@@ -1,0 +1,164 @@
+"""One point of a study as an arm; run as a program, it prints the median of a few launches in ns.
+
+So another checkout's or environment's ipclab measures what this one asks for: nothing newer than
+studies and their launcher is imported here.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+import numpy as np
+from ipclab.errors import LabError, UsageError
+from ipclab.machine import Source, Topology
+from ipclab.machine.placement import missing, placements
+from ipclab.paths import checkout
+from ipclab.spawn.heat import Contestant, Schedule
+from ipclab.spawn.launcher import Launcher, Role
+from ipclab.store.launch import Launch
+from ipclab.store.point import Point
+from ipclab.studies.installed import study as study_named
+from ipclab.studies.interface import Site, Study, Sweep
+from ipclab.studies.profile import profile
+
+EFFORT = profile("quick")
+SEED = 1  # of the payloads
+SECONDS, LAUNCHES = 60.0, 5  # which take less than to begin
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The point of `study` with these levels, the first of several (its main arm).
+
+    No `size` means the smallest.
+    """
+
+    study: str
+    backend: str
+    size: int | None = None
+    placement: str = "same"
+    levels: Mapping[str, Any] = field(default_factory=dict)
+
+    def plain(self) -> str:
+        """Return what `main` takes."""
+        return json.dumps(asdict(self))
+
+    def made(
+        self, statistic: Callable[[Any], Any] = np.median
+    ) -> Callable[[Launcher, float], float]:
+        """Return what makes one launch of it within so many seconds.
+
+        It returns the `statistic` of the launch's times in ns. Raises `UsageError` for a point that
+        the study has not, or that cannot be measured here.
+        """
+        made = self.prepared()
+
+        def launch(launcher: Launcher, seconds: float) -> float:
+            (measured,) = in_turns({self.backend: made}, launcher, seconds).values()
+            return float(statistic(measured.times(made.point.primary[0])))
+
+        return launch
+
+    def prepared(self) -> "Prepared":
+        """Return what measures it; raises `UsageError` as `made` does."""
+        study, topology = study_named(self.study), Topology.read(Source())
+        possible = placements(topology)
+        if self.placement not in possible:
+            why = missing(topology).get(self.placement, "")
+            fix = f"there are {', '.join(possible)}"
+            raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
+        point, effort = self._point(study), study.effort(EFFORT)
+        if why := study.missing(point, checkout().scratch) or "":
+            raise UsageError(f"{self.backend} cannot be measured here", why)
+        return Prepared(
+            study, point, study.roles(point, effort, possible[self.placement], SEED)
+        )
+
+    def _point(self, study: Study) -> Point:
+        """Return the point that is wanted; raises `UsageError` when the study has none."""
+        levels = {name: (level,) for name, level in self.levels.items()}
+        sizes = (self.size,) if self.size else None
+        points = study.points(
+            study.effort(EFFORT), Sweep(sizes, (self.backend,), levels)
+        )
+        wanted = {"backend": self.backend, "placement": self.placement, **self.levels}
+        if self.size:
+            wanted["size_bytes"] = self.size
+        for point in points:
+            if wanted.items() <= point.key().items():
+                return point
+        what = f"study {self.study} has no such point"
+        raise UsageError(what, self.plain(), "see docs/studies.md")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A point that can be launched: its study, and the roles of its launch."""
+
+    study: Study
+    point: Point
+    roles: Sequence[Role]
+
+
+def in_turns(
+    contestants: Mapping[str, Prepared], launcher: Launcher, seconds: float
+) -> dict[str, Launch]:
+    """Return a launch of each of `contestants`, which take turns in one heat where they can.
+
+    They are by name, the first one's study says how. Raises `LabError` when one of them failed.
+    """
+    site = Site(launcher, checkout().scratch, _nothing, _nothing, _nothing)
+    first = next(iter(contestants.values()))
+    effort = first.study.effort(EFFORT)
+    schedule = Schedule(
+        turns=effort.turns,
+        warm_turns=1,
+        warm_ns=effort.warm_ns,
+        seed=launcher.started,
+        seconds=seconds,
+    )
+    heat = {
+        name: Contestant(each.point, each.roles) for name, each in contestants.items()
+    }
+    points = [each.point for each in contestants.values() if each.study is first.study]
+    with first.study.open(site, points, effort, SEED) as bench:
+        others = {}
+        if (
+            bench != site.workers
+        ):  # a limit of the machine, which has workers, is launched next to it
+            others = {
+                name: heat.pop(name)
+                for name in [*heat]
+                if heat[name].point.study != first.point.study
+            }
+        ends = dict(bench(heat, schedule))
+        if others:
+            ends |= site.workers(others, schedule)
+    measured = {}
+    for name, ended in ends.items():
+        if isinstance(ended, LabError):
+            raise ended
+        prepared = contestants[name]
+        measured[name] = prepared.study.collect(prepared.point, ended, SEED)
+    return measured
+
+
+def _nothing(*_: Any) -> None:
+    """Keep nothing of what a study notes beside its launches."""
+
+
+def main() -> None:
+    """Print the median of `LAUNCHES` of the point that the first argument tells (JSON)."""
+    launch = Wanted(**json.loads(sys.argv[1])).made()
+    with Launcher(checkout().ledger) as launcher:
+        print(median(launch(launcher, SECONDS) for _ in range(LAUNCHES)))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except LabError as error:
+        sys.exit(str(error))

@@ -1,0 +1,157 @@
+"""An answer as one line, Markdown, JUnit XML and Bencher Metric Format."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
+from ipclab.stats.intervals import Estimate, statistic_estimate
+from ipclab.store.files import dump_json
+
+from ipclab_answers.ab.arms import printable
+from ipclab_answers.ab.trial import AGAIN, ARMS, LIMITS, A, Answer, B
+
+NAMES = {AGAIN: "A again over A", LIMITS: "limits, second half over first"}
+QUANTITIES = {"ns": "time", "": "number", "1/": "inverse of the number"}
+MEASURES = {"ns": "latency", "": "number", "1/": "inverse"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """An answer with the `labels` of its arms and the `unit` of their numbers.
+
+    The unit is ns, none, or 1/ for inverse ones.
+    """
+
+    answer: Answer
+    labels: Mapping[str, str]
+    unit: str
+
+    @property
+    def reason(self) -> str:
+        """Return why nothing was decided, printable: it may hold the last words of a command."""
+        return printable(self.answer.reason)
+
+    @property
+    def over(self) -> str:
+        """Return which arm is over which."""
+        return f"{self.labels[B]} over {self.labels[A]}"
+
+    def shown(self) -> str:
+        """Return what was shown: verdict, reason, ratio."""
+        why = f" ({self.reason})" if self.reason else ""
+        ends = ratio(self.answer.compared)
+        return (
+            f"{self.answer.verdict}{why}: {QUANTITIES[self.unit]} of {self.over} {ends}"
+        )
+
+    def effort(self) -> str:
+        """Return how much was measured."""
+        answer = self.answer
+        return f"{answer.taken.rounds} rounds in {answer.seconds:.0f} s, bound {answer.bound:.1%}"
+
+    def controls(self) -> list[str]:
+        """Return what each negative control gave."""
+        controls = {"limits": "not measured"}
+        if LIMITS in self.answer.controls:
+            controls = {}
+        for name, control in self.answer.controls.items():
+            controls[NAMES[name]] = ratio(control)
+        return sorted(f"{name} {shown}" for name, shown in controls.items())
+
+    def line(self) -> str:
+        """Return all of it in one line."""
+        return "; ".join([self.shown(), self.effort(), *self.controls()])
+
+    def markdown(self) -> str:
+        """Return a heading and a table, as a pull request shows them."""
+        unit = f", {self.unit}" if self.unit == "ns" else ""
+        lines = [f"### {self.answer.verdict}", ""]
+        if self.reason:
+            lines += [self.reason, ""]
+        lines += [f"B over A: {ratio(self.answer.compared)}. {self.effort()}.", ""]
+        lines += [f"| | | {QUANTITIES[self.unit]}{unit} |", "|---|---|---|"]
+        for arm in ARMS:
+            lines.append(
+                f"| {arm} | {_cell(self.labels[arm])} | {_interval(self._median(arm))} |"
+            )
+        lines.append("")
+        for control in self.controls():
+            lines.append(f"* {control}")
+        return "\n".join([*lines, ""])
+
+    def junit(self) -> str:
+        """Return a test suite of one case: a failure when slower, skipped when undecided."""
+        failed, skipped = (
+            self.answer.verdict == verdict for verdict in (SLOWER, UNDECIDED)
+        )
+        counts = {"tests": "1", "failures": str(int(failed)), "errors": "0"}
+        counts |= {"skipped": str(int(skipped)), "time": f"{self.answer.seconds:.3f}"}
+        top = Xml.Element("testsuites", counts)
+        suite = Xml.SubElement(top, "testsuite", {"name": "ipclab ab", **counts})
+        named = {"classname": "ipclab.ab", "name": self.over, "time": counts["time"]}
+        case = Xml.SubElement(suite, "testcase", named)
+        if failed or skipped:
+            kind = "failure" if failed else "skipped"
+            Xml.SubElement(case, kind, {"message": self.shown()})
+        Xml.SubElement(case, "system-out").text = self.line()
+        Xml.indent(top)
+        return Xml.tostring(top, "unicode", xml_declaration=True) + "\n"
+
+    def bmf(self) -> str:
+        """Return both medians and the ratio of the numbers (https://bencher.dev/bmf.json)."""
+        metrics: dict[str, dict[str, Any]] = {}
+        alike = self.labels[A] == self.labels[B]
+        for arm in (A, B):
+            median = self._median(arm)
+            if median:
+                name = f"{arm}: {self.labels[arm]}" if alike else self.labels[arm]
+                metrics[name] = {MEASURES[self.unit]: _metric(median.value, median)}
+        compared = self.answer.compared
+        if compared.ratio is not None:
+            metrics[self.over] = {"ratio": _metric(compared.ratio, compared)}
+        return dump_json(metrics).decode()
+
+    def _median(self, arm: str) -> Estimate | None:
+        values = self.answer.taken.values[arm]
+        return statistic_estimate(values, len(values)) if values else None
+
+
+WRITERS: Mapping[str, Callable[[Report], str]] = {
+    "line": lambda report: report.line() + "\n",
+    "markdown": Report.markdown,
+    "junit": Report.junit,
+    "bmf": Report.bmf,
+}
+
+
+def ratio(compared: Comparison) -> str:
+    """Return a ratio with its interval."""
+    if compared.ratio is None:
+        return "not measured"
+    ends = (
+        f" ({compared.low:.3f} to {compared.high:.3f})"
+        if compared.low and compared.high
+        else ""
+    )
+    return f"{compared.ratio:.3f}{ends}"
+
+
+def _interval(median: Estimate | None) -> str:
+    if median is None:
+        return "not measured"
+    return f"{median.value:,.4g} ({median.low:,.4g} to {median.high:,.4g})"
+
+
+def _metric(value: float, ends: Estimate | Comparison) -> dict[str, float]:
+    metric = {"value": value}
+    if ends.low is not None:
+        metric["lower_value"] = ends.low
+    if ends.high is not None:
+        metric["upper_value"] = ends.high
+    return metric
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("`", "'").replace("|", "\\|") + "`"

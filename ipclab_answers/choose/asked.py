@@ -1,0 +1,236 @@
+"""What a need asks of this machine: the run that tells of it, the mechanisms, its points."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+from ipclab.backends.installed import backends
+from ipclab.backends.interface import Backend
+from ipclab.errors import UsageError
+from ipclab.frames import derived
+from ipclab.frames.address import narrowed
+from ipclab.frames.contests import keeps
+from ipclab.lab.runs import best, choose
+from ipclab.lab.runs import points as points_of
+from ipclab.measure.request import Request
+from ipclab.paths import Paths
+from ipclab.store.point import Point
+from ipclab.store.run import RunFolder
+from ipclab.studies.installed import study
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import Profile, profile
+
+from ipclab_answers.choose.answer import Answer, Frames, answer
+from ipclab_answers.choose.need import EACH, NEED, ROUND_TRIP, STATE, SURVIVES, Need
+from ipclab_answers.choose.promises import DEMANDS, Offer
+
+FAULTS, LIMITS = "faults", "limits"
+SECONDS = 0.1  # of a launch, where a run does not tell
+
+
+def request(need: Need, effort: str) -> Request:
+    """Return what measures `need` under the profile `effort`: its points, and what bounds them.
+
+    It is a run of its own, since mechanisms are compared by launches of the same rounds. Raises
+    `UsageError` when no mechanism can have the points.
+    """
+    usual = profile(effort)
+    sweep = _sweep(need) if need.way == STATE else Sweep(sizes=tuple(need.size))
+    own = study(need.study).effort(usual)
+    if need.deadline_us:
+        own = own.tailed()
+    own = replace(own, most_launches=usual.most_launches)  # one question is asked
+    wanted = points(need, own)
+    if not wanted:
+        why = "no mechanism here may be taken"
+        raise UsageError("nothing to measure", why, "see 'ipclab backends'")
+    bounds = study(LIMITS).points(study(LIMITS).effort(usual), sweep)
+    bounds = [point for point in bounds if point.placement == need.placement]
+    given = {LIMITS: (study(LIMITS).effort(usual), bounds), need.study: (own, wanted)}
+    if SURVIVES in need.must:
+        faults = study(FAULTS)
+        names = {point.backend for point in wanted}.intersection(faults.backends())
+        crashes = Sweep(None, tuple(sorted(names)), {"fault": (need.fault,)})
+        crash_effort = faults.effort(usual)
+        given[FAULTS] = crash_effort, faults.points(crash_effort, crashes)
+    purpose = {"need": need.plain()}
+    return Request((need.study,), usual.name, sweep=sweep, purpose=purpose, given=given)
+
+
+def points(need: Need, effort: Profile) -> list[Point]:
+    """Return the points that tell of `need`, of each mechanism that nothing excludes before."""
+    demands = {DEMANDS[must] for must in need.must if must in DEMANDS}
+    names = []
+    for offer in offers(need):
+        if demands.isdisjoint(offer.demands) and not any(map(offer.refuses, need.size)):
+            names.append(offer.name)
+    levels = need.levels()
+    if need.way == STATE:
+        every = study(need.study).points(
+            effort, replace(_sweep(need), backends=tuple(names))
+        )
+        narrow: dict[str, Sequence[Any]] = {
+            name: [level] for name, level in levels.items()
+        }
+        narrow |= {"sync": ("none", "off"), "map": ("none", "writemap")}
+        return [point for point in every if _within(point, narrow)]
+    placement = str(levels.pop("placement"))
+    levels["arm"] = NEED
+    if need.way != ROUND_TRIP:
+        levels["fill"] = 0 if need.rate else 1
+    wanted = []
+    for size in need.size:
+        for name in names:
+            wait = {"wait": backends()[name].waits[0]} if need.way == ROUND_TRIP else {}
+            key = need.study, name, size, placement, levels | wait
+            wanted.append(Point(*key, f"need-{size}", (need.op,)))
+    return wanted
+
+
+def _sweep(need: Need) -> Sweep:
+    return Sweep(levels={"entries": tuple(need.size), "readers": (need.consumers,)})
+
+
+def _within(point: Point, narrow: dict[str, Sequence[Any]]) -> bool:
+    key = point.key()
+    return all(key[name] in levels for name, levels in narrow.items())
+
+
+def offers(need: Need, run: RunFolder | None = None) -> list[Offer]:
+    """Return the mechanisms that may be asked: those of this machine, or those of a `run`."""
+    if run is None:
+        names = set(study(need.study).backends())
+    else:
+        rows = derived.read(run, need.study, "points")
+        if len(rows):
+            rows = narrowed(rows, {"arm": need.levels().get("arm", "main")})
+        names = set(rows.backend) if len(rows) else set()
+    failed = _failed(need, run)
+    offered = []
+    for name in sorted(names & backends().keys()):
+        if need.way != STATE or keeps(name):
+            backend = backends()[name]
+            offered.append(
+                Offer(name, backend.demands, _refusal(need, backend, failed))
+            )
+    return offered
+
+
+def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
+    """Return what `run` says of `need`."""
+    on_offer = {offer.name: offer for offer in offers(need, run)}
+    if (
+        paths.runs in run.path.parents
+    ):  # of this machine: what it holds nothing of may be measured
+        on_offer = {offer.name: offer for offer in offers(need)} | on_offer
+    frames = Frames(
+        derived.read(run, need.study, "points"),
+        derived.read(run, need.study, "launches"),
+        derived.read(run, LIMITS, "launches"),
+        _faults(paths, run),
+        _seconds(run),
+        derived.bound(run),
+    )
+    return answer(need, frames, list(on_offer.values()))
+
+
+def run_for(paths: Paths, need: Need, name: str = "") -> RunFolder:
+    """Return the run called `name`, or the best of `rivals`, or the reference.
+
+    Raises `UsageError` when there is none.
+    """
+    here = [] if name else rivals(paths, need)
+    if here:
+        return here[0]
+    named = choose(paths, name, need.study)
+    if need.study not in derived.measured(named):
+        what = f"{named.id} holds nothing of {need.study}"
+        raise UsageError(what, "", "measure it: ipclab choose --measure")
+    return named
+
+
+def rivals(paths: Paths, need: Need) -> list[RunFolder]:
+    """Return the runs here that tell of `need`, the best first.
+
+    Those measured for it, else those that hold its study: of these the one with more of its points
+    of the need's sizes and placement is better.
+    """
+    sizes = "|".join(map(str, need.size))
+    exact = re.compile(rf"-{need.placement}-({sizes})-[0-9a-f]{{8}}\.parquet")
+
+    def answering(run: RunFolder) -> int:
+        return sum(bool(exact.search(name)) for name in points_of(run, need.study))
+
+    own, others = [], []
+    for run in best(paths, need.study, answering):
+        measured_for = run.about["parameters"].get("need")
+        if measured_for == need.plain():
+            own.append(run)
+        elif not measured_for:
+            others.append(run)
+    return own or others
+
+
+def tells(need: Need) -> tuple[str, ...]:
+    """Return the studies that bear on `need`."""
+    return need.study, LIMITS, FAULTS
+
+
+def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
+    """Return the launch frame of faults, of `run` or the best of its machine that has them."""
+    machine = run.about["machine"]["digest"]
+    holding = [run] if FAULTS in derived.measured(run) else best(paths, FAULTS)
+    for other in holding:
+        if other.about["machine"]["digest"] == machine:
+            return derived.read(other, FAULTS, "launches")
+    return pd.DataFrame()
+
+
+def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> Any:
+    """Return what says why `backend` cannot have messages of a size here."""
+    store = None if backend.channel or need.way == STATE else backend.store
+    shared = None
+    if store and need.consumers > 1 and store.fans_out != (need.sharing == EACH):
+        shared = (
+            "every message reaches all"
+            if store.fans_out
+            else "a message reaches one consumer"
+        )
+
+    def refuses(size: int) -> str | None:
+        longest = None
+        if need.way != STATE and not backend.missing():
+            longest = backend.refuses(size)
+        return shared or longest or failed.get((backend.name, size))
+
+    return refuses
+
+
+def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
+    """Return why points that were to be measured for `need` could not be."""
+    if run is None or run.about["parameters"].get("need") != need.plain():
+        return {}
+    lost = {**run.about["points"], **run.about["failures"]}
+    reasons = {}
+    for point in points(need, profile(run.about["parameters"]["profile"])):
+        if point.id in lost:
+            reasons[point.backend, point.size_bytes] = lost[point.id]
+    return reasons
+
+
+def _seconds(run: RunFolder) -> float:
+    """Return what a launch of `run` took on average, of all its sessions' time."""
+    seconds, launches = 0.0, 0
+    for session in run.about["sessions"]:
+        if session.get("ended"):
+            begun, ended = (
+                datetime.fromisoformat(session[end]) for end in ("begun", "ended")
+            )
+            seconds += (ended - begun).total_seconds()
+    for name in derived.measured(run):
+        measured = derived.read(run, name, "points").drop_duplicates("point")
+        launches += int(measured.launches.sum())
+    return seconds / launches if launches and seconds else SECONDS

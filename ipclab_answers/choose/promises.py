@@ -1,0 +1,99 @@
+"""What a mechanism promises, by what it is and what was measured of it, not by its manual."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from ipclab.frames.address import quantity
+
+from ipclab_answers.choose.need import NO_LOSS, SURVIVES
+
+DEMANDS = {
+    "no-daemon": "daemon",
+    "other-languages": "python",
+    "across-hosts": "one host",
+    "no-root": "root",
+}
+WAITS, DROPS, ENDLESS = "waits", "drops", "no end seen"
+SERVED, TORN, SILENT, STUCK = "served", "torn", "silent", "stuck"
+RENEWED = ("recovered", "yes")  # op and metric: whether a new writer was received
+FAILED = "failed-launches"  # a flag of points
+Promises = dict[str, Any]  # lost, full, crash: None where nothing was measured
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A mechanism that a need may take.
+
+    It `demands` things of its users; `refuses` says why it cannot have a size (None: it can).
+    """
+
+    name: str
+    demands: tuple[str, ...] = ()
+    refuses: Callable[[int], str | None] = lambda size: None
+
+
+def promised(
+    points: pd.DataFrame, faults: pd.DataFrame, fault: str
+) -> dict[str, Promises]:
+    """Return what was measured of each mechanism: messages lost, when full, after a crash.
+
+    It follows from the point frame of a study and the launch frame `faults`, after `fault`. What is
+    lost is not known where launches failed: one that lost a message has.
+    """
+    promises: dict[str, Promises] = defaultdict(
+        lambda: {"lost": None, "full": None, "crash": None}
+    )
+    if len(points):
+        for name, rows in points[points.op == "launch"].groupby("backend"):
+            lost = rows[rows.metric == "lost"]
+            if len(lost) and not lost["flags"].str.contains(FAILED).any():
+                promises[str(name)]["lost"] = lost.high.max()
+            promises[str(name)]["full"] = _when_full(rows)
+    if len(faults):
+        for name, rows in faults[faults.fault == fault].groupby("backend"):
+            promises[str(name)]["crash"] = _after_crash(rows)
+    return promises
+
+
+def kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
+    """Return whether a mechanism keeps what a need demands; None where that was not measured."""
+    if must == NO_LOSS:
+        if promises["lost"] is None:
+            return None
+        return not promises["lost"] and promises["full"] != DROPS
+    if must == SURVIVES:
+        return None if promises["crash"] is None else promises["crash"] == SERVED
+    return DEMANDS[must] not in offer.demands
+
+
+def _when_full(rows: pd.DataFrame) -> str | None:
+    """Return what a mechanism did that nobody received from; None where that was not measured."""
+    counts = {}
+    for name, part in rows.groupby("metric"):
+        counts[name] = [quantity(row).value for row in part.itertuples()]
+    if not {"accepted", "delivered", "refused"} <= counts.keys():
+        return None
+    for accepted, delivered in zip(
+        counts["accepted"], counts["delivered"], strict=True
+    ):
+        if (
+            accepted > delivered
+        ):  # messages that are read later are none the less delivered
+            return DROPS
+    return WAITS if any(counts["refused"]) else ENDLESS
+
+
+def _after_crash(rows: pd.DataFrame) -> str:
+    """Return what readers had after the writer was killed, the worst of all launches."""
+    values: Any = rows.groupby(["op", "metric"]).value
+    least, most = values.min().to_dict(), values.max().to_dict()
+    if most.get(("messages", "torn")) or (
+        RENEWED in most and most.get(("noticed", "half"))
+    ):
+        return TORN
+    if least.get(RENEWED, 1) < 1:
+        return STUCK
+    return SILENT if most.get(("noticed", "silence")) else SERVED

@@ -1,0 +1,209 @@
+"""An answer for readers of one language: a sentence, and frames that are shown as tables."""
+
+import tomllib
+from html import escape
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from ipclab.lab.data import Data
+from ipclab.lab.prose import join_lines
+from ipclab.lab.words import DASH
+from ipclab.stats.quantity import Quantity
+
+from ipclab_answers.choose.answer import (
+    EXCLUDED,
+    NOTHING,
+    UNDECIDED,
+    UNMEASURED,
+    Answer,
+)
+from ipclab_answers.choose.need import US, Need
+
+SHOWN = 8  # mechanisms of which more is told than their time
+WORDS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("labels.toml").read_text("utf-8")
+)
+FORMATS = {
+    "keeps_up": "int,bare,interval",
+    "ratio": "x,interval",
+    "limit": "x",
+    "cpus": "",
+}
+
+
+def verdict(lab: Data, answer: Answer) -> str:
+    """Return the answer in a sentence or two."""
+    if answer.state == UNDECIDED:
+        sentences = ["best" if answer.best else "unmeasured"]
+        sentences.append("more" if isfinite(answer.launches) else "never")
+    elif answer.state == NOTHING:
+        sentences = [NOTHING]
+    else:
+        sentences = ["one" if len(answer.best) == 1 else "several"]
+    values = {
+        "names": lab.words.joined([lab.level("backend", name) for name in answer.best]),
+        "launches": lab.words.numbers.number(answer.launches, 0),
+        "seconds": lab.words.numbers.format(Quantity(answer.seconds * 1e9, "ns")),
+    }
+    said = [lab.say(WORDS["verdict"][sentence], **values) for sentence in sentences]
+    return join_lines("\n".join(said))
+
+
+def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
+    """Return what is known as frames by name, their heads translated, without empty columns.
+
+    `asked`: the need, without what was left open. `ranking`: the mechanisms that were not excluded,
+    the best first, with time, ratio to the fastest, load and evidence. `promises`: what was
+    measured of them beside their time. `excluded`: those that do not fit, and why. `changes`:
+    relaxed demands, limits of the first, and sizes from which another wins. `missing`: the points
+    that the run lacks, and what measuring them costs.
+    """
+    excluded = answer.rows[answer.rows.status == EXCLUDED]
+    rows = answer.rows[answer.rows.status != EXCLUDED]
+    measured, launches = rows.status != UNMEASURED, rows.launches.astype(object)
+    rows = rows.assign(
+        evidence=rows.verdict.where(measured, UNMEASURED),
+        time=rows.value.where(measured, rows.estimate),
+        launches=launches.where(launches > 0, None),
+    )
+    excluded = excluded.assign(why=[_cell(lab, "why", why) for why in excluded.why])
+    frames = {
+        "asked": _asked(lab, answer.need),
+        "ranking": rows,
+        "promises": rows.head(SHOWN),
+        "excluded": excluded.groupby("why", sort=False)
+        .backend.agg(lab.words.joined)
+        .reset_index(),
+        "changes": _changes(lab, answer),
+        "missing": _missing(lab, answer),
+    }
+    return {name: _headed(lab, frame, WORDS[name]) for name, frame in frames.items()}
+
+
+def text(lab: Any, answer: Answer) -> str:
+    """Return the whole answer as text for a terminal."""
+    parts = [verdict(lab, answer)]
+    for frame in tables(lab, answer).values():
+        table = lab.table(frame, "").to_frame()
+        if len(table):
+            parts.append(table.to_string(index=False, justify="left"))
+    return "\n\n".join(parts)
+
+
+def html(lab: Any, answer: Answer) -> str:
+    """Return the answer with its tables as HTML, without what was asked."""
+    parts = [f"<p>{escape(verdict(lab, answer))}</p>"]
+    for name, frame in tables(lab, answer).items():
+        if name != "asked" and len(frame):
+            parts.append(lab.table(frame, "").to_html())
+    return "".join(parts)
+
+
+def _asked(lab: Data, need: Need) -> pd.DataFrame:
+    """Return the sides of a need in words, without those that were left open."""
+    sides: dict[str, Any] = need.plain()
+    sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
+    sides["way"] = lab.say(WORDS["level"][need.way])
+    rate = lab.words.numbers.number(need.rate, 0)
+    sides["rate"] = rate if need.rate else lab.say(WORDS["level"]["closed"])
+    sides["sharing"] = (
+        lab.say(WORDS["level"][need.sharing]) if need.consumers > 1 else ""
+    )
+    sides["placement"] = lab.level("placement", need.placement)
+    sides["must"] = _cell(lab, "must", list(need.must))
+    sides["quantile"] = f"p{need.quantile * 100:g}" if need.deadline_us else ""
+    for name in ("deadline_us", "work_us"):
+        if sides[name]:
+            sides[name] = lab.words.numbers.format(Quantity(sides[name] * US, "ns"))
+    rows = []
+    for name, word in WORDS["side"].items():
+        if sides[name]:
+            rows.append((lab.say(word), str(sides[name])))
+    return pd.DataFrame(rows, columns=["side", "value"])
+
+
+def _size(lab: Data, need: Need, size: int) -> str:
+    """Return a size, and its share where there are several."""
+    unit, share = "B" if need.sized == "size_bytes" else "count", need.size[size]
+    shown = lab.words.numbers.format(Quantity(size, unit))
+    return (
+        f"{shown} ({lab.words.numbers.format(Quantity(share, 'share'))})"
+        if share < 1
+        else shown
+    )
+
+
+def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
+    """Return what would change the answer, and how."""
+    rows, words = [], WORDS["change"]
+    for row in answer.changes.to_dict("records"):
+        kind, _, demands = row["change"].partition(":")
+        if demands:
+            change = lab.say(
+                words["without"], names=_cell(lab, "why", demands.split(","))
+            )
+            ratio = _cell(lab, "ratio", row["amount"])
+            then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
+        else:
+            change = lab.say(words[kind])
+            then = lab.words.numbers.format(row["amount"], "interval")
+        rows.append((change, then))
+    unit, spec = ("B", "scaled") if answer.need.sized == "size_bytes" else ("count", "")
+    for row in answer.crossings.to_dict("records"):
+        sizes = {
+            "low": row["low"],
+            "high": row["high"],
+            "about": float(f"{row['about']:.2g}"),
+        }
+        ends = {
+            name: lab.words.numbers.format(Quantity(size, unit), spec)
+            for name, size in sizes.items()
+        }
+        change = lab.say(words["between"], **ends)
+        rows.append(
+            (change, lab.say(words["crossed"], above=row["above"], below=row["below"]))
+        )
+    return pd.DataFrame(rows, columns=["change", "then"])
+
+
+def _missing(lab: Data, answer: Answer) -> pd.DataFrame:
+    """Return the points that the run lacks by mechanism, and what measuring them costs."""
+    rows = []
+    for name, part in answer.missing.groupby("backend"):
+        sizes = lab.words.joined(map(str, part["size"]))
+        seconds = Quantity(part.seconds.sum() * 1e9, "ns")
+        rows.append((name, sizes, part.launches.sum(), seconds))
+    return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
+
+
+def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFrame:
+    """Return the columns of `rows` that have heads and cells, in the reader's language."""
+    columns = {}
+    for name, head in heads.items():
+        cells = [_cell(lab, name, value) for value in rows[name]]
+        if any(cell is not None for cell in cells):
+            columns[lab.say(head)] = [DASH if cell is None else cell for cell in cells]
+    return pd.DataFrame(columns)
+
+
+def _cell(lab: Data, column: str, value: Any) -> Any:
+    """Return a value of an answer in words; an estimate is marked, what is absent is None."""
+    if isinstance(value, list):
+        # What is no demand, such as why a point failed, is nobody's text to translate.
+        demands = WORDS["demand"]
+        words = [
+            lab.say(demands[name]) if name in demands else str(name) for name in value
+        ]
+        return lab.words.joined(words) or None
+    if isinstance(value, Quantity):
+        if not value or column == "seconds":
+            return value if value else None
+        spec = "marked" if value.kind == "estimate" else FORMATS.get(column, "interval")
+        return lab.words.numbers.format(value, spec)
+    if value in WORDS.get(column, {}):
+        return lab.say(WORDS[column][value])
+    if value == "" or pd.isna(value):
+        return None
+    return int(value) if isinstance(value, float) else value

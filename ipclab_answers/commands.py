@@ -1,0 +1,433 @@
+"""The commands of the answers: they check what is asked, and then load what answers it."""
+
+import datetime as dt
+import json
+import math
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from ipclab.cli import measure as plain_measure
+from ipclab.commands import (
+    PATH,
+    SIZE,
+    Rendering,
+    Words,
+    lang_option,
+    profile_option,
+    rendering,
+    say,
+)
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout
+
+if TYPE_CHECKING:
+    from ipclab.store.run import RunFolder
+
+    from ipclab_answers.ab.arms import Arm
+    from ipclab_answers.choose.need import Need
+
+UNSURE = 1  # the exit code of an answer that is undecided
+FORMATS = ("line", "markdown", "junit", "bmf")
+SEED_BITS = 31
+SECONDS = click.IntRange(1, 24 * 3600)
+
+
+def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    """Return a bound given as 5% or 0.05."""
+    try:
+        share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{value} is no share above 0 and below 1, such as 5%")
+    return share
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="A [B]")
+@click.option(
+    "--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone."
+)
+@click.option("--undo", help="The command that takes --before back, after each launch.")
+@click.option(
+    "--command", default="", help="What to run, with an interpreter or checkout for {}."
+)
+@click.option(
+    "--printed", is_flag=True, help="Compare the last number printed, not the time."
+)
+@click.option(
+    "--more-is-better", "more", is_flag=True, help="Of the printed number, that is."
+)
+@click.option(
+    "--study", default="round_trip", help="Study of the point that is measured."
+)
+@click.option(
+    "--backend", default="unix", help="Mechanism that checkouts, interpreters measure."
+)
+@click.option(
+    "--size", type=SIZE, help="Payload, such as 64KiB [the study's smallest]."
+)
+@click.option("--placement", help="same, cross or free [same; of commands free].")
+@click.option(
+    "--level", "levels", multiple=True, help="Of another factor, such as wait=spin."
+)
+@click.option(
+    "--bound", default="5%", callback=_share, help="How much counts as the same."
+)
+@click.option(
+    "--seconds", type=SECONDS, default=120, help="After which no round begins."
+)
+@click.option(
+    "--deadline", type=SECONDS, default=60, help="Seconds that one launch may take."
+)
+@click.option("--seed", type=int, help="Seed of the launches' order.")
+@click.option(
+    "--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]"
+)
+@click.option(
+    "--output", "outputs", multiple=True, type=PATH, help="A file for each --format."
+)
+def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
+    """Compare two arms in interleaved launches.
+
+    Commands, interpreters, checkouts, mechanisms, or a setting.
+
+    Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
+    """
+    formats = formats or ("line",)
+    _check_arms(names, given)
+    _check_outputs(formats, outputs)
+    from ipclab.measure.progress import Bar
+    from ipclab.spawn.launcher import Launcher
+    from ipclab.stats.compare import UNDECIDED
+    from ipclab.store.files import write_whole
+
+    from ipclab_answers.ab.arms import tried
+    from ipclab_answers.ab.report import WRITERS, Report
+    from ipclab_answers.ab.trial import AGAIN, EXIT, A, B
+
+    for number in (
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # a setting is undone, unless nohup says to go on
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+    effort = {name: given[name] for name in ("seconds", "bound", "seed")}
+    if effort["seed"] is None:
+        effort["seed"] = secrets.randbits(SEED_BITS)
+    try:
+        arms = _arms(names, given)
+        with Launcher(checkout().ledger) as launcher:
+            placement = given["placement"] or "same"
+            answer = tried(
+                arms, launcher, placement, given["deadline"], progress=Bar(), **effort
+            )
+        labels = {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}
+        report = Report(answer, labels, arms[0].unit)
+        for name, file in zip(formats, outputs, strict=False):
+            write_whole(file, WRITERS[name](report).encode())
+    except UsageError:
+        raise
+    except LabError as error:
+        error.exit_code = EXIT[UNDECIDED]  # 1 is slower
+        raise
+    click.echo(report.line() if outputs else WRITERS[formats[0]](report).rstrip("\n"))
+    sys.exit(answer.exit_code)
+
+
+def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
+    """Raise `UsageError` for what does not go together."""
+    if len(names) != (1 if given["before"] else 2):
+        fix = "give A and B, or A alone with --before and --undo"
+        raise UsageError(f"{len(names)} arms are given", "", fix)
+    if bool(given["before"]) != bool(given["undo"]):
+        fix = "say how each launch begins and how it is undone"
+        raise UsageError("a setting needs both --before and --undo", "", fix)
+    if given["more"] and not given["printed"]:
+        raise UsageError(
+            "--more-is-better is of a printed number", "", "give --printed too"
+        )
+
+
+def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
+    """Raise `UsageError` unless there is a file that can be written for each format."""
+    if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
+        what = f"{len(formats)} formats and {len(outputs)} outputs"
+        raise UsageError(what, "", "give an --output for each --format")
+    for file in outputs:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            taken = file.exists() and not file.is_file()
+            if taken or not os.access(file.parent, os.W_OK | os.X_OK):
+                raise PermissionError("it is no file, or its folder cannot be written")
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UsageError(
+                f"cannot write {file}", why, "choose another --output"
+            ) from error
+
+
+def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
+    from ipclab.machine import Source, Topology
+    from ipclab.machine.placement import placements
+    from ipclab.measure.request import levels
+    from ipclab.plugins import chosen
+
+    from ipclab_answers.ab.arms import Asked
+    from ipclab_answers.ab.point import Wanted
+
+    possible = placements(Topology.read(Source()))
+    placement = chosen("placement", given["placement"] or "free", possible)
+    level = {name: values[0] for name, values in levels(given["levels"]).items()}
+    placed = given["placement"] or "same"
+    wanted = Wanted(given["study"], given["backend"], given["size"], placed, level)
+    asked = Asked(
+        wanted, placement.role(0), given["command"], given["printed"], given["more"]
+    )
+    arms = asked.arms(names)
+    if given["before"]:
+        arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))
+    return arms
+
+
+@click.command()
+@click.option(
+    "--need",
+    "file",
+    type=PATH,
+    help="TOML file of the need; flags replace what it says.",
+)
+@click.option(
+    "--size", help="Bytes, such as 64KiB, or a mix: 64:9,1MiB:1 (of state: entries)."
+)
+@click.option("--way", help="one-way (default), round-trip or state.")
+@click.option(
+    "--rate", type=float, help="Messages a second; a closed loop when not given."
+)
+@click.option("--producers", type=int, help="How many send.")
+@click.option("--consumers", type=int, help="How many receive.")
+@click.option(
+    "--sharing", help="Who gets a message: each consumer (default) or one of them."
+)
+@click.option("--placement", help="same, cross (default) or free.")
+@click.option(
+    "--work-us", type=float, help="What a consumer does with each message, us."
+)
+@click.option("--deadline-us", type=float, help="By when a message must be there, us.")
+@click.option(
+    "--quantile", type=float, help="Of so many: 0.5, 0.9, 0.99 (default), 0.999."
+)
+@click.option("--cpus", type=float, help="CPUs that both ends may keep busy.")
+@click.option(
+    "--must", multiple=True, help="no-loss, survives-writer-crash, no-daemon ..."
+)
+@click.option(
+    "--run", type=PATH, help="Folder of a run [default: the best that tells of it]."
+)
+@click.option(
+    "--measure",
+    "measuring",
+    is_flag=True,
+    help="Measure the points of this need first.",
+)
+@profile_option
+@click.option(
+    "--report", "reporting", is_flag=True, help="Render it; the exit code is then 0."
+)
+@rendering("choose", table=False)
+def choose(
+    file: Path | None,
+    run: Path | None,
+    measuring: bool,
+    profile: str | None,
+    reporting: bool,
+    to: Rendering,
+    **sides: Any,
+) -> None:
+    """Say which mechanism fits a need, by what a run measured.
+
+    Exit code 0: answered, 1: undecided.
+    """
+    need = _need(file, sides)
+    if measuring and run:
+        fix = "give --measure or --run, not both"
+        raise UsageError("a need is measured in a run of its own", "", fix)
+    from ipclab.frames import derived, suspects
+    from ipclab.lab.runs import called
+    from ipclab.machine import origin
+    from ipclab.measure.progress import Bar
+    from ipclab.measure.session import measure
+
+    from ipclab_answers.choose import asked, shown
+    from ipclab_answers.choose.answer import UNDECIDED
+
+    paths, rivals = checkout(), []
+    if reporting:
+        to.check()  # before anything is measured
+    if measuring:
+        held = measure(paths, asked.request(need, profile or "quick"), Bar())
+    else:
+        held = asked.run_for(paths, need, str(run or ""))
+        rivals = [] if run else asked.rivals(paths, need)
+    held.checked()
+    from ipclab.lab.lab import (
+        lab_of,  # only now: what measures is not to hold what draws
+    )
+
+    say(origin.lines(paths, [held]))
+    studies = [name for name in derived.measured(held) if name in asked.tells(need)]
+    beaten = suspects.checked(held, studies)
+    answer = asked.tell(paths, held, need)
+    click.echo(f"{shown.text(lab_of(held, paths, 'en'), answer)}\n")
+    say([*beaten, f"run {called(rivals or [held])}"])
+    if reporting:
+        parameters = {"run": str(held.path), "need": json.dumps(need.plain())}
+        say(to.render([held], [paths.notebooks / "choose.ipynb"], parameters))
+    elif answer.state == UNDECIDED:
+        sys.exit(UNSURE)
+
+
+def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
+    from ipclab_answers.choose import need
+
+    plain = need.read(file).plain() if file else {}
+    for name, value in sides.items():
+        if value not in (None, ()):
+            plain[name] = value
+    return need.of(plain)
+
+
+@click.command()
+@click.argument("folder", type=PATH)
+@click.option(
+    "--size", type=SIZE, default=100, help="Of the round trip, such as 64KiB."
+)
+@lang_option
+@click.option(
+    "--out", type=PATH, help="Folder of the pages [default: reports/gathered]."
+)
+def gather(folder: Path, size: int, langs: Words, out: Path | None) -> None:
+    """Render all bundles in FOLDER as one page.
+
+    Machines by mechanisms, over their limits, and by rank.
+    """
+    from ipclab_answers.gather import files_in
+
+    files_in(folder)  # or it is refused
+    to = Rendering("gathered", langs, ("html",), out)
+    to.check()
+    from ipclab.frames.limits import LEAST
+
+    from ipclab_answers.gather import bundles
+    from ipclab_answers.gather.page import notebook, write
+
+    taken = bundles.gather(folder, size)
+    damaged = [bundle for bundle in taken if bundle.why]
+    for bundle in damaged:
+        click.echo(f"{bundle.file}: {bundle.why}", err=True)
+    if len(damaged) == len(taken):
+        what = f"no bundle in {folder} can be taken"
+        raise LabError(what, damaged[0].why, "see the lines above")
+    for lang in langs:
+        page = to.folder / lang / "gathered.html"
+        write(notebook(taken, size, lang), page)
+        click.echo(str(page))
+    whole = [bundle for bundle in taken if not bundle.why]
+    for bundle in bundles.best(whole):
+        about = f"{bundle.profile}, {bundle.begun[:10]}"
+        click.echo(f"machine {bundle.machine}: {bundle.file} ({about})")
+        for row in bundle.rows:
+            if row["over_limit"] and row["over_limit"] < LEAST:
+                which = f"{row['backend']} {row['placement']} of {bundle.file}"
+                click.echo(f"x {row['over_limit']:.2f} of its limit: {which}")
+    click.echo(f"{len(whole)} of {len(taken)} bundles taken")
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=PATH)
+@click.option(
+    "--bless",
+    "accepted",
+    metavar="RUN",
+    type=PATH,
+    help="Accept what steps at this run.",
+)
+@click.option("--reason", default="", help="Why it is accepted.")
+@rendering("history")
+def history(
+    runs: tuple[Path, ...], accepted: Path | None, reason: str, to: Rendering
+) -> None:
+    """Say when this machine or a mechanism changed, and beside what.
+
+    Over all its runs or the RUNS given.
+    """
+    from ipclab.lab.runs import choose as run_named
+
+    from ipclab_answers.history.runs import bless, blessed, chosen
+
+    if accepted:
+        blessing = run_named(checkout(), str(accepted))
+        click.echo(bless(blessing, reason, dt.datetime.now(dt.UTC)))
+        return
+    folders = chosen(checkout(), [str(run) for run in runs])
+    to.check()
+    from ipclab.compare.held import held
+    from ipclab.frames import suspects
+    from ipclab.machine import origin
+    from ipclab.render.report import notebooks_of
+
+    from ipclab_answers.history.steps import History, lines, listed
+
+    say(origin.lines(checkout(), folders))
+    beaten = [line for run in folders for line in suspects.checked(run)]
+    past = History.of([held(run) for run in folders])
+    events = listed(past, blessed(folders))
+    parameters = {"history": [str(run.path) for run in folders]}
+    notebooks = notebooks_of(checkout(), "history")
+    files = to.render(folders, notebooks, parameters, ("steps.csv", events))
+    say([*beaten, *lines(past, events), *files])
+
+
+def measure(deadline: str, **given: Any) -> None:
+    """Measure as the core does, as many launches as a deadline takes, and state it."""
+    from ipclab.cli import measured
+
+    from ipclab_answers.deadlines.tolerance import launches_for
+
+    launches = launches_for(deadline)
+    if launches and given["launches"]:
+        raise UsageError(
+            "a deadline has its number of launches", "", "leave --launches out"
+        )
+
+    def stated(run: "RunFolder") -> list[str]:
+        from ipclab.lab.lab import lab_of
+
+        from ipclab_answers.deadlines.stated import asked, statements
+
+        return statements(lab_of(run, checkout(), "en")) if asked(run) else []
+
+    purpose = {}
+    if launches:
+        given["launches"] = launches
+        purpose["deadline"] = deadline
+    measured(**given, purpose=purpose, stated=stated)
+
+
+DEADLINE = click.Option(
+    ["--deadline"],
+    default="",
+    help="What to state of each point's p99.9: coverage/confidence, as 95/95.",
+)
+measure_command = click.Command(
+    "measure",
+    callback=measure,
+    params=[*plain_measure.params, DEADLINE],
+    help=plain_measure.help,
+)

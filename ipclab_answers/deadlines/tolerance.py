@@ -1,0 +1,169 @@
+"""Deadlines: one-sided tolerance limits of no assumed shape, and whether launches may have one.
+
+With n values of one distribution, whatever its shape, the r-th largest lies above a share
+`coverage` of it with a probability that follows from n alone (Wilks, Ann. Math. Statist. 12, 1941,
+91-96). The largest of 59 covers 95 % with 95 % confidence. It holds for values that are
+exchangeable, and for an n that was fixed before one was seen.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import comb, fsum
+from statistics import NormalDist
+
+import numpy as np
+from ipclab.errors import UsageError
+from ipclab.stats.intervals import Floats
+from ipclab.stats.ranktest import drift
+
+ERROR = 0.05  # of calling exchangeable launches something else, in both tests together
+MOST = 100_000  # launches that are looked for
+HOLDS, FEW, DRIFTS = "holds", "few-launches", "drift"
+FOLLOWS, FAILED, NO_TIMES = "autocorrelation", "failed", "no-times"
+Values = Sequence[float] | Floats
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """What is asked for: the share of launches that it covers, how surely, by which largest one."""
+
+    coverage: float
+    confidence: float
+    rank: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for shares that are not within 0 and 1, and for a rank below 1."""
+        if not (0 < self.coverage < 1 and 0 < self.confidence < 1 and self.rank >= 1):
+            raise ValueError(
+                "a deadline's shares lie between 0 and 1, its rank is 1 or more"
+            )
+
+    @classmethod
+    def of(cls, text: str) -> "Deadline":
+        """Return what `95/95` (percent) or, for the second largest, `95/95/2` means.
+
+        Raises `ValueError` for other texts.
+        """
+        coverage, confidence, *rank = text.split("/")
+        (largest,) = rank or ["1"]
+        return cls(float(coverage) / 100, float(confidence) / 100, int(largest))
+
+    @property
+    def launches(self) -> int:
+        """Return the fewest launches that give it; raises `ValueError` above `MOST`."""
+        return launches_needed(self.coverage, self.confidence, self.rank)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Whether a deadline `holds`, or why none is stated.
+
+    `bound` is in the values' unit, None where none is stated; `drift` and `follows` are the p of no
+    drift over the launches, and of launches that do not follow from the last.
+    """
+
+    state: str
+    bound: float | None
+    launches: int
+    drift: float
+    follows: float
+
+
+def launches_for(text: str) -> int:
+    """Return how many launches of each point a deadline such as `95/95` takes, 0 for none.
+
+    Raises `UsageError` for a text that means nothing.
+    """
+    try:
+        return Deadline.of(text).launches if text else 0
+    except ValueError as error:
+        fix = "in percent, such as 95/95, or 95/95/2 for the second largest launch"
+        what = f"--deadline {text}"
+        raise UsageError(
+            what, str(error), f"write coverage/confidence {fix}"
+        ) from error
+
+
+def confidence_of(launches: int, coverage: float, rank: int = 1) -> float:
+    """Return the probability that the `rank`-th largest lies above a share `coverage` of all.
+
+    That fewer than `rank` of them lie in the rest: a binomial sum, exact for a continuous
+    distribution and never too large for another. Raises `ValueError` for a `rank` so large that
+    its terms are no floating-point numbers.
+    """
+    rest, ranks = 1 - coverage, range(min(rank, launches + 1))
+    try:
+        return 1 - fsum(
+            comb(launches, k) * rest**k * coverage ** (launches - k) for k in ranks
+        )
+    except OverflowError as error:
+        what = (
+            f"the {rank}-th largest of {launches} launches is too far from the largest"
+        )
+        raise ValueError(what) from error
+
+
+def launches_needed(coverage: float, confidence: float, rank: int = 1) -> int:
+    """Return the fewest launches whose `rank`-th largest covers `coverage` with `confidence`.
+
+    Raises `ValueError` above `MOST`.
+    """
+    enough = rank
+    while confidence_of(enough, coverage, rank) < confidence:
+        if enough > MOST:
+            raise ValueError(f"a deadline of so much takes more than {MOST:,} launches")
+        enough *= 2
+    covers = partial(confidence_of, coverage=coverage, rank=rank)
+    return bisect_left(range(enough), confidence, lo=max(rank, enough // 2), key=covers)
+
+
+def tolerance_limit(values: Values, asked: Deadline) -> float | None:
+    """Return the value below which a share of all lies, as `asked`; None for too few values."""
+    if confidence_of(len(values), asked.coverage, asked.rank) < asked.confidence:
+        return None
+    return float(np.sort(np.asarray(values, np.float64))[-asked.rank])
+
+
+def follows(values: Values) -> float:
+    """Return the two-sided p of values, in the order taken, not following from the one before.
+
+    That is autocorrelation of lag 1: the rank version of von Neumann's ratio, ties at their middle
+    rank, with a normal approximation (Bartels, J. Am. Statist. Assoc. 77, 1982, 40-46). Equal
+    values give 1: nothing speaks against them.
+    """
+    ordered, count = np.sort(values), len(values)
+    ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(
+        ordered, values, "right"
+    )
+    spread = float(((ranks - ranks.mean()) ** 2).sum()) if count else 0.0
+    if not spread:
+        return 1.0
+    ratio = float((np.diff(ranks) ** 2).sum()) / spread
+    return 2 * NormalDist().cdf(-abs(ratio - 2) / (20 / (5 * count + 7)) ** 0.5)
+
+
+def statement(values: Values, asked: Deadline, failures: int = 0) -> Statement:
+    """Return the deadline of one value a launch, in the order taken, or why none can be stated.
+
+    Refused when launches failed, which have no value, when values are not positive and finite, are
+    too few, drift or follow from each other.
+    """
+    times = np.asarray(values, np.float64)
+    if not (np.isfinite(times).all() and (times > 0).all()):
+        return Statement(NO_TIMES, None, len(times), 1.0, 1.0)
+    drifting, following = drift(times.tolist()).p, follows(times)
+    bound = tolerance_limit(times, asked)
+    state = HOLDS
+    if failures:
+        state = FAILED
+    elif bound is None:
+        state = FEW
+    elif drifting < ERROR / 2:
+        state = DRIFTS
+    elif following < ERROR / 2:
+        state = FOLLOWS
+    if state != HOLDS:
+        bound = None
+    return Statement(state, bound, len(times), drifting, following)

@@ -1,0 +1,240 @@
+"""What happened to one machine over its runs: each step with what moved beside it, and drift."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from ipclab.compare import LIMITS
+from ipclab.compare.facts import differences
+from ipclab.compare.held import HEAD, Held
+from ipclab.compare.shared import KEY
+from ipclab.stats.compare import RUNS_ALPHA
+from ipclab.stats.intervals import median_interval
+from ipclab.stats.ranktest import least_p
+
+from ipclab_answers.history.changepoint import Changes, Shifts, bounds, changes
+
+MACHINE, MECHANISM, UNKNOWN = (
+    "machine",
+    "mechanism",
+    "unknown",
+)  # what stepped, by the limits
+# Why nothing can be judged.
+ONE_RUN, MOVED = "one-run", "differs:relation"
+NO_TIME, FEW = "not-a-time", "few-launches"
+COLUMNS = (
+    *("kind", "run", "began", "what", "points", "slower", "limits", "tested"),
+    *("ratio", "low", "high", "changed"),
+)
+STEP, ALONE, DRIFT = "step", "alone", "drift"
+LOAD = 1.0  # runnable tasks: a difference that counts
+KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
+WHAT = {
+    MACHINE: "the machine: {limits} of {tested} limits changed too",
+    MECHANISM: "not the machine by its limits: none of {tested} is shown to have changed",
+    UNKNOWN: "limits were not measured on both sides",
+}
+MOST = 6  # changes that a line names
+APART = " | "  # between changes, whose values hold semicolons
+AWAY = (
+    "git_commit",
+    "git_dirty",
+)  # of the checkout: ipclab's version tells what matters of it
+Row = dict[Any, Any]
+
+
+@dataclass(frozen=True)
+class History:
+    """Runs of one machine, oldest first.
+
+    `points` has the columns `HEAD` for each op of each point that is judged, `values` a row for
+    each of its runs (number of the point, number of the run, value, low, high in ns), `changes`
+    what is shown of them, `unjudged` counts the ops of points that are not, by reason.
+    """
+
+    runs: Sequence[Held]
+    points: pd.DataFrame
+    values: pd.DataFrame
+    changes: Changes
+    bounds: Sequence[float]
+    unjudged: Mapping[str, int]
+
+    @classmethod
+    def of(cls, runs: Sequence[Held]) -> "History":
+        """Return what is known of `runs`."""
+        by_key: dict[tuple[Any, ...], dict[int, Row]] = {}
+        for number, run in enumerate(runs):
+            for row in run.points.to_dict("records"):
+                key = tuple(row[name] for name in KEY)
+                by_key.setdefault(key, {})[number] = row
+        unjudged, heads, series = Counter[str](), list[Row](), []
+        values = []
+        for key in sorted(by_key):
+            rows = by_key[key]
+            if why := _refused(list(rows.values())):
+                unjudged[why] += 1
+                continue
+            for number, row in rows.items():
+                values.append((len(heads), number, *_interval(row["medians"])))
+            heads.append(next(iter(rows.values())))
+            logs = {number: np.log(row["medians"]) for number, row in rows.items()}
+            series.append(
+                [logs.get(number, np.empty(0)) for number in range(len(runs))]
+            )
+        limits = [
+            number for number, head in enumerate(heads) if head["study"] == LIMITS
+        ]
+        return cls(
+            runs,
+            pd.DataFrame(heads, columns=list(HEAD)),
+            pd.DataFrame(values, columns=["number", "run", "value", "low", "high"]),
+            changes(series, limits),
+            bounds(series),
+            unjudged,
+        )
+
+    def events(self) -> pd.DataFrame:
+        """Return one row for each step, lone run and drift, by run, with the columns `COLUMNS`.
+
+        `run` is the number of the run with which it begins; `points` and `limits` count what moved,
+        `tested` the limits that the runs on both sides hold (of drift its first and its last run);
+        `slower` counts the points that moved up; `ratio` is the geometric mean over the points
+        (over the limits when only these moved), `low` and `high` the least and the most; `what`
+        stepped: `MACHINE` when limits did as well, `MECHANISM` when they did not, else `UNKNOWN`;
+        `changed`: what differs between the two sides, see `beside`.
+        """
+        rows = []
+        kinds = {
+            STEP: self.changes.steps,
+            ALONE: self.changes.alone,
+            DRIFT: self.changes.drifts,
+        }
+        for kind, by_run in kinds.items():
+            for run, moved in by_run.items():
+                rows.append(self._event(kind, run, moved))
+        events = pd.DataFrame(rows, columns=list(COLUMNS))
+        return events.sort_values(["run", "kind"], ignore_index=True)
+
+    def _event(self, kind: str, run: int, moved: Shifts) -> Row:
+        before, after = run - 1, run
+        if kind == DRIFT:
+            steps = [step for step in self.changes.steps if step > run]
+            before, after = run, min(steps, default=len(self.runs)) - 1
+        is_limit = self.points.study == LIMITS
+        limits = [shift for number, shift in moved.items() if is_limit[number]]
+        points = [shift for number, shift in moved.items() if not is_limit[number]]
+        held = [
+            set(self.values.number[self.values.run == side]) for side in (before, after)
+        ]
+        tested = sum(is_limit[number] for number in held[0] & held[1])
+        what = MECHANISM if tested else UNKNOWN
+        if limits:
+            what = MACHINE
+        shifts = points or limits
+        return {
+            "kind": kind,
+            "run": run,
+            "began": self.runs[run].about["begun"],
+            "what": what,
+            "points": len(points),
+            "slower": sum(shift > 0 for shift in points),
+            "limits": len(limits),
+            "tested": tested,
+            "ratio": float(np.exp(np.mean(shifts))),
+            "low": float(np.exp(min(shifts))),
+            "high": float(np.exp(max(shifts))),
+            "changed": beside(self.runs[before], self.runs[after]),
+        }
+
+
+def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
+    """Return the median of launches in the middle as histories have it, and its interval."""
+    low, high = median_interval(np.asarray(medians))
+    middle = float(np.exp(np.median(np.log(medians))))
+    return min(max(middle, low), high), low, high  # rounding must not put it outside
+
+
+def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
+    """Return what differs between two runs: a name (msgid or as it is), before, and after.
+
+    Facts that affect results, versions of packages, the profile, and the load when they began.
+    """
+    changed = []
+    for row in differences([before, after]).to_dict("records"):
+        if not row["same"] and row["name"] not in AWAY:
+            changed.append((str(row["fact"]), str(row["A"]), str(row["B"])))
+    named = {name for name, *_ in changed}
+    old, new = (
+        run.about["machine"]["facts"].get("packages") or {} for run in (before, after)
+    )
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name) and f"{name} version" not in named:
+            changed.append((name, str(old.get(name, "–")), str(new.get(name, "–"))))
+    was, now = (str(run.about["parameters"]["profile"]) for run in (before, after))
+    if was != now:
+        changed.append(("Profile", was, now))
+    loads = [_load(run) for run in (before, after)]
+    if None not in loads and abs(loads[1] - loads[0]) >= LOAD:
+        changed.append(("Load, over a minute", f"{loads[0]:.1f}", f"{loads[1]:.1f}"))
+    return changed
+
+
+def _load(run: Held) -> Any:
+    """Return the load of a run's machine when it began; None where that is not known."""
+    sessions = run.about.get("sessions") or [{}]
+    return (sessions[0].get("conditions") or {}).get("load_1")
+
+
+def listed(history: History, accepted: Mapping[str, str]) -> pd.DataFrame:
+    """Return the events for a CSV file.
+
+    Runs by name, changes as text, and why the step of a run was `accepted`.
+    """
+    events = history.events()
+    runs = [history.runs[run].id for run in events.run]
+    changed = []
+    for differing in events.changed:
+        lines = [f"{name}: {old} -> {new}" for name, old, new in differing]
+        changed.append(APART.join(lines))
+    reasons = [accepted.get(run, "") for run in runs]
+    return events.assign(run=runs, changed=changed, accepted=reasons)
+
+
+def lines(history: History, rows: pd.DataFrame) -> list[str]:
+    """Return what is told on a terminal: a line for each event in `rows`, one for the judged."""
+    reasons = [f"{count} {why}" for why, count in sorted(history.unjudged.items())]
+    judged = f"{len(history.runs)} runs, {len(history.points)} points judged"
+    last = f"{judged}; not judged: {', '.join(reasons) or 'none'}"
+    return [*map(_line, rows.to_dict("records")), last]
+
+
+def _line(row: Row) -> str:
+    moved = f"limits only, x {row['ratio']:.2f}"
+    if row["points"]:
+        slower = f"{row['points']} points, {row['slower']} slower"
+        moved = f"{slower}, on average x {row['ratio']:.2f}"
+    changes = row["changed"].split(APART)
+    changed = APART.join(changes[:MOST]) or "nothing that is known"
+    if len(changes) > MOST:
+        changed += f" and {len(changes) - MOST} more"
+    what = WHAT[row["what"]].format_map(row)
+    accepted = f"; accepted: {row['accepted']}" if row["accepted"] else ""
+    return f"{row['run']}: {KINDS[row['kind']]}: {moved}; {what}; changed: {changed}{accepted}"
+
+
+def _refused(rows: Sequence[Row]) -> str:
+    """Return why the runs of one op of a point cannot be judged, nothing when they can."""
+    if len(rows) < 2:  # noqa: PLR2004
+        return ONE_RUN
+    if len({row["relation"] for row in rows}) > 1:
+        return MOVED
+    for row in rows:
+        if not all(np.isfinite(value) and value > 0 for value in row["medians"]):
+            return NO_TIME
+    counts = [len(row["medians"]) for row in rows]
+    borders = range(1, len(counts))
+    least = min(least_p(sum(counts[:at]), sum(counts[at:])) for at in borders)
+    return FEW if least * len(borders) > RUNS_ALPHA else ""
