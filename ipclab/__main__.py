@@ -1,12 +1,18 @@
 """The command line's entry: one line for an error, the exit code that belongs to it."""
 
+import errno
+import io
+import os
 import sys
 
-INTERRUPTED = 130
+UNUSABLE, INTERRUPTED = 2, 130
+LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
 
 
 def main() -> None:
     """Run the command line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")  # the names of files may be bytes that are no text
     try:
         from ipclab.cli import commands
 
@@ -22,10 +28,25 @@ def main() -> None:
         if isinstance(error, KeyboardInterrupt | Abort):  # click makes the one of the other
             print("ipclab: interrupted; the same command continues a run that it measured", file=sys.stderr)
             sys.exit(INTERRUPTED)
+        if isinstance(error, RuntimeError) and LOOP in str(error):
+            error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
+        if isinstance(error, OSError):
+            print(f"ipclab: {_unusable(error)}", file=sys.stderr)
+            sys.exit(UNUSABLE)
         if not isinstance(error, ClickException):
             raise
         print(f"ipclab: {error.format_message()}", file=sys.stderr)
         sys.exit(error.exit_code)
+
+
+def _unusable(error: OSError) -> str:
+    """Return the line for what the system refuses where no command says more of it: a place, or standard output."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # what is left in it would be tried again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    place = error.filename or "what it reads or writes"
+    return f"cannot use {place}: {error.strerror or error}; see that it is there, yours and not full"
 
 
 if __name__ == "__main__":

@@ -3,26 +3,41 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ipclab import __version__
-from ipclab.ab.command import ab
-from ipclab.choose.command import choose
-from ipclab.commands import PATH, SEVERAL, Words, die_with_make, format_option, lang_option, say, shown
-from ipclab.compare.command import compare
+from ipclab.commands import (
+    PATH,
+    SIZE,
+    Commands,
+    Rendering,
+    Words,
+    check_out,
+    die_with_make,
+    format_option,
+    lang_option,
+    one_of,
+    profile_option,
+    rendering,
+    say,
+    shown,
+    study_option,
+    words,
+)
+from ipclab.compare import FAIL_ON, UNKNOWN
 from ipclab.errors import LabError, UsageError
-from ipclab.gather.command import gather
-from ipclab.history.command import history
 from ipclab.measure.progress import Bar
-from ipclab.paths import checkout
+from ipclab.paths import checkout, typed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from ipclab.lab.lab import Lab
     from ipclab.store.run import RunFolder
 
+MOST_LAUNCHES = 100_000
 MOST_CAUSES = 20  # that are shown
 Given = Path | None  # None: not given
 
@@ -36,40 +51,46 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
 
 run_option = click.option("--run", type=PATH, help="Folder of a run.")
 out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
-profile_option = click.option("--profile", help="smoke, quick (default), standard or full.")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
-@click.group(context_settings=SETTINGS)
+@click.group(cls=Commands, context_settings=SETTINGS)
 @click.version_option(__version__)
 def commands() -> None:
     """A laboratory for the cost of handing data from one process, stream or file to another."""
 
 
-for each in (ab, choose, compare, gather, history):
-    commands.add_command(each)
-
-
 @commands.command()
-@click.option("--study", "studies", multiple=True, help="Study to measure; all when not given.")
+@study_option
 @profile_option
 @run_option
 @click.option("--seed", type=int, help="Seed of the launches' order and of the payloads.")
-@click.option("--size", "sizes", type=int, multiple=True, help="Payload in bytes, instead of the study's own.")
+@click.option("--size", "sizes", type=SIZE, multiple=True, help="Payload, such as 64KiB, instead of the study's own.")
 @click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
 @click.option("--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100.")
-@click.option("--deadline", default="", help="What to state of each point's p99.9: coverage/confidence, as 95/95.")
+@click.option(
+    "--launches", type=click.IntRange(1, MOST_LAUNCHES), help="Exactly so many of each point [what its questions need]."
+)
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
-def measure(
-    run: Given, studies: Words, profile: str | None, seed: int | None, deadline: str, scratch: Given,
-    keep_scratch: bool, **swept: Any,
-) -> None:  # fmt: skip
+def measure(**given: Any) -> None:
     """Measure this machine; points that are on disk are not measured again."""
+    measured(**given)
+
+
+def measured(
+    run: Given, studies: Words, profile: str | None, seed: int | None, launches: int | None, scratch: Given,
+    keep_scratch: bool, purpose: "Mapping[str, str] | None" = None,
+    stated: "Callable[[RunFolder], Iterable[str]]" = lambda run: (), **swept: Any,
+) -> None:  # fmt: skip
+    """Measure what the options of `measure` say, for a `purpose`, and say what is `stated` of it.
+
+    Raises `LabError` when points failed, and for results that cannot be.
+    """
     from ipclab.lab.runs import find
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
-    from ipclab.measure.session import measure as measured
+    from ipclab.measure.session import measure as measure_all
     from ipclab.spawn.mpi_outer import around
     from ipclab.studies.interface import Sweep
 
@@ -77,20 +98,17 @@ def measure(
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
-        if run and not (studies or profile or deadline or any(swept.values())):
+        if run and not (studies or profile or launches or any(swept.values())):
             request = replace(Request.continuing(find(checkout(), str(run))), seed=seed)
         else:
             sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
-            request = Request(studies, profile or "quick", run, seed, sweep, deadline=deadline)
-        done = measured(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
+            request = Request(studies, profile or "quick", run, seed, sweep)
+            request = replace(request, launches=launches or 0, purpose=purpose or {})
+        done = measure_all(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
-        lab = _english(done)
-        from ipclab.lab.deadlines import asked, statements
-
-        if asked(done):  # what it was measured to state, or why it cannot be stated
-            say(statements(lab))
-        _say_wrong(lab)
+        say(stated(done))
+        _say_wrong(done)
 
 
 @commands.command()
@@ -106,51 +124,77 @@ def report(
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.render import report as reports
-    from ipclab.studies.profile import profile as known
+    from ipclab.machine import origin
 
+    if run is not None and profile is not None:
+        raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
     die_with_make()
     paths = checkout()
     target = (out or paths.reports).resolve()
-    reports.check_names(langs, formats)
-    reports.check_out(target)
-    if run is not None and profile is not None:
-        raise UsageError("a run has its profile already", "", "give RUN or PROFILE, not both")
-    chosen = choose(paths, str(run)) if run else newest_full(paths, known(profile).name if profile else "")
+    check_out(target)
+    chosen = choose(paths, str(run)) if run else newest_full(paths, profile or "")
     if chosen is None and not measuring:
-        raise UsageError("there is no such run", "", "measure one: make measure")
+        raise UsageError("there is no such run", "", f"measure one: {typed('measure')}")
+    from ipclab.render import report as reports
+
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
         chosen = reports.measure(paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick"))
     assert chosen is not None  # noqa: S101  for the type checker
+    say(origin.lines(paths, [chosen]))
     say(map(shown, reports.report(paths, chosen, langs, formats, target, Bar(), claims)))
-    _say_wrong(_english(chosen))
+    _say_wrong(chosen)
+
+
+@commands.command()
+@click.argument("runs", nargs=-1, type=PATH)
+@rendering("machines")
+@click.option(
+    "--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.",
+    callback=one_of("verdict to fail on", lambda: FAIL_ON),
+)  # fmt: skip
+def compare(runs: tuple[Path, ...], fail_on: Words, to: Rendering) -> None:
+    """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
+    from ipclab.compare import shared
+    from ipclab.compare.held import chosen, held
+    from ipclab.frames import suspects
+    from ipclab.machine import origin
+    from ipclab.render.report import notebooks_of
+
+    die_with_make()
+    compared = chosen(checkout(), [str(run) for run in runs])
+    to.check()
+    say(origin.lines(checkout(), compared))
+    try:
+        beaten = [line for run in compared for line in suspects.checked(run)]
+        points = shared.points([held(run) for run in compared])
+        parameters = {"runs": [str(run.path) for run in compared]}
+        table = "comparison.csv", shared.listed(points)
+        files = to.render(compared, notebooks_of(checkout(), "runs"), parameters, table)
+    except LabError as error:
+        if fail_on and not isinstance(error, UsageError):
+            error.exit_code = UNKNOWN  # 1 is a verdict
+        raise
+    say([*beaten, *shared.summary(points), shared.APART, *map(shown, files)])
+    shared.fail(points, fail_on)
 
 
 def _english(run: "RunFolder") -> "Lab":
-    from ipclab.lab.lab import Lab  # only now: what measures is not to hold what draws
 
-    return Lab.of(run, checkout(), "en")
+    from ipclab.lab.lab import lab_of  # only now: what measures is not to hold what draws
 
-
-def _say_beaten(lab: "Lab") -> None:
-    """Name every result that is faster than its limit, which shows that the limit is none."""
-    from ipclab.frames.limits import LEAST, lines
-
-    if told := lines(lab.beaten()):
-        head = f"{lab.run.id}: {len(told)} results lie below {LEAST} of their limit, or below it with their interval"
-        say([head, *told])
+    return lab_of(run, checkout(), "en")
 
 
-def _say_wrong(lab: "Lab") -> None:
+def _say_wrong(run: "RunFolder") -> None:
     """Name what was beaten; raises `LabError` for points that failed, and for results that cannot be."""
-    _say_beaten(lab)
-    if failed := lab.run.about["failures"]:
+    from ipclab.frames import suspects
+
+    say(suspects.beaten(run))
+    if failed := run.about["failures"]:
         first, why = next(iter(failed.items()))
         raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the same command measures them again")
-    if wrong := lab.impossible():
-        fix = "it measured something else than it says: look at that backend"
-        raise LabError(f"{len(wrong)} results are physically impossible", wrong[0], fix)
+    suspects.check(run)
 
 
 @commands.command()
@@ -162,18 +206,20 @@ def _say_wrong(lab: "Lab") -> None:
 def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
     from ipclab.frames.thin import thinned
-    from ipclab.gather.strict import reasons
     from ipclab.lab.runs import choose, newest_full
+    from ipclab.lab.strict import reasons
+    from ipclab.spawn.ledger import private
     from ipclab.store.bundle import pack
+    from ipclab.store.files import part_of
 
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
-        raise UsageError("there is no complete run", "", "measure one: make measure")
+        raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
     if strict and (told := reasons(_english(chosen))):
         say(told)
         raise LabError(f"{chosen.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
-    with TemporaryDirectory(prefix="ipclab-") as folder:
-        held = pack(thinned(chosen, samples, Path(folder)) if samples else chosen, file, replace)
+    with private(checkout().ledger, part_of(file.absolute())) as folder:
+        held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
     click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
 
 
@@ -206,20 +252,25 @@ def doctor(seconds: float) -> None:
 @out_option
 def check(out: Given) -> None:
     """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
+    from ipclab.frames import derived, suspects
     from ipclab.render.gallery import stale as stale_gallery
     from ipclab.render.staleness import MANIFEST, runs_of, stale
     from ipclab.store.run import read
 
     folder = (out or checkout().reports).resolve()
     causes = stale(checkout(), folder)
-    for run in runs_of(folder):
-        _say_beaten(_english(read(run)))
-    for name in (name for name in SEVERAL if (folder / name / MANIFEST).is_file()):
-        causes += stale(checkout(), folder / name)
+    for run in map(read, runs_of(folder)):
+        try:
+            causes += [f"data: {name} was not what its points give" for name in derived.verify(run)]
+            say(suspects.beaten(run))
+        except LabError as error:
+            causes.append(f"data: {error}")
+    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs
+        causes += stale(checkout(), manifest.parent)
     more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
     say((*causes[:MOST_CAUSES], *more, *(stale_gallery(checkout()) if out is None else [])))
     if causes:
-        raise LabError("the reports are out of date", f"{len(causes)} causes", "make report")
+        raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
     click.echo("every report is what data, code, words and lock give")
 
 
@@ -250,26 +301,10 @@ def clean() -> None:
     """Remove what a killed run left behind; only what ipclab itself created."""
     from ipclab.spawn.ledger import clean as clean_ledger
     from ipclab.store.bundle import clean as clean_placed
+    from ipclab.store.files import clean as clean_parts
 
-    removed = [*clean_ledger(checkout().ledger), *clean_placed(checkout())]
+    paths = checkout()
+    written = [paths.reports, paths.figures, paths.data / "executed"]
+    removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
     say(f"removed {name}" for name in removed)
     click.echo(f"{len(removed)} things removed" if removed else "nothing was left behind")
-
-
-@commands.command()
-@click.option("--seconds", type=click.FloatRange(1), callback=_finite, default=60, help="About how long.")
-@click.option("--seed", type=int, help="Seed of the launches' order.")
-def calibrate(seconds: float, seed: int | None) -> None:
-    """Measure what comparisons are worth here: false alarms, and the smallest planted slow-down that is found."""
-    from ipclab.measure import calibration
-
-    found = calibration.calibrate(checkout(), seconds, seed, Bar())
-    alarms = found.false_alarms
-    upper = f"at most {alarms.upper:.1%} with 95 % confidence"
-    click.echo(f"identical code called different: {alarms.flagged} of {alarms.comparisons}, {upper}")
-    for name, placed in found.placements.items():
-        tally = placed.tally
-        counts = ", ".join(f"+{float(arm):.0%} {count}" for arm, count in tally.found.items())
-        smallest = "none" if tally.smallest is None else f"+{tally.smallest:.0%}"
-        click.echo(f"{name}: smallest slow-down found: {smallest} (of {tally.trials} trials: {counts})")
-    click.echo(shown(calibration.file(checkout(), found.machine)))

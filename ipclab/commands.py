@@ -1,14 +1,23 @@
 """What the commands share: options, how words and paths are read and shown, what is rendered, and their end."""
 
+import errno
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ipclab.errors import UsageError
+from ipclab.lab.catalogue import LANGUAGES
+from ipclab.paths import checkout
+from ipclab.plugins import chosen, names, one
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,9 +25,54 @@ if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
 UNDER_MAKE = "IPCLAB_UNDER_MAKE"
-SEVERAL = MACHINES, HISTORY = "machines", "history"  # the reports of several runs
-PATH: Any = click.Path(path_type=Path)
+GROUP = "ipclab.commands"  # of the entry points that add a command
+FORMATS = ("html", "pdf", "ipynb")
 Words = tuple[str, ...]
+
+
+class _Path(click.Path):
+    """A path that may be absent, but can be looked up: no name too long, no loop of links, no closed folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(str(super().convert(value, param, ctx)))
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            self.fail(f"{path}: {error.strerror}", param, ctx)
+        return path
+
+
+PATH: Any = _Path(path_type=Path)
+
+
+UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_BYTES = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
+def bytes_of(text: str) -> int:
+    """Return a number of bytes, such as 65536 or 64KiB; raises `ValueError` for what is none."""
+    parts = _BYTES.fullmatch(text)
+    size = Decimal(parts[1]) * UNITS.get(parts[2], 0) if parts else Decimal(0)
+    if not parts or parts[2] not in UNITS or size != int(size):
+        raise ValueError(f"{text!r} is no size: write 65536 or 64KiB")
+    if size <= 0:
+        raise ValueError(f"size {text} is not possible: give a number of bytes above 0")
+    return int(size)
+
+
+class _Size(click.ParamType[int]):
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return bytes_of(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+SIZE = _Size()
 
 
 def words(value: str) -> Words:
@@ -37,19 +91,100 @@ def say(lines: Iterable[object]) -> None:
         click.echo(line)
 
 
-lang_option = click.option("--lang", "langs", type=words, default="ko,zh,en", help="Languages.")
-format_option = click.option("--format", "formats", type=words, default="html,pdf", help="html, pdf, ipynb.")
+class Commands(click.Group):
+    """Our commands, and those that other packages add by entry points; these are loaded when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all of them, sorted."""
+        return sorted({*super().list_commands(ctx), *names(GROUP)})
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return the command called `name`, an added one before ours; None when there is none."""
+        own = super().get_command(ctx, name)
+        if name not in names(GROUP):
+            return own
+        try:
+            return one(GROUP, "command", name, lambda made: made if isinstance(made, click.Command) else None)
+        except UsageError as error:
+            return own or _broken(name, error)
+
+
+def _broken(name: str, error: UsageError) -> click.Command:
+    """Return a command that says, where it is called, why it cannot be loaded; the others work."""
+
+    def called() -> None:
+        raise error
+
+    taken = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, context_settings=taken, callback=called, help=str(error))
+
+
+def one_of(noun: str, known: Callable[[], Iterable[str]], needed: bool = False) -> Any:
+    """Return what checks the words of an option when they are read, before anything else is loaded.
+
+    Words that are none of the `known` ones are refused; where one is `needed`, so is none.
+    """
+
+    def check(_ctx: click.Context, _param: click.Parameter, value: Any) -> Any:
+        words = (value,) if isinstance(value, str) else value or ()
+        if needed and not words:
+            raise UsageError(f"no {noun} is given", "", f"there are {', '.join(known())}")
+        for word in words:
+            chosen(noun, word, dict.fromkeys(known()))
+        return value
+
+    return check
+
+
+def _profiles() -> Iterable[str]:
+    from ipclab.studies.profile import PROFILES
+
+    return PROFILES
+
+
+lang_option = click.option(
+    "--lang", "langs", type=words, default="ko,zh,en", help="Languages.",
+    callback=one_of("language", lambda: LANGUAGES, needed=True),
+)  # fmt: skip
+format_option = click.option(
+    "--format", "formats", type=words, default="html,pdf", help="html, pdf, ipynb.",
+    callback=one_of("format", lambda: FORMATS, needed=True),
+)  # fmt: skip
+profile_option = click.option(
+    "--profile", help="smoke, quick (default), standard or full.", callback=one_of("profile", _profiles)
+)
+study_option = click.option(
+    "--study", "studies", multiple=True, help="Study to measure; all when not given.",
+    callback=one_of("study", lambda: names("ipclab.studies")),
+)  # fmt: skip
 
 
 def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
-    """Return what gives a command the options of the `Rendering` of a `kind`; with a `table` that may stand alone."""
+    """Return what gives a command the options of a `kind` of report, and passes them on as the `Rendering` `to`.
+
+    With a `table` that may be written alone.
+    """
 
     def given(command: Any) -> Any:
+        @wraps(command)
+        def called(langs: Words, formats: Words, out: Path | None, table_only: bool = False, **others: Any) -> Any:
+            return command(to=Rendering(kind, langs, formats, out, table_only), **others)
+
         alone = click.option("--table-only", is_flag=True, help="Write the table, and render no report.")
         place = click.option("--out", type=PATH, help=f"Folder of the report [default: reports/{kind}].")
-        return lang_option(format_option(place(alone(command) if table else command)))
+        return lang_option(format_option(place(alone(called) if table else called)))
 
     return given
+
+
+def check_out(out: Path) -> None:
+    """Raise `UsageError` when reports cannot be written into `out`: before anything is rendered."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "permission denied")
+    except OSError as error:
+        raise UsageError(f"cannot write into {out}", error.strerror or str(error), "choose another --out") from error
 
 
 def die_with_make() -> None:
@@ -70,11 +205,19 @@ class Rendering:
     out: Path | None = None
     table_only: bool = False
 
-    def check(self) -> None:
-        """Raise `UsageError` for an unknown language or format, and `LabError` for words that are not fit to print."""
-        from ipclab.render.report import check_names, check_words
+    @property
+    def folder(self) -> Path:
+        """Return where the report goes."""
+        return (self.out or checkout().reports / self.kind).resolve()
 
-        check_names(self.langs, self.formats)
+    def check(self) -> None:
+        """Raise `UsageError` for a folder that cannot be written, and `LabError` for words that are not fit to print.
+
+        That takes seconds: what else may be wrong is looked at before.
+        """
+        from ipclab.render.report import check_words
+
+        check_out(self.folder)
         if not self.table_only:
             check_words(self.langs)
 
@@ -85,17 +228,14 @@ class Rendering:
         """Render `notebooks` with `parameters`, and the `table` beside them, and return the files.
 
         That is the name of a CSV file beside the pages, and its rows; with it the report has a manifest of its `runs`.
-        The runs were checked before. Raises `UsageError` for a folder that cannot be written, and `LabError` when a
-        notebook fails.
+        All of it was checked before. Raises `LabError` when a notebook fails.
         """
         from ipclab.measure.progress import Bar
-        from ipclab.paths import checkout
-        from ipclab.render.report import DATA, Job, Target, check_out, run_jobs
+        from ipclab.render.report import DATA, Job, Target, run_jobs
         from ipclab.render.staleness import write_manifest
         from ipclab.store.files import write_whole
 
-        paths, out = checkout(), (self.out or checkout().reports / self.kind).resolve()
-        check_out(out)
+        paths, out = checkout(), self.folder
         about: dict[str, Any] = {"date": max(run.about["begun"] for run in runs), "run": " ".join(r.id for r in runs)}
         tables = []
         if table:
@@ -104,12 +244,11 @@ class Rendering:
             write_whole(tables[0], rows.encode())
         if self.table_only:
             return tables
-        folder, told = paths.data / "executed" / self.kind, [(lang, {"lang": lang}) for lang in self.langs]
-        jobs = [
-            Job(notebook, lang, folder / lang / notebook.name, {**parameters, **named}, about | named)
-            for notebook in notebooks
-            for lang, named in told
-        ]
+        folder, jobs = paths.data / "executed" / self.kind, []
+        for notebook in notebooks:
+            for lang in self.langs:
+                told, executed = {"lang": lang}, folder / lang / notebook.name
+                jobs.append(Job(notebook, lang, executed, {**parameters, **told}, about | told))
         made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])

@@ -1,9 +1,14 @@
-"""Every path of a checkout, in one object."""
+"""Every path of a checkout, or of an installed package, in one object."""
 
 import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from platformdirs import user_data_path
+
+SHIPPED = Path(__file__).parent / "shipped"  # where a wheel holds what a checkout has at its root
+INSTALL = {"setup": "pip install --upgrade 'ipclab[peers,published]'"}  # of the goals that are no commands
 
 
 def _below(top: str, path: str) -> "cached_property[Path]":
@@ -13,14 +18,29 @@ def _below(top: str, path: str) -> "cached_property[Path]":
 
 @dataclass(frozen=True)
 class Paths:
-    """The folders of one checkout below `root`."""
+    """What is read, below `root`, and what is made, below `home`: both are the checkout, where there is one.
+
+    Outside a checkout `root` belongs to the environment, which may be removed, and `home` is the user's.
+    """
 
     root: Path
+    user: Path | None = None
+
+    @cached_property
+    def home(self) -> Path:
+        """The folder below which everything is made."""
+        return self.user or self.root
 
     @cached_property
     def data(self) -> Path:
-        """Runs, published tables, the reference run; `IPCLAB_DATA` moves it."""
-        return Path(os.environ.get("IPCLAB_DATA") or self.root / "data")
+        """Runs and what was imported; `IPCLAB_DATA` moves it."""
+        return Path(os.environ.get("IPCLAB_DATA") or self.home / "data")
+
+    @cached_property
+    def control(self) -> Path:
+        """What the appendix's first page says of the document, and requirements; empty where a user has none."""
+        own = self.home / "report.toml"
+        return own if own.is_file() else self.root / "report.toml"
 
     runs = _below("data", "runs")  # made in this checkout, one folder a machine
     imported = _below("data", "imported")  # brought from other machines, one folder each; never the newest run here
@@ -31,11 +51,12 @@ class Paths:
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
     compared = _below("root", "data/compared.ipclab")  # a run of another machine, to compare in a fresh clone
     notebooks = _below("root", "notebooks")  # outputs stripped
-    figures = _below("root", "figures")  # SVG and PNG, made
-    reports = _below("root", "reports")  # HTML and PDF, made
+    work = _below("home", "notebooks/work")  # a reader's copies of them
+    figures = _below("home", "figures")  # SVG and PNG, made
+    reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
-    control = _below("root", "report.toml")  # what the appendix's first page says of the document; requirements
     package = Path(__file__).parent
+    packages = (package, package.with_name("ipclab_answers"))  # whose words and code reports are made with
     locale = package / "locale"  # the gettext catalogues
 
 
@@ -45,5 +66,17 @@ def existing(folder: Path) -> Path:
 
 
 def checkout() -> Paths:
-    """Return the paths of the checkout that this package lies in, or of `IPCLAB_ROOT`."""
-    return Paths(Path(os.environ.get("IPCLAB_ROOT") or Path(__file__).parent.parent))
+    """Return the paths of the checkout in `IPCLAB_ROOT`, or that this package lies in; else of the installed one."""
+    if named := os.environ.get("IPCLAB_ROOT"):
+        return Paths(Path(named))
+    if SHIPPED.is_dir():
+        return Paths(SHIPPED, user_data_path("ipclab", appauthor=False))
+    return Paths(Path(__file__).parent.parent)
+
+
+def typed(goal: str, run: object = "") -> str:
+    """Return what a person types for `goal` of the Makefile (about `run`), which an installed package has not."""
+    if not SHIPPED.is_dir():
+        return f"make {goal} RUN={run}" if run else f"make {goal}"
+    line = INSTALL.get(goal, f"ipclab {goal}")
+    return f"{line} --run {run}" if run else line

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.compare import FAIL_ON, LIMITS
 from ipclab.compare.held import BOUNDS, HEAD, Held
 from ipclab.errors import LabError
 from ipclab.stats import judge
@@ -26,8 +27,6 @@ from ipclab.stats.compare import (
 )
 from ipclab.stats.quantity import Quantity
 
-LIMITS = "limits"
-CHANGED, UNKNOWN = 1, 3  # exit codes, those of `ipclab ab`
 KEY = ["study", "point", "op"]
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
@@ -36,7 +35,6 @@ USES = {judge.BELOW: BETTER, judge.ABOVE: WORSE, judge.INSIDE: ALIKE, judge.UNDE
 USES |= {judge.NOT_TESTED: judge.NOT_TESTED}
 KNOWN = ("verdict", "reason", "ratio", "low", "high", "detectable", "launches")
 USE = ("limit", "use", "use_low", "use_high", "used")
-FAIL_ON = {"slower": CHANGED, "faster": CHANGED, "undecided": UNKNOWN, "missing": UNKNOWN, LIMITS: UNKNOWN}
 APART = "runs share no rounds: less than two sessions' luck (here taken as 5 %) is not shown; ipclab ab interleaves"
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 

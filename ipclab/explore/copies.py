@@ -1,32 +1,91 @@
-"""Working copies of the notebooks: what a reader changes while exploring never becomes part of the reports."""
+"""Working copies of the notebooks, with what they show of the newest complete run, for JupyterLab.
+
+What a reader changes while exploring never becomes part of the reports.
+"""
 
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
+from ipclab.errors import LabError
+from ipclab.lab.execute import execute
+from ipclab.lab.parameters import read_notebook
+from ipclab.lab.quotes import TIMEOUT_S
+from ipclab.lab.quotes import executed as executed_path
+from ipclab.lab.runs import choose
+from ipclab.measure.progress import Bar
 from ipclab.paths import Paths, checkout
+from ipclab.render.report import report
 from ipclab.store.files import dump_json, sha256, write_whole
 
-NOTED = ".sources.json"  # in the folder of the copies: the digest of the source that each was taken from
+NOTED = ".sources.json"  # in the folder of the copies: of each, the digests of its source and of the copy as made
+INDEX = "index"  # the notebook that says which one answers what; no page of a report
+INJECTED = "injected-parameters"  # papermill's own cell
 
 
-def refresh(paths: Paths) -> list[str]:
-    """Copy every notebook into `notebooks/work`, changed copies excepted; return the names of those that are behind."""
-    folder = paths.notebooks / "work"
+def refresh(paths: Paths, executed: dict[str, Path]) -> list[str]:
+    """Copy every notebook into `notebooks/work`, changed copies excepted; return the names of those that are behind.
+
+    A copy has the outputs of the `executed` notebook of its name, where there is one.
+    """
+    folder = paths.work
     file = folder / NOTED
     noted = json.loads(file.read_text()) if file.is_file() else {}
     behind = []
     for source in sorted(paths.notebooks.glob("*.ipynb")):
-        copy, digest = folder / source.name, sha256(source)
-        if not copy.is_file() or sha256(copy) == noted.get(source.name):
-            write_whole(copy, source.read_bytes())
-            noted[source.name] = digest
-        elif noted.get(source.name) != digest:
+        copy = folder / source.name
+        digest = sha256(source)
+        was_source, was_copy = noted.get(source.name, ("", ""))
+        if not copy.is_file() or sha256(copy) == was_copy:
+            _write(copy, source, executed.get(source.stem))
+            noted[source.name] = [digest, sha256(copy)]
+        elif was_source != digest:
             behind.append(source.name)
     write_whole(file, dump_json(noted))
     return behind
 
 
+def _write(copy: Path, source: Path, executed: Path | None) -> None:
+    """Write a copy with the outputs of the executed notebook, and have JupyterLab trust it: we made both."""
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    notebook: Any = nbformat.read(source, as_version=4)  # type: ignore[no-untyped-call]
+    if executed:
+        cells = [cell for cell in read_notebook(executed)["cells"] if not _injected(cell)]
+        for cell, shown in zip(notebook.cells, cells, strict=True):
+            if cell.cell_type == "code":
+                cell.outputs = nbformat.from_dict(shown["outputs"])  # type: ignore[no-untyped-call]
+    write_whole(copy, nbformat.writes(notebook).encode())  # type: ignore[no-untyped-call]
+    NotebookNotary().sign(notebook)  # type: ignore[no-untyped-call]
+
+
+def _injected(cell: dict[str, Any]) -> bool:
+    return INJECTED in cell["metadata"].get("tags", [])
+
+
+def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
+    """Return the notebooks executed on the newest complete run, by name; those that are current are not executed again.
+
+    None where there is no run, or one cannot be shown: a reader can explore all the same.
+    """
+    try:
+        run = choose(paths)
+        progress = Bar()
+        progress.say(f"what the notebooks show of {run.id} is prepared; the next time it is there")
+        files = report(paths, run, [lang], ["ipynb"], paths.data / "shown", progress)
+        index = executed_path(paths, run, lang, INDEX)
+        if not index.is_file():
+            given = {"run": str(run.path), "lang": lang}
+            execute(paths.notebooks / f"{INDEX}.ipynb", given, index, timeout_s=TIMEOUT_S)
+    except LabError as error:
+        print(f"ipclab: the notebooks open without results: {error}", file=sys.stderr)
+        return {}
+    return {file.stem: file for file in files if file.suffix == ".ipynb"} | {INDEX: index}
+
+
 if __name__ == "__main__":
-    for name in refresh(checkout()):
+    for name in refresh(checkout(), shown(checkout())):
         line = f"notebooks/work/{name} is yours and older than its source; remove it to get the new one"
         print(f"ipclab: {line}", file=sys.stderr)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from ipclab.errors import UsageError
-from ipclab.lab.data import DASH
+from ipclab.frames.judged import judged as as_judged
+from ipclab.lab.audit import compute
 from ipclab.lab.lab import Lab
+from ipclab.lab.words import DASH
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -33,7 +35,9 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
         told, rule = predictions[number].strip() if number < len(predictions) else "", SAID["plain"][name]
         for short, whole in SHORT.items():
             rule = rule.replace(short, whole)
-        found = replace(lab.judged(lab.compute(rule)), sources=()) if told else Quantity(None)  # of two studies
+        found = (
+            replace(as_judged(lab.run, compute(lab, rule)), sources=()) if told else Quantity(None)
+        )  # of two studies
         verdict = lab.say(SAID["verdicts"][judge.within(found, *_range(told))]) if told else DASH
         rows.append((number + 1, lab.say(SAID["questions"][name]), told or DASH, found if found else None, verdict))
     return pd.DataFrame(rows, columns=[lab.say(head) for head in SAID["heads"].values()])

@@ -16,8 +16,9 @@ from ipclab.explore import pictures
 from ipclab.explore.course import SAID
 from ipclab.explore.selection import BACKEND, SIZE, Selection, factors, settle
 from ipclab.frames.address import quantity
+from ipclab.frames.derived import measured
 from ipclab.lab.catalogue import LANGUAGES, N_
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import Paths, checkout
 from ipclab.store.files import write_whole
 from ipclab.store.run import read
@@ -97,7 +98,7 @@ class Desk:
             return
         with self._quiet():
             lab = self.labs[0]
-            _offer(self.study, lab.studies, "round_trip")
+            _offer(self.study, measured(lab.run), "round_trip")
             points = lab.points(self.study.value)
             for name, usual in (("op", None), ("metric", "p50")):
                 _offer(getattr(self, name), list(dict.fromkeys(points[name])), usual)
@@ -182,7 +183,7 @@ class Desk:
         return path
 
     def _export(self, button: Any) -> None:
-        path, root = self.export(button.description.lower()), self.paths.root
+        path, root = self.export(button.description.lower()), self.paths.home
         self.said.value = escape(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
 
@@ -194,7 +195,7 @@ def _offer(widget: Any, options: list[Any], usual: Any = None) -> None:
 
 @lru_cache(maxsize=8)
 def _lab(path: str, lang: str) -> Lab:
-    return Lab.of(read(Path(path)), checkout(), lang)
+    return lab_of(read(Path(path)), checkout(), lang)
 
 
 def explore(run: str = "", lang: str = "en") -> Any:

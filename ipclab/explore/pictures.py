@@ -12,6 +12,7 @@ from ipclab.lab import axes, drawing, style
 from ipclab.lab.canvas import blank, complete
 from ipclab.lab.catalogue import N_
 from ipclab.lab.lab import Lab
+from ipclab.lab.limits import limited
 from ipclab.stats.intervals import Samples
 
 CURVE_POINTS, STRETCHES = 2_000, 4_000
@@ -87,6 +88,6 @@ def _limit(lab: Lab, ax: Any, rows: pd.DataFrame, chosen: Selection) -> None:
     """Draw what the hardware allows for the op, where the study says what bounds it."""
     if chosen.across != "size_bytes" or chosen.metric not in LIMITED or rows.empty:
         return
-    bounds = lab.limited(rows.assign(metric="p50")).dropna(subset="limit").drop_duplicates("size_bytes")
+    bounds = limited(lab, rows.assign(metric="p50")).dropna(subset="limit").drop_duplicates("size_bytes")
     if len(bounds) > 1:
         drawing.limit(bounds, x="size_bytes", y="limit", ax=ax, label=lab.say(N_("limit of the hardware")))

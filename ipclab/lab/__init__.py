@@ -1,15 +1,45 @@
-"""What a notebook holds: the lab, and the marks that its figures share; loaded when first used: drawing is slow."""
+"""What a notebook holds: the lab, what reports say with it, and the marks that figures share.
+
+Each name is loaded from its module when it is first used: drawing is slow.
+"""
 
 from importlib import import_module
 from typing import Any
 
-__all__ = [
-    "Lab", "bars", "dots", "drawable", "facets", "groups", "leading", "limit", "lines", "name_ends", "scale", "sources",
-    "ticks_at",
-]  # fmt: skip
+MODULES = {
+    "about": (
+        "about_calibration",
+        "about_limits",
+        "about_machine",
+        "about_run",
+        "calibration_table",
+        "notice",
+    ),
+    "advice": ("GUESS_NOTES", "guesses"),
+    "audit": ("claims", "claims_table", "compute", "corrections", "with_own"),
+    "drawing": (
+        "bars",
+        "dots",
+        "drawable",
+        "facets",
+        "groups",
+        "leading",
+        "limit",
+        "lines",
+        "name_ends",
+        "scale",
+        "sources",
+        "ticks_at",
+    ),
+    "lab": ("Lab", "lab_of"),
+    "limits": ("beaten", "impossible", "limited"),
+    "table": ("listed",),
+    "trust": ("trusted",),
+}
+_PLACES = {name: module for module, names in MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{'lab' if name == 'Lab' else 'drawing'}"), name)
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

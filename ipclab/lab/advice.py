@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
@@ -16,7 +17,7 @@ from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
-NOTES = tuple(labels.SAID["advice"].values())
+GUESS_NOTES = tuple(labels.SAID["advice"].values())
 GUESS = ("guess", "best", "rivals", "shown", "strength")
 ADVICE = (*GUESS, "second", "ratio", "low", "high", "loss", "slowest", "times", "more")
 TOLD = ("guess", "evidence", "second", "price", "more")
@@ -34,22 +35,54 @@ def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     have no end), `slowest` and how many `times` as long it takes, and `more`: the launches that are estimated to
     decide between guess and nearest undecided rival, beyond those that there are; 0 where all is decided.
     """
-    groups = found[found.other != ""].groupby(list(CONTEST), sort=False)
-    rows = [(*key, *_advice(part.sort_values("value", kind="stable"), bound)) for key, part in groups]
+    rows = []
+    contests = found[found.other != ""].groupby(list(CONTEST), sort=False)
+    for key, rivals in contests:
+        guess = _guess(rivals.sort_values("value", kind="stable"), bound)
+        rows.append(dict(zip(CONTEST, key, strict=True)) | guess)
     return pd.DataFrame(rows, columns=[*CONTEST, *ADVICE])
 
 
-def _advice(rivals: pd.DataFrame, bound: float) -> tuple[Any, ...]:
+def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     """Return the values of `ADVICE` for the rivals of one guess, ordered by their medians."""
-    slower, known = rivals.verdict == SLOWER, rivals.verdict.isin([SLOWER, SAME])
-    second, last, open_ones = rivals.iloc[0], rivals.sort_values("ratio").iloc[-1], rivals[~known]
-    some = PART if known.any() else NONE if (rivals.verdict == NOT_TESTED).all() else LEAST
-    ends = open_ones.low.astype(float)
-    loss = float("nan") if ends.isna().any() else max([0.0, *(1 / ends - 1)])
-    more = _more(open_ones.iloc[0], len(rivals) + 1, bound) if len(open_ones) else 0
-    evidence = (len(rivals), int(slower.sum()), STRONG if known.all() else some)
-    ratio = (str(second.other), second.ratio, second.low, second.high)
-    return (str(second.fastest), float(second.best), *evidence, *ratio, loss, str(last.other), last.ratio, more)
+    decided = rivals.verdict.isin([SLOWER, SAME])
+    undecided = rivals[~decided]
+    second = rivals.iloc[0]
+    slowest = rivals.sort_values("ratio").iloc[-1]
+    more = 0
+    if len(undecided):
+        more = _more(undecided.iloc[0], len(rivals) + 1, bound)
+    return {
+        "guess": str(second.fastest),
+        "best": float(second.best),
+        "rivals": len(rivals),
+        "shown": int((rivals.verdict == SLOWER).sum()),
+        "strength": _strength(rivals, decided),
+        "second": str(second.other),
+        "ratio": second.ratio,
+        "low": second.low,
+        "high": second.high,
+        "loss": _loss(undecided),
+        "slowest": str(slowest.other),
+        "times": slowest.ratio,
+        "more": more,
+    }
+
+
+def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
+    if decided.all():
+        return STRONG
+    if decided.any():
+        return PART
+    return NONE if (rivals.verdict == NOT_TESTED).all() else LEAST
+
+
+def _loss(undecided: pd.DataFrame) -> float:
+    """Return the share that the guess may take longer than the best rival; NaN where intervals have no end."""
+    lows = undecided.low.astype(float)
+    if lows.isna().any():
+        return float("nan")
+    return max([0.0, *map(float, 1 / lows - 1)])
 
 
 def _more(rival: Any, mechanisms: int, bound: float) -> int:
@@ -59,24 +92,30 @@ def _more(rival: Any, mechanisms: int, bound: float) -> int:
     (see `stats.compare.power_step`).
     """
     launches = min(map(int, str(rival.launches).split("/")))
-    step = None if pd.isna(rival.low) or pd.isna(rival.high) else power_step(rival.low, rival.high, rival.level)
+    step = None
+    if not pd.isna([rival.low, rival.high]).any():
+        step = power_step(rival.low, rival.high, rival.level)
     if step is None:
         return max(1, launches_needed(mechanisms) - launches)
     apart = abs(math.log(rival.ratio))
-    margin = max(apart, math.log1p(bound) - apart)  # to one, or to what counts as the same
+    margin = max(
+        apart, math.log1p(bound) - apart
+    )  # to one, or to what counts as the same
     return max(1, math.ceil(launches * (step / margin) ** 2) - launches)
 
 
-def advice(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
+def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return, for each contest of `study` with `levels`, what `advised` gives of it, in words.
 
-    Columns beside the contest's: guess, evidence, second, price, more, to be shown with the notes `lab.advice_notes`.
+    Columns beside the contest's: guess, evidence, second, price, more, to be shown with `GUESS_NOTES`.
 
-    >>> lab.advice("round_trip", placement="same", among="sleeping")
+    >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
-    rows = advised(lab.contests(study, **levels), lab.bound.value or 0.0)
-    told = pd.DataFrame([_told(lab, row) for row in rows.itertuples()], rows.index, columns=list(TOLD))
-    return rows.drop(columns=list(TOLD), errors="ignore").join(told)
+    rows = advised(lab.contests(study, **levels), derived.bound(lab.run))
+    words = pd.DataFrame(
+        [_in_words(lab, row) for row in rows.itertuples()], rows.index, columns=list(TOLD)
+    )
+    return rows.drop(columns=list(TOLD), errors="ignore").join(words)
 
 
 def named_entrant(lab: Data, name: str) -> str:
@@ -89,22 +128,50 @@ def named_entrant(lab: Data, name: str) -> str:
     parts = _ROLE.findall(code)
     if not parts or "+".join(map("".join, parts)) != code:
         return lab.level("", name)
-    roles = lab.joined((lab.say(ROLES[role], n=int(count)) for count, role in parts), N_("; "))
+    roles = lab.words.joined(
+        (lab.say(ROLES[role], n=int(count)) for count, role in parts), N_("; ")
+    )
     said = N_("{way}: {roles} ({code})") if way else N_("{roles} ({code})")
     return lab.say(said, way=lab.level("", way), roles=roles, code=code)
 
 
-def _told(lab: Data, row: Any) -> tuple[str, str, str, str, str]:
-    show, named = lab.numbers.format, N_("{name} ({text})")
-    guess = lab.say(named, name=named_entrant(lab, row.guess), text=show(Quantity(row.best, "ns")))
-    counts = {"shown": int(row.shown), "rivals": int(row.rivals), "all": int(row.rivals) + 1}
+def _in_words(lab: Data, row: Any) -> dict[str, str]:
+    """Return the values of `TOLD` of one contest."""
+    named = N_("{name} ({text})")
+    numbers = lab.words.numbers
+    best = numbers.format(Quantity(row.best, "ns"))
     ends = () if pd.isna([row.low, row.high]).any() else (row.low, row.high)
-    ratio = show(Quantity(row.ratio, "1", *ends), "x,interval")
-    second = lab.say(named, name=named_entrant(lab, row.second), text=ratio)
-    bounded = N_("not bounded; slowest {slowest}") if pd.isna(row.loss) else N_("up to {most}; slowest {slowest}")
-    most, slowest = show(Quantity(row.loss, "share"), "pct,int"), show(Quantity(row.times, "1"), "x")
-    price = lab.say(bounded if row.loss else N_("slowest {slowest}"), most=most, slowest=slowest)
-    rounded = round(int(row.more), 2 - len(str(int(row.more))))  # to two digits: it is an estimate
-    more = lab.numbers.number(min(rounded, MANY), 0)
-    more = lab.say(N_("over {many}"), many=more) if row.more > MANY else more
-    return guess, lab.say(STRENGTHS[row.strength], **counts), second, price, more
+    ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")
+    counts = {
+        "shown": int(row.shown),
+        "rivals": int(row.rivals),
+        "all": int(row.rivals) + 1,
+    }
+    return {
+        "guess": lab.say(named, name=named_entrant(lab, row.guess), text=best),
+        "evidence": lab.say(STRENGTHS[row.strength], **counts),
+        "second": lab.say(named, name=named_entrant(lab, row.second), text=ratio),
+        "price": _price(lab, row),
+        "more": _launches(lab, int(row.more)),
+    }
+
+
+def _price(lab: Data, row: Any) -> str:
+    """Return what a wrong choice costs: what the guess may lose, and how slow the slowest is."""
+    numbers = lab.words.numbers
+    most = numbers.format(Quantity(row.loss, "share"), "pct,int")
+    slowest = numbers.format(Quantity(row.times, "1"), "x")
+    if not row.loss:
+        said = N_("slowest {slowest}")
+    elif pd.isna(row.loss):
+        said = N_("not bounded; slowest {slowest}")
+    else:
+        said = N_("up to {most}; slowest {slowest}")
+    return lab.say(said, most=most, slowest=slowest)
+
+
+def _launches(lab: Data, more: int) -> str:
+    """Return an estimated number of launches, to two digits."""
+    rounded = round(more, 2 - len(str(more)))
+    number = lab.words.numbers.number(min(rounded, MANY), 0)
+    return lab.say(N_("over {many}"), many=number) if more > MANY else number

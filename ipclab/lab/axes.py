@@ -5,44 +5,82 @@ from functools import partial
 from typing import Any
 
 import pandas as pd
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+)
 
 from ipclab.lab import labels
 from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
 NEAR = 1.3  # ticks nearer than this are one
-LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
+LEAST = (
+    4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
+)
 MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
 
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
     """Give one axis ticks that are plain numbers with their unit, and its name."""
-    axis, numbers = getattr(ax, f"{which}axis"), ax.figure.lab.numbers
-    unit = labels.UNITS.get(column) or (str(frame.unit.iloc[0]) if "unit" in frame else "1")
+    axis = getattr(ax, f"{which}axis")
+    words = ax.figure.lab.words
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
     if log and len(values) and values.min() > 0:
-        ax.set(**{f"{which}scale": "log"})
-        axis.set_major_locator(_Steps(base=10, numticks=12))
-        axis.set_minor_formatter(NullFormatter())
-        ends = float(values.min()), float(values.max())
-        reach(ax, which, *ends)  # now, since other axes may share this one
-        ax.figure.later.insert(0, partial(_bound, ax, which, *ends))
+        _logarithmic(ax, which, float(values.min()), float(values.max()))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: trimmed(numbers.format(Quantity(float(value), unit)))))
-    ops, metrics = (list(dict.fromkeys(frame[name])) if name in frame else [] for name in ("op", "metric"))
-    names = [*(ops if len(ops) == 1 else []), *metrics[:1]] if column == "value" else [column]
-    axis.set_label_text(ax.figure.lab.joined(map(ax.figure.lab.label, names)))
+    unit = _unit(frame, column)
+
+    def written(value: float, _: Any) -> str:
+        return trimmed(words.numbers.format(Quantity(float(value), unit)))
+
+    axis.set_major_formatter(FuncFormatter(written))
+    axis.set_label_text(words.joined(map(words.label, _names(frame, column))))
+
+
+def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
+    axis = getattr(ax, f"{which}axis")
+    if low == high:  # a single value gives an axis no width
+        wide = [(low / NEAR,) * 2, (high * NEAR,) * 2]
+        ax.update_datalim(wide, updatex=which == "x", updatey=which == "y")
+    ax.set(**{f"{which}scale": "log"})
+    axis.set_major_locator(_Steps(base=10, numticks=12))
+    axis.set_minor_formatter(NullFormatter())
+    reach(ax, which, low, high)  # now, since other axes may share this one
+    ax.figure.later.insert(0, partial(_bound, ax, which, low, high))
+
+
+def _unit(frame: pd.DataFrame, column: str) -> str:
+    if column in labels.UNITS:
+        return str(labels.UNITS[column])
+    return str(frame.unit.iloc[0]) if "unit" in frame else "1"
+
+
+def _names(frame: pd.DataFrame, column: str) -> list[str]:
+    """Return what an axis shows: of values their op, where there is one, and their metric."""
+    if column != "value":
+        return [column]
+    ops = list(dict.fromkeys(frame.op)) if "op" in frame else []
+    metrics = list(dict.fromkeys(frame.metric)) if "metric" in frame else []
+    return [*(ops if len(ops) == 1 else []), *metrics[:1]]
 
 
 def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
     """Return the ends of all values that one axis shows, these among them, and those that share it."""
-    known, shared = ax.figure.extent, getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax)
-    ends = [(low, high), *(known[each, which] for each in shared if (each, which) in known)]
-    known[ax, which] = found = min(least for least, _ in ends), max(most for _, most in ends)
-    return found
+    extents = ax.figure.extent
+    sharing = getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax)
+    ends = [
+        (low, high),
+        *(extents[other, which] for other in sharing if (other, which) in extents),
+    ]
+    extent = min(least for least, _ in ends), max(most for _, most in ends)
+    extents[ax, which] = extent
+    return extent
 
 
 def _bound(ax: Any, which: str, low: float, high: float) -> None:
@@ -52,10 +90,13 @@ def _bound(ax: Any, which: str, low: float, high: float) -> None:
     """
     least, most = reach(ax, which, low, high)
     low, high = getattr(ax, f"get_{which}lim")()
-    if getattr(ax, f"get_{which}scale")() == "log":
-        low, high = max(low, least / BEYOND), min(high, most * BEYOND)
-        more = max(1.0, LEAST * low / high) ** 0.5 if 0 < low < high else 1.0
-        ax.set(**{f"{which}lim": (low / more, high * more)})
+    if getattr(ax, f"get_{which}scale")() != "log":
+        return
+    low, high = max(low, least / BEYOND), min(high, most * BEYOND)
+    more = 1.0
+    if 0 < low < high:
+        more = max(1.0, LEAST * low / high) ** 0.5
+    ax.set(**{f"{which}lim": (low / more, high * more)})
 
 
 class _Steps(LogLocator):
@@ -67,15 +108,23 @@ class _Steps(LogLocator):
         return super().tick_values(vmin, vmax)
 
 
-def ticks_at(ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int") -> None:
+def ticks_at(
+    ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int"
+) -> None:
     """Put the ticks of one axis at the levels that were measured, such as sizes."""
-    axis, unit = getattr(ax, f"{which}axis"), labels.UNITS.get(column, "count")
+    axis = getattr(ax, f"{which}axis")
+    unit = labels.UNITS.get(column, "count")
     apart: list[float] = []
     for value in sorted(set(map(float, values))):
-        apart += [value] if not apart or value > apart[-1] * NEAR else []
+        if not apart or value > apart[-1] * NEAR:
+            apart.append(value)
 
     def written(value: float, _: Any) -> str:
         how = labels.spec(column, value) or (spec if unit == "B" else "int")
-        return str(ax.figure.lab.numbers.format(Quantity(round(value), unit), how))
+        return str(ax.figure.lab.words.numbers.format(Quantity(round(value), unit), how))
 
-    axis.set(major_locator=FixedLocator(apart), minor_locator=FixedLocator([]), major_formatter=written)
+    axis.set(
+        major_locator=FixedLocator(apart),
+        minor_locator=FixedLocator([]),
+        major_formatter=written,
+    )

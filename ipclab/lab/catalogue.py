@@ -35,9 +35,15 @@ class Catalogue:
             return cls(lang)
         chosen("language", lang, dict.fromkeys(LANGUAGES))
         folder = catalogue_path(lang, locale or checkout().locale).parent
-        files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
+        files = sorted(
+            folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem)
+        )
         if not files:
-            raise LabError(f"no {lang} catalogue", f"{folder} has none", "run python -m ipclab.render.words update")
+            raise LabError(
+                f"no {lang} catalogue",
+                f"{folder} has none",
+                "run python -m ipclab.render.words update",
+            )
         read = [_read(file, file.stat().st_mtime_ns) for file in files]
         return cls(lang, {msgid: word for words in read for msgid, word in words.items()})
 
@@ -60,4 +66,6 @@ def _read(path: Path, _mtime_ns: int) -> dict[str, str]:
             catalog = read_po(file, abort_invalid=True)
     except (PoFileError, ValueError) as error:
         raise LabError(f"cannot read {path}", str(error), "fix the .po file") from error
-    return {str(m.id): str(m.string) for m in catalog if m.id and m.string and not m.fuzzy}
+    return {
+        str(m.id): str(m.string) for m in catalog if m.id and m.string and not m.fuzzy
+    }

@@ -11,52 +11,68 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError, nearest
 from ipclab.lab import labels, style
 from ipclab.lab.axes import reach, scale, ticks_at
 from ipclab.lab.catalogue import N_
+from ipclab.lab.data import why_empty
 from ipclab.stats.quantity import Quantity
 
 MARKER = {"markersize": 4.5, "linewidth": 1.0}
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 ROOM = 0.5  # that the levels of hue share in one place
 NAMELESS = "_nolegend_"
+DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}
 OTHERS = N_("others")
+End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
 def lines(
-    frame: pd.DataFrame, *, x: str, ax: Any, hue: str | None = None, y: str = "value", log: str = "",
-    ends: bool | str = False, beside: bool = False, leading: Sequence[Any] | None = None,
-) -> None:  # fmt: skip
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    ax: Any,
+    hue: str | None = None,
+    y: str = "value",
+    log: str = "",
+    ends: bool | str = False,
+    beside: bool = False,
+    leading: Sequence[Any] | None = None,
+) -> None:
     """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
     with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of
     the same levels, such as the text's. Levels that are not among `leading` (see there) are thin grey lines.
     """
-    if (beside and frame.empty) or not drawable(frame, ax, x, hue):
+    if beside and frame.empty:
         return
-    words = [] if pd.api.types.is_numeric_dtype(frame[x]) else labels.ordered(x, dict.fromkeys(frame[x]))
-    if words:
+    if not drawable(frame, ax, x, hue):
+        return
+    words = []
+    if not pd.api.types.is_numeric_dtype(frame[x]):
+        words = labels.ordered(x, dict.fromkeys(frame[x]))
         frame = frame.assign(**{x: frame[x].map(words.index).astype(float)})
-    names: dict[str, list[tuple[float, float, str, str]]] = {"right": [], "left": []}
+    named = []
     for place, (level, rows) in enumerate(groups(frame, hue)):
-        (colour, marker), label, part = style.look(level, place), _label(ax, hue, level), rows.sort_values(x)
+        part = rows.sort_values(x)
+        label = _label(ax, hue, level)
         _tell(ax, part, part[x], part[y], label)
         if leading is not None and level not in leading:
-            ax.plot(part[x], part[y], label=ax.figure.lab.say(OTHERS), **style.stroke(ax, level, place, leading))
+            stroke = style.stroke(ax, level, place, leading)
+            ax.plot(part[x], part[y], label=ax.figure.lab.say(OTHERS), **stroke)
             continue
-        dash = "--" if beside else style.stroke(ax, level, place)["linestyle"]
-        look = {"color": colour, "markeredgecolor": colour, "marker": marker, "linestyle": dash}
-        look |= {"markerfacecolor": "white"} if beside else {}
-        shown = NAMELESS if ends or beside or hue is None else label
-        whole: dict[str, Any] = {"errorbar": None, "estimator": None, "legend": False}  # each row is a point
-        sns.lineplot(data=part, x=x, y=y, ax=ax, label=shown, **whole, **look, **MARKER)
-        if (error := _error(part, y)) is not None:
-            ax.errorbar(part[x], part[y], yerr=error, color=colour, label=NAMELESS, **INTERVAL)
-        for side, end in (("right", -1), ("left", 0)):
-            names[side].append((float(part[x].iloc[end]), float(part[y].iloc[end]), label, colour))
+        nameless = ends or beside or hue is None
+        _line(
+            part,
+            x,
+            y,
+            ax,
+            _look(ax, level, place, beside),
+            NAMELESS if nameless else label,
+        )
+        named.append((part, label, style.look(level, place)[0]))
     scale(ax, "x", frame, x, log="x" in log)
     scale(ax, "y", frame, y, log="y" in log)
     if x in labels.UNITS or x in labels.COUNTED:
@@ -65,43 +81,101 @@ def lines(
         ax.set_xscale("linear")
         ax.set_xticks(range(len(words)), [_label(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
-    for side in ("right", "left") if ends == "both" else ("right",) if ends else ():
-        name_ends(ax, names[side], side)
+    if ends:
+        name_ends(ax, [_end(*line, x, y, -1) for line in named])
+    if ends == "both":
+        name_ends(ax, [_end(*line, x, y, 0) for line in named], "left")
+
+
+def _look(ax: Any, level: Any, place: int, beside: bool) -> dict[str, Any]:
+    colour, marker = style.look(level, place)
+    look = {"color": colour, "markeredgecolor": colour, "marker": marker}
+    if beside:
+        return {**look, "linestyle": "--", "markerfacecolor": "white"}
+    return {**look, "linestyle": style.stroke(ax, level, place)["linestyle"]}
+
+
+def _line(
+    part: pd.DataFrame, x: str, y: str, ax: Any, look: dict[str, Any], label: str
+) -> None:
+    """Draw one line, each row of it a point, with its intervals."""
+    options: dict[str, Any] = {
+        "errorbar": None,
+        "estimator": None,
+        "legend": False,
+        **look,
+        **MARKER,
+    }
+    sns.lineplot(data=part, x=x, y=y, ax=ax, label=label, **options)
+    error = _error(part, y)
+    if error is not None:
+        ax.errorbar(
+            part[x], part[y], yerr=error, color=look["color"], label=NAMELESS, **INTERVAL
+        )
+
+
+def _end(part: pd.DataFrame, label: str, colour: str, x: str, y: str, end: int) -> End:
+    return float(part[x].iloc[end]), float(part[y].iloc[end]), label, colour
 
 
 def leading(
-    frame: pd.DataFrame, *, x: str, hue: str, y: str = "value", most: int = 5, greatest: bool = False
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    hue: str,
+    y: str = "value",
+    most: int = 5,
+    greatest: bool = False,
 ) -> list[Any]:
     """Return at most `most` levels of `hue`: those that are least (or greatest) at some `x`, then second, and so on."""
-    ranks = frame[y].groupby([frame[name] for name in dict.fromkeys((x, "placement")) if name in frame])
-    best = ranks.rank(ascending=not greatest).groupby(frame[hue]).agg(["min", "mean"])
+    keys = [frame[name] for name in dict.fromkeys((x, "placement")) if name in frame]
+    ranks = frame[y].groupby(keys).rank(ascending=not greatest)
+    best = ranks.groupby(frame[hue]).agg(["min", "mean"])
     return list(best.sort_values(["min", "mean"]).index[:most])
 
 
 def sources(ax: Any, solid: str, hollow: str) -> None:
     """Name in the legend what solid marks are and what those of `lines(..., beside=True)` are, such as the text's."""
     for label, face in ((solid, style.GREY), (hollow, "white")):
-        ax.plot([], [], marker="o", color=style.GREY, markerfacecolor=face, linestyle="none", label=label)
+        look = {
+            "marker": "o",
+            "color": style.GREY,
+            "markerfacecolor": face,
+            "linestyle": "none",
+        }
+        ax.plot([], [], label=ax.figure.lab.say(label), **look)
 
 
-def dots(frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, x: str = "value", log: str = "") -> None:
+def dots(
+    frame: pd.DataFrame,
+    *,
+    y: str,
+    ax: Any,
+    hue: str | None = None,
+    x: str = "value",
+    log: str = "",
+) -> None:
     """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side."""
     if not drawable(frame, ax, y, hue):
         return
-    rows, series = labels.ordered(y, dict.fromkeys(frame[y])), list(groups(frame, hue))
+    rows = labels.ordered(y, dict.fromkeys(frame[y]))
+    series = list(groups(frame, hue))
     for place, (level, part) in enumerate(series):
         shift = (place - (len(series) - 1) / 2) * ROOM / len(series)
-        look: dict[str, Any] = {"marker": style.SERIES[place % len(style.SERIES)][1], **INTERVAL}
-        named = [_label(ax, hue, level)] if hue else []
+        marker = style.SERIES[place % len(style.SERIES)][1]
+        hollow = bool(place % 2)
         for name, mine in part.groupby(y, sort=False):
             colour = style.look(name if y == "backend" else level, place)[0]
-            at, face = np.full(len(mine), rows.index(name) + shift), "white" if place % 2 else colour
-            shown = {"color": colour, "markerfacecolor": face, "markersize": 4.5, "label": NAMELESS}
-            ax.errorbar(mine[x], at, xerr=_error(mine, x), **look, **shown)
-            _tell(ax, mine, mine[x], at, ax.figure.lab.joined([_label(ax, y, name), *named]))
+            at = np.full(len(mine), rows.index(name) + shift)
+            look = {**DOT, **INTERVAL, "marker": marker, "color": colour}
+            look["markerfacecolor"] = "white" if hollow else colour
+            ax.errorbar(mine[x], at, xerr=_error(mine, x), **look)
+            named = [_label(ax, y, name), *([_label(ax, hue, level)] if hue else [])]
+            _tell(ax, mine, mine[x], at, ax.figure.lab.words.joined(named))
         if hue:
-            face, marker = "white" if place % 2 else style.GREY, look["marker"]
-            ax.plot([], [], marker, label=named[0], color=style.GREY, markerfacecolor=face)
+            face = "white" if hollow else style.GREY
+            look = {"color": style.GREY, "markerfacecolor": face}
+            ax.plot([], [], marker, label=_label(ax, hue, level), **look)
     _rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, x, log="x" in log)
@@ -111,13 +185,20 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
     """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
     if not drawable(frame, ax, y, hue):
         return
-    rows, levels = list(dict.fromkeys(frame[y])), labels.ordered(hue, dict.fromkeys(frame[hue]))
-    lengths = frame.groupby([y, hue])[x].sum().unstack(fill_value=0).reindex(index=rows, columns=levels)
+    rows = list(dict.fromkeys(frame[y]))
+    levels = labels.ordered(hue, dict.fromkeys(frame[hue]))
+    sums = frame.groupby([y, hue])[x].sum().unstack(fill_value=0)
+    lengths = sums.reindex(index=rows, columns=levels)
     left = lengths.cumsum(axis="columns").shift(axis="columns", fill_value=0.0)
     for place, level in enumerate(levels):
-        colour, hatch = style.SERIES[place % len(style.SERIES)][0], style.HATCHES[place % len(style.HATCHES)]
-        look = {"hatch": hatch, "color": colour, "edgecolor": "white", "linewidth": 0.4}
-        ax.barh(range(len(rows)), lengths[level], left=left[level], label=_label(ax, hue, level), **look)
+        look = {
+            "label": _label(ax, hue, level),
+            "color": style.SERIES[place % len(style.SERIES)][0],
+            "hatch": style.HATCHES[place % len(style.HATCHES)],
+            "edgecolor": "white",
+            "linewidth": 0.4,
+        }
+        ax.barh(range(len(rows)), lengths[level], left=left[level], **look)
     _rows(ax, y, rows)
     ax.grid(axis="y", visible=False)
     scale(ax, "x", frame, x, log=False)
@@ -125,18 +206,34 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
 
 
 def limit(
-    frame: pd.DataFrame, *, x: str, ax: Any, label: str, y: str = "value", passes: float = 1, dash: str = ":"
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    ax: Any,
+    label: str,
+    y: str = "value",
+    passes: float = 1,
+    dash: str = ":",
 ) -> None:
     """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
-    if len(frame):
-        part = frame.sort_values(x)
-        reach(ax, "y", passes * part[y].min(), passes * part[y].max())  # it stays in view
-        look = {"color": style.BLACK, "linestyle": dash, "marker": "_" if len(part) == 1 else None}
-        ax.plot(part[x], passes * part[y], linewidth=1.1, label=label, **look)
+    if frame.empty:
+        return
+    part = frame.sort_values(x)
+    values = passes * part[y]
+    reach(ax, "y", values.min(), values.max())  # it stays in view
+    look = {
+        "label": ax.figure.lab.say(label),
+        "color": style.BLACK,
+        "linestyle": dash,
+        "linewidth": 1.1,
+        "marker": "_" if len(part) == 1 else None,
+    }
+    ax.plot(part[x], values, **look)
 
 
 def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel for each."""
+    _has(frame, by)
     panels = list(np.ravel(axes))
     for ax in panels[max(1, len(frame[by].unique())) :]:
         ax.set_visible(False)
@@ -149,32 +246,46 @@ def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.Da
 
 def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows when it is None."""
-    for level in labels.ordered(by, dict.fromkeys(frame[by])) if by else [None]:
-        yield level, frame[frame[by] == level] if by else frame
+    if by is None:
+        yield None, frame
+        return
+    for level in labels.ordered(by, dict.fromkeys(frame[by])):
+        yield level, frame[frame[by] == level]
 
 
-def name_ends(ax: Any, named: Sequence[tuple[float, float, str, str]], side: str = "right") -> None:
-    """Write names beside line ends (x, y, name, colour), moved apart where they would overlap, once all is drawn."""
+def name_ends(ax: Any, ends: Sequence[End], side: str = "right") -> None:
+    """Write names beside line ends, moved apart where they would overlap, once all is drawn."""
+    if not ends:
+        return
+    right = side == "right"
+    look = {
+        "ha": "left" if right else "right",
+        "va": "center",
+        "fontsize": 8,
+        "annotation_clip": False,
+        "xytext": (6, 0) if right else (-6, 0),
+        "textcoords": "offset points",
+    }
 
     def write() -> None:
         ax.figure.draw_without_rendering()
-        to, back = ax.transData.transform, ax.transData.inverted().transform
-        x = (max if side == "right" else min)(each[0] for each in named)
-        ordered = sorted(named, key=lambda each: each[1])
-        heights = _apart([float(to((x, value))[1]) for _, value, _, _ in ordered], ax.figure.dpi * 9.5 / 72)
-        offset, align = ((6, 0), "left") if side == "right" else ((-6, 0), "right")
-        for (_, value, name, colour), up in zip(ordered, heights, strict=True):
-            where = tuple(map(float, back((to((x, value))[0], up))))
-            look = {"ha": align, "va": "center", "color": colour, "fontsize": 8, "annotation_clip": False}
-            ax.annotate(name, where, offset, textcoords="offset points", **look)
+        pixels = ax.transData.transform
+        values = ax.transData.inverted().transform
+        x = (max if right else min)(end[0] for end in ends)
+        ordered = sorted(ends, key=lambda end: end[1])
+        heights = [float(pixels((x, y))[1]) for _, y, _, _ in ordered]
+        apart = _apart(heights, ax.figure.dpi * 9.5 / 72)
+        for (_, y, name, colour), height in zip(ordered, apart, strict=True):
+            where = values((pixels((x, y))[0], height))
+            ax.annotate(name, tuple(map(float, where)), color=colour, **look)
 
-    if named:
-        ax.figure.later.append(write)
+    ax.figure.later.append(write)
 
 
 def _apart(places: list[float], gap: float) -> list[float]:
     """Return ascending places moved as little as makes each stand at least `gap` above the one before."""
-    groups: list[list[float]] = []  # of places less their number of gaps; those that touch stand around their mean
+    # Groups of places less their number of gaps: those that touch stand around their mean.
+    groups: list[list[float]] = []
     for number, place in enumerate(places):
         groups.append([place - number * gap])
         while len(groups) > 1 and np.mean(groups[-1]) < np.mean(groups[-2]):
@@ -183,40 +294,66 @@ def _apart(places: list[float], gap: float) -> list[float]:
     return [mean + number * gap for number, mean in enumerate(means)]
 
 
-_MEASURED = ("point", "value", "low", "high", "launches", "samples", "flags", "limit", "over_limit")
+# Columns that may differ between two rows of one place.
+_MEASURED = (
+    *("point", "value", "low", "high", "launches", "samples", "flags"),
+    *("limit", "over_limit", "over", "heats", "by_heat"),
+)
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions.
 
-    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one place.
+    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one place, and
+    `UsageError` for factors that are no columns.
     """
-    canvas, keys = ax.figure, [name for name in factors if name]
+    canvas = ax.figure
     if frame.empty:
         canvas.bare = True
         ax.set_axis_off()
-        ax.text(0.5, 0.5, canvas.lab.why_empty(), ha="center", va="center", transform=ax.transAxes, wrap=True)
+        middle = {"ha": "center", "va": "center", "transform": ax.transAxes}
+        ax.text(0.5, 0.5, why_empty(canvas.lab), wrap=True, **middle)
         return False
+    keys = [name for name in factors if name]
+    _has(frame, *keys)
     studies = set(frame.study) if "study" in frame else set()
     if len(studies | (canvas.drawn.keys() - {"limits"})) > 1:
         why = f"it was given rows of {', '.join(sorted(studies | canvas.drawn.keys()))}"
         raise LabError("a figure draws one study", why)
-    if keys and len(twice := frame[frame.duplicated(keys, keep=False)]):
-        where = ", ".join(f"{name}={twice[name].iloc[0]}" for name in keys)
-        others = [str(name) for name in twice if name not in (*keys, *_MEASURED)]
-        why = f"at {where} they differ in {', '.join(o for o in others if twice[o].nunique(dropna=False) > 1)}"
-        raise LabError(f"{len(twice)} rows share a place", why, "choose one level")
-    canvas.drawn.update({name: canvas.drawn.get(name, 0) + len(frame) for name in studies})
+    _check_places(frame, keys)
+    for study in studies:
+        canvas.drawn[study] = canvas.drawn.get(study, 0) + len(frame)
     return True
+
+
+def _check_places(frame: pd.DataFrame, factors: list[str]) -> None:
+    """Raise `LabError` when two rows have the same levels of the factors that are drawn."""
+    same = frame[frame.duplicated(factors, keep=False)] if factors else frame.iloc[:0]
+    if same.empty:
+        return
+    where = ", ".join(f"{name}={same[name].iloc[0]}" for name in factors)
+    others = [str(name) for name in same if name not in (*factors, *_MEASURED)]
+    differ = [name for name in others if same[name].nunique(dropna=False) > 1]
+    why = f"at {where} they differ in {', '.join(differ)}"
+    raise LabError(f"{len(same)} rows share a place", why, "choose one level")
+
+
+def _has(frame: pd.DataFrame, *names: str) -> None:
+    columns = [str(column) for column in frame]
+    for name in (name for name in names if name not in columns):
+        near = f"did you mean {nearest(name, columns)!r}?"
+        raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
 
 
 def _tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
     """Have each mark of a series tell its name and its value with the interval when it is pointed at."""
+    numbers = ax.figure.lab.words.numbers
     for x, y, row in zip(xs, ys, part.to_dict("records"), strict=True):
-        found = row.get("value"), row.get("low"), row.get("high")
-        if "unit" in row and not pd.isna([x, y, *found]).any():
-            value = ax.figure.lab.numbers.format(Quantity(found[0], str(row["unit"]), *found[1:]), "interval")
-            ax.figure.hover.append((ax, x, y, f"{label}: {value}"))
+        value, low, high = row.get("value"), row.get("low"), row.get("high")
+        if "unit" not in row or pd.isna([x, y, value, low, high]).any():
+            continue
+        written = numbers.format(Quantity(value, str(row["unit"]), low, high), "interval")
+        ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
 
 
 def _rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
@@ -226,10 +363,15 @@ def _rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
 
 
 def _error(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
-    """Return how far the intervals reach to both sides, None without any."""
-    known = column == "value" and {"low", "high"} <= set(part)
-    return [part.value - part.low, part.high - part.value] if known else None
+    """Return how far the intervals reach to both sides, None without any; one without end is not drawn."""
+    if column != "value" or not {"low", "high"} <= set(part):
+        return None
+    ends = [part.value - part.low, part.high - part.value]
+    return [end.astype(float).replace(np.inf, 0.0) for end in ends]
 
 
 def _label(ax: Any, factor: str | None, level: Any) -> str:
-    return str(ax.figure.lab.level(factor or "", level))
+    canvas = ax.figure
+    if isinstance(level, str) and level in canvas.names:
+        return str(canvas.lab.say(canvas.names[level]))
+    return str(canvas.lab.level(factor or "", level))

@@ -45,12 +45,23 @@ def normalise(notebook: Any) -> Any:
         for stamp in ("papermill", "execution"):
             cell.metadata.pop(stamp, None)
         if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if o.output_type != "stream" and _VIEW not in o.get("data", {})]
-            for counted in (cell, *(output for output in cell.outputs if "execution_count" in output)):
+            cell.outputs = [
+                o
+                for o in cell.outputs
+                if o.output_type != "stream" and _VIEW not in o.get("data", {})
+            ]
+            for counted in (
+                cell,
+                *(output for output in cell.outputs if "execution_count" in output),
+            ):
                 counted.execution_count = None
     for stamp in ("widgets", "papermill"):
         notebook.metadata.pop(stamp, None)
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     return notebook
 
 
@@ -80,7 +91,13 @@ class Kernel:
             close_session(checkout().ledger, self.session)
         self.manager = self.session = None
 
-    def run(self, notebook: Path, values: dict[str, Any], timeout_s: float, say: IO[str] | None = None) -> Any:
+    def run(
+        self,
+        notebook: Path,
+        values: dict[str, Any],
+        timeout_s: float,
+        say: IO[str] | None = None,
+    ) -> Any:
         """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
         said = io.StringIO()
         try:
@@ -93,14 +110,18 @@ class Kernel:
         del done.cells[0]
         return done
 
-    def _papermill(self, notebook: Path, values: dict[str, Any], timeout_s: float, said: IO[str]) -> Any:
+    def _papermill(
+        self, notebook: Path, values: dict[str, Any], timeout_s: float, said: IO[str]
+    ) -> Any:
         import nbformat
         from papermill import execute_notebook
 
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
         source.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + timeout_s
-        logging.getLogger("papermill").setLevel(logging.CRITICAL)  # every error becomes one line of ours
+        logging.getLogger("papermill").setLevel(
+            logging.CRITICAL
+        )  # every error becomes one line of ours
         return execute_notebook(
             source, None, values, kernel_name="python3", language="python", km=self._managed(), start_timeout=60,
             progress_bar=False, autosave_cell_every=0, request_save_on_cell_execute=False, stderr_file=said,
@@ -115,13 +136,23 @@ class Kernel:
             self.session = open_session(checkout().ledger)
             folder = self.session.folder
             if len(folder) > LONGEST:
-                raise LabError(f"{folder} is too long for a socket", "", "set TMPDIR to a shorter one")
-            sockets = {"transport": "ipc", "ip": f"{folder}/k", "connection_file": f"{folder}/k.json"}
+                raise LabError(
+                    f"{folder} is too long for a socket",
+                    "",
+                    "set TMPDIR to a shorter one",
+                )
+            sockets = {
+                "transport": "ipc",
+                "ip": f"{folder}/k",
+                "connection_file": f"{folder}/k.json",
+            }
             self.manager = AsyncKernelManager(kernel_name="python3", **sockets)
         return self.manager
 
 
-def _lab_error(notebook: Path, error: BaseException, timeout_s: float, stderr: str) -> LabError | None:
+def _lab_error(
+    notebook: Path, error: BaseException, timeout_s: float, stderr: str
+) -> LabError | None:
     """Return the line of a LabError as it is, for another error of a cell its last line; None for other exceptions."""
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill import PapermillExecutionError
@@ -130,12 +161,23 @@ def _lab_error(notebook: Path, error: BaseException, timeout_s: float, stderr: s
         case PapermillExecutionError(ename="LabError" | "UsageError") if error.evalue:
             return LabError(error.evalue)
         case PapermillExecutionError():  # IPython prints an unknown magic to stderr, with no exception
-            line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
+            line = (
+                f"{error.ename}: {error.evalue}"
+                if error.evalue
+                else stderr or error.ename
+            )
             begins = error.source.split("\n")[0][:60]
             where = f"{notebook.name}, cell {error.cell_index}, which begins {begins!r}"
             return LabError(where, line.strip().split("\n")[-1])
         case CellTimeoutError():
-            return LabError(f"{notebook.name} did not end", f"{timeout_s:g} s are over", "give it more time")
+            return LabError(
+                f"{notebook.name} did not end",
+                f"{timeout_s:g} s are over",
+                "give it more time",
+            )
         case DeadKernelError() | RuntimeError():
-            return LabError(f"the kernel of {notebook.name} died", (stderr or str(error)).split("\n")[-1])
+            return LabError(
+                f"the kernel of {notebook.name} died",
+                (stderr or str(error)).split("\n")[-1],
+            )
     return None

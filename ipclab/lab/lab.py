@@ -1,30 +1,42 @@
 """The lab: what a notebook holds in its hand. A run, seen by readers of one language."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ipclab.lab import about, advice, deadlines, prose, trust
-from ipclab.lab.audit import Audit
-from ipclab.lab.canvas import drawing
-from ipclab.lab.catalogue import Catalogue
-from ipclab.lab.numbers import Formatter
+import pandas as pd
+
+from ipclab.frames.derived import measured
+from ipclab.lab import canvas, prose, quotes, table
+from ipclab.lab.audit import with_own
+from ipclab.lab.catalogue import N_, Catalogue
+from ipclab.lab.data import Data, Teller
+from ipclab.lab.former import Former
+from ipclab.lab.numbers import plain
 from ipclab.lab.parameters import Parameter
-from ipclab.lab.quotes import Kept, quoted
-from ipclab.lab.runs import choose, full, newest_full
+from ipclab.lab.runs import best, called, choose, full, newest_full
+from ipclab.lab.words import Words
+from ipclab.machine.origin import elsewhere, processor
 from ipclab.paths import Paths, checkout
+from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 
 # Of the parameters of study notebooks; the others are lists of whole numbers.
-KINDS = {**dict.fromkeys(("run", "lang", "profile"), "str"), "measure": "bool"}
-KINDS |= dict.fromkeys(("backends", "placement"), "list[str]")
-FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
+KINDS = {
+    "run": "str",
+    "lang": "str",
+    "profile": "str",
+    "measure": "bool",
+    "backends": "list[str]",
+    "placement": "list[str]",
+}
+ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 
 
 @dataclass(frozen=True, repr=False)
-class Lab(Audit):
+class Lab(Data, Former):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
     >>> lab = Lab.open(lang="ko", study="payload")          # the newest run that holds the study
@@ -38,29 +50,33 @@ class Lab(Audit):
     """
 
     @classmethod
-    def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> "Lab":
+    def open(
+        cls, run: str = "", lang: str = "en", study: str = "", claims: str = ""
+    ) -> "Lab":
         """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
 
         When `run` is empty: the newest run here that holds `study`, or the newest full one; else the reference.
         `claims` is a TOML file of your own claims. Raises `UsageError` for a folder that is no run, a language that is
         not there, and claims that cannot be judged.
         """
-        lab = replace(cls.of(choose(checkout(), run, study), checkout(), lang), namespace=prose.namespace)
-        lab = lab.with_own(claims) if claims else lab
-        prose.register(lab.translate, lab.fill)
-        print(f"run {lab.run.id}{lab._hint(run)}")
+        lab = lab_of(choose(checkout(), run, study), checkout(), lang)
+        lab = replace(lab, _names=prose.namespace)
+        if claims:
+            lab = with_own(lab, claims)
+        prose.register(Teller(lab))
+        lab._say_origin()
+        print(f"run {lab._hint(run, study)}")
         return lab
 
     @classmethod
-    def of(cls, run: RunFolder, paths: Paths, lang: str) -> "Lab":
-        """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for another one."""
-        words = Catalogue.load(lang, paths.locale)
-        figures = Path(os.environ.get(FIGURES) or paths.figures / "lab")
-        return cls(run, lang, paths, words, Formatter(lang, words.translate), figures)
-
-    @classmethod
     def begin(  # the parameters of a study's notebook
-        cls, study: str, run: Any = "", lang: Any = "en", measure: Any = False, profile: Any = "quick", **sweep: Any
+        cls,
+        study: str,
+        run: Any = "",
+        lang: Any = "en",
+        measure: Any = False,
+        profile: Any = "quick",
+        **sweep: Any,
     ) -> "Lab":
         """Open a run that holds `study`; with `measure`, first measure what it lacks of `study`, under `profile`.
 
@@ -68,19 +84,38 @@ class Lab(Audit):
         empty one means the study's own. Values may come from papermill's command line: "false" is meant as False, a
         scalar as a list of it. Raises `UsageError` for what cannot be meant, and what `ipclab.measure.session` raises.
         """
-        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
-        meant = {name: Parameter(name, KINDS.get(name, "list[int]"), []).checked(each) for name, each in given.items()}
-        run, lang, measure, profile = (meant.pop(name) for name in ("run", "lang", "measure", "profile"))
+        given = {
+            "run": run,
+            "lang": lang,
+            "measure": measure,
+            "profile": profile,
+            **sweep,
+        }
+        values = {}
+        for name, value in given.items():
+            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(
+                value
+            )
+        run, lang, measure, profile = (
+            values.pop(name) for name in ("run", "lang", "measure", "profile")
+        )
         if not measure:
             return cls.open(run, lang, study)
-        made = cls.sweep([study], profile, meant.pop("sizes", []), meant.pop("backends", []), meant)
-        return cls.open(str(made.run.path), lang, study)
+        sizes, backends = values.pop("sizes", []), values.pop("backends", [])
+        swept = cls.sweep([study], profile, sizes, backends, values)
+        return cls.open(str(swept.run.path), lang, study)
 
     @classmethod
     def sweep(
-        cls, studies: Sequence[str] = (), profile: str = "quick", sizes: Sequence[int] = (),
-        backends: Sequence[str] = (), levels: Mapping[str, Sequence[Any]] | None = None, seed: int = -1, run: str = "",
-    ) -> "Lab":  # fmt: skip
+        cls,
+        studies: Sequence[str] = (),
+        profile: str = "quick",
+        sizes: Sequence[int] = (),
+        backends: Sequence[str] = (),
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        seed: int = -1,
+        run: str = "",
+    ) -> "Lab":
         """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
@@ -91,31 +126,116 @@ class Lab(Audit):
         from ipclab.measure.session import measure
         from ipclab.studies.interface import Sweep
 
-        given = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
-        chosen = Sweep(tuple(sizes) or None, tuple(backends) or None, given)
-        request = Request(tuple(studies), profile, Path(run) if run else None, None if seed < 0 else seed, chosen)
+        swept = {
+            name: tuple(values) for name, values in (levels or {}).items() if len(values)
+        }
+        request = Request(
+            tuple(studies),
+            profile,
+            Path(run) if run else None,
+            None if seed < 0 else seed,
+            Sweep(tuple(sizes) or None, tuple(backends) or None, swept),
+        )
         return cls.open(str(measure(checkout(), request, Bar()).path))
 
-    # What the modules of the lab tell of a run, draw and quote: their functions take the lab first.
+    def figure(
+        self,
+        name: str,
+        title: str,
+        *,
+        alt: str = "",
+        names: Mapping[Any, str] | Iterable[str] = (),
+        size: tuple[float, float] = (7.0, 3.6),
+        panels: int | tuple[int, int] = 1,
+        share: str = "",
+    ) -> AbstractContextManager[Any]:
+        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown with its title.
 
-    about, calibration_table, notice = about.about, about.calibration_table, about.notice
-    deadlines, trust, quoted, figure = deadlines.shown, trust.row, quoted, drawing
-    advice, advice_notes = advice.advice, advice.NOTES
+        `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids:
+        they are translated here, and placeholders filled like those of prose. So are `names`: what
+        levels are called in this figure (in a list: what they are). `panels` is a number of axes
+        side by side or (rows, columns), `share` the axes that they share ("x", "y").
 
-    def keep(self, *names: str, **kept: Any) -> Kept:
+        >>> with lab.figure("payload-bandwidth", "How much moves in a second?", alt="...") as ax:
+        ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
+        """
+        return canvas.drawing(
+            self, name, title, alt=alt, names=names, size=size, panels=panels, share=share
+        )
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        caption: str,
+        *,
+        spec: str | Mapping[str, str] = "interval",
+        notes: Sequence[str] = (),
+        name: str = "",
+        empty: str = "",
+        names: Mapping[Any, str] | Iterable[str] = (),
+    ) -> table.Table:
+        """Return a frame as a table: see `ipclab.lab.table.tabulated`.
+
+        >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
+        """
+        return table.tabulated(
+            self,
+            frame,
+            caption,
+            spec=spec,
+            notes=notes,
+            name=name,
+            empty=empty,
+            names=names,
+        )
+
+    def keep(self, *names: str, **values: Any) -> quotes.Kept:
         """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.
 
         >>> lab.keep("past", "now", gain=past / now)
         """
-        found = {name: self.lookup(name) for name in names}
-        return Kept(found | {name: prose.plain(value) for name, value in kept.items()})
+        kept = {name: self._lookup(name) for name in names}
+        for name, value in values.items():
+            kept[name] = plain(value)
+        return quotes.Kept(kept)
 
-    def _hint(self, asked: str) -> str:
-        told = f" ({self.run.about['parameters']['profile']}, {self.run.about['begun'][:10]})"
+    def quoted(self, notebook: str) -> quotes.Quoted:
+        """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
+
+        It is executed when that was not done yet; raises `LabError` when it fails.
+
+        >>> payload = lab.quoted("01_payload")
+        >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
+        """
+        return quotes.quoted(self, notebook)
+
+    def _say_origin(self) -> None:
+        """Name the machine and the date of a run that was not measured here, before anything of it is shown."""
+        if elsewhere(self.paths, self.run):
+            named = {
+                "processor": processor(self.run),
+                "machine": self.run.about["machine"]["digest"],
+            }
+            prose.show(
+                self.say(ORIGIN, **named, date=Quantity(self.run.about["begun"], "date"))
+            )
+
+    def _hint(self, asked: str, study: str) -> str:
+        rivals = best(self.paths, study) if study and not asked else []
+        hint = called(rivals or [self.run])
         if asked or full(self.run):
-            return told
+            return hint
         fuller = newest_full(self.paths)
-        return f"{told}; a sweep" + (f": run = {str(fuller.path)!r} opens the newest full run" if fuller else "")
+        if fuller is None:
+            return f"{hint}; a sweep"
+        return f"{hint}; a sweep: run = {str(fuller.path)!r} opens the newest full run"
 
     def __repr__(self) -> str:
-        return f"<Lab {self.run.id} in {self.lang}: {', '.join(self.studies)}>"
+        return (
+            f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"
+        )
+
+
+def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
+    """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for another one."""
+    return Lab(run, Words(Catalogue.load(lang, paths.locale)), paths)

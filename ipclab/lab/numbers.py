@@ -5,13 +5,20 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from math import floor, isfinite, log10
+from numbers import Integral, Real
+from typing import Any
+
+import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.lab.catalogue import N_
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing, of
 
 NBSP = "\u00a0"
-_DIGITS = 3
+_DIGITS, _WRITTEN_OUT = (
+    3,
+    20,
+)  # significant digits; the most on a side of the decimal point
 _BINARY = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 _SCALES = {
     "ns": {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9},
@@ -20,7 +27,12 @@ _SCALES = {
     "share": {"pct": 0.01},
     "1": {"x": 1.0, "pct": 0.01},
 }
-_SYMBOL = {"us": f"{NBSP}µs", "pct": "%", "x": "×", **dict.fromkeys(("1", "count", "text", "date", ""), "")}
+_SYMBOL = {
+    "us": f"{NBSP}µs",
+    "pct": "%",
+    "x": "×",
+    **dict.fromkeys(("1", "count", "text", "date", ""), ""),
+}
 _TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
 _BETWEEN = {"ko": "~"}  # the ends of a range
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
@@ -32,6 +44,7 @@ _MARKS = {
     "computed": N_("{text} (computed)"),
 }
 _ABSENT = N_("not measured")
+_FEW_SAMPLES = N_("too few samples")
 _UNBOUNDED = N_("no interval: too few launches")
 _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 
@@ -53,7 +66,7 @@ class Formatter:
         """
         words = {word.strip() for word in spec.split(",") if word.strip()}
         if found.value is None:
-            return self.translate(_ABSENT)
+            return self.translate(_FEW_SAMPLES if found.kind == FEW_SAMPLES else _ABSENT)
         unit = self._unit(found, words)
         text = self._text(found, words, unit)
         if "n" in words and found.n:
@@ -64,26 +77,45 @@ class Formatter:
 
     def written_out(self, text: str) -> str:
         """Return a sentence as its language writes intervals of ratios: "15.0배(95% 구간 10.3~16.5배)"."""
-        return _RATIO.sub(lambda found: _WRITTEN.format(*found.groups()), text) if self.lang == "ko" else text
+        return (
+            _RATIO.sub(lambda found: _WRITTEN.format(*found.groups()), text)
+            if self.lang == "ko"
+            else text
+        )
 
     def number(self, value: float, decimals: int | None = None) -> str:
-        """Return a number with the language's separators: 3 significant digits, or `decimals` places."""
+        """Return a number with the language's separators: 3 significant digits, or `decimals` places.
+
+        One that would take more than 20 digits is written with a power of ten.
+        """
         from babel.numbers import format_decimal
 
         if not isfinite(value):
             return "∞" if value > 0 else "−∞" if value < 0 else self.translate(_ABSENT)
         places = _decimals(value) if decimals is None else decimals
         pattern = "#,##0" + ("." + "0" * places if places else "")
-        exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
+        if places > _WRITTEN_OUT or abs(value) >= 10**_WRITTEN_OUT:
+            pattern = "0.00E0"
+        exact = (
+            Decimal(repr(float(value)))
+            if isinstance(value, float)
+            else Decimal(int(value))
+        )
         text = str(format_decimal(exact, pattern, locale=self.lang))
-        return text.replace("-", "−") if any(digit in text for digit in "123456789") else text.lstrip("-")
+        return (
+            text.replace("-", "−")
+            if any(digit in text for digit in "123456789")
+            else text.lstrip("-")
+        )
 
     def date(self, iso: str) -> str:
         """Return an ISO 8601 date or time as a long date."""
         from babel.dates import format_date
 
         try:
-            return str(format_date(datetime.fromisoformat(iso).date(), "long", locale=self.lang))
+            return str(
+                format_date(datetime.fromisoformat(iso).date(), "long", locale=self.lang)
+            )
         except ValueError as error:
             raise LabError(f"{iso!r} is no date", str(error)) from error
 
@@ -95,8 +127,17 @@ class Formatter:
             return self.date(value) if found.unit == "date" else self.translate(value)
         scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
         # Whole numbers of bytes, nanoseconds, things are shown as they are.
-        exact = float(value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
-        places = 0 if "int" in words or exact else _decimals(value / scale) + 2 * ("fine" in words)
+        exact = float(value or 0).is_integer() and unit in (
+            "B",
+            "ns",
+            "count",
+            found.unit,
+        )
+        places = (
+            0
+            if "int" in words or exact
+            else _decimals(value / scale) + 2 * ("fine" in words)
+        )
         symbols = _SYMBOL | ({"x": _TIMES[self.lang]} if self.lang in _TIMES else {})
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
         text = self.number(value / scale if scale != 1.0 else value, places) + symbol
@@ -111,14 +152,35 @@ class Formatter:
         asked = words - _FLAGS
         if len(asked) > 1 or not asked <= scales.keys():
             known = ", ".join(sorted(_FLAGS | scales.keys()))
-            raise LabError(f"a quantity in {found.unit}", f"no format {','.join(sorted(asked))!r}", f"it has {known}")
+            raise LabError(
+                f"a quantity in {found.unit}",
+                f"no format {','.join(sorted(asked))!r}",
+                f"it has {known}",
+            )
         if asked:
             return asked.pop()
         if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
             size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
-            reached = [name for name, step in scales.items() if name not in _BINARY and size >= step]
+            reached = [
+                name
+                for name, step in scales.items()
+                if name not in _BINARY and size >= step
+            ]
             return max(reached, key=scales.__getitem__, default=found.unit)
         return "pct" if found.unit == "share" else found.unit
+
+
+def plain(value: Any) -> Quantity | str:
+    """Return any scalar as a quantity, a text as it is; None and NA were not measured."""
+    if isinstance(value, Quantity | str):
+        return value
+    if value is None or value is pd.NA:
+        return missing()
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return Quantity(int(value), "count", kind="computed")
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return of(float(value))
+    return str(value)
 
 
 def trimmed(text: str) -> str:
@@ -132,4 +194,8 @@ def _rounded(value: float) -> float:
 
 def _decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
-    return max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value))))) if value and isfinite(value) else 0
+    return (
+        max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value)))))
+        if value and isfinite(value)
+        else 0
+    )

@@ -13,7 +13,15 @@ from ipclab.errors import UsageError
 from ipclab.plugins import chosen
 
 TAG = "parameters"
-_TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "object": object}
+_TYPES = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "list": list,
+    "dict": dict,
+    "object": object,
+}
 
 
 @dataclass(frozen=True)
@@ -33,15 +41,25 @@ class Parameter:
             kind = eval(self.type, {"__builtins__": {}}, _TYPES)
         except (NameError, SyntaxError, TypeError) as error:
             fix = f"use {', '.join(_TYPES)}"
-            raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", fix) from error
+            raise UsageError(
+                f"parameter {self.name!r}", f"no type {self.type!r}", fix
+            ) from error
         given = value
         if self.type.startswith("list") and not isinstance(value, list | tuple):
-            given = [part for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
+            given = (
+                [part for part in value.split(",") if part.strip()]
+                if isinstance(value, str)
+                else [value]
+            )
         try:
-            return msgspec.convert(given, kind, strict=kind in (int, float) and isinstance(given, bool))
+            return msgspec.convert(
+                given, kind, strict=kind in (int, float) and isinstance(given, bool)
+            )
         except ValueError as error:
             why = f"{value!r} is no {self.type}"
-            raise UsageError(f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}") from error
+            raise UsageError(
+                f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}"
+            ) from error
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
@@ -54,16 +72,26 @@ def read_notebook(path: Path) -> dict[str, Any]:
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
             for output in cell.get("outputs", []):
-                output["data"] = {kind: _joined(data) for kind, data in output.get("data", {}).items()}
+                output["data"] = {
+                    kind: _joined(data) for kind, data in output.get("data", {}).items()
+                }
     except OSError as error:
-        raise UsageError(f"cannot read notebook {path}", error.strerror or str(error)) from error
+        raise UsageError(
+            f"cannot read notebook {path}", error.strerror or str(error)
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path.name} is no notebook", "it is not JSON with cells") from error
+        raise UsageError(
+            f"{path.name} is no notebook", "it is not JSON with cells"
+        ) from error
     return dict(notebook)
 
 
 def _joined(data: Any) -> Any:
-    return "".join(data) if isinstance(data, list) and all(isinstance(line, str) for line in data) else data
+    return (
+        "".join(data)
+        if isinstance(data, list) and all(isinstance(line, str) for line in data)
+        else data
+    )
 
 
 def read(notebook: Path) -> dict[str, Parameter]:
@@ -71,7 +99,9 @@ def read(notebook: Path) -> dict[str, Parameter]:
 
     Raises UsageError when the file is no notebook, or has not exactly one cell tagged `parameters`.
     """
-    cells = [cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"]
+    cells = [
+        cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"
+    ]
     tagged = [cell["source"] for cell in cells if TAG in cell["metadata"].get("tags", [])]
     if len(tagged) != 1:
         what = f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}"
@@ -84,17 +114,27 @@ def from_source(source: str) -> dict[str, Parameter]:
     found = {}
     for node in ast.parse(source).body:
         match node:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value):
+            case ast.AnnAssign(
+                target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value
+            ):
                 kind = ast.unparse(annotation)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 kind = ""
             case _:
-                raise UsageError("the parameters cell", f"{ast.unparse(node)!r} is no parameter")
+                raise UsageError(
+                    "the parameters cell", f"{ast.unparse(node)!r} is no parameter"
+                )
         try:
             default = ast.literal_eval(value)
         except ValueError as error:
-            raise UsageError(f"parameter {name!r}", "its default is no literal") from error
-        found[name] = Parameter(name, kind or ("object" if default is None else type(default).__name__), default)
+            raise UsageError(
+                f"parameter {name!r}", "its default is no literal"
+            ) from error
+        found[name] = Parameter(
+            name,
+            kind or ("object" if default is None else type(default).__name__),
+            default,
+        )
     return found
 
 
@@ -105,4 +145,7 @@ def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = read(notebook)
     what = f"parameter of {notebook.name}"
-    return {name: chosen(what, name, known).checked(value, f" of {notebook.name}") for name, value in values.items()}
+    return {
+        name: chosen(what, name, known).checked(value, f" of {notebook.name}")
+        for name, value in values.items()
+    }

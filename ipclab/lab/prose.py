@@ -6,23 +6,26 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 
-import pandas as pd
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from ipclab.errors import LabError, UsageError, nearest
-from ipclab.lab.numbers import Formatter
-from ipclab.stats.quantity import Quantity, missing, of
+from ipclab.lab.numbers import Formatter, plain
+from ipclab.lab.questions import EDGE, Question, answered, edged, variants
+from ipclab.stats.quantity import Quantity
 
 # A name of the notebook, or the address of a measured value such as payload.write[mapping=kept].p50, and a format.
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}")
+PLACEHOLDER = re.compile(
+    r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}"
+)
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_FULL_STOP = re.compile("(?<=[。！？；：，]) +")  # Chinese sentences stand side by side, those that values bring too
+_FULL_STOP = re.compile(
+    "(?<=[。！？；：，]) +"
+)  # Chinese sentences stand side by side, those that values bring too
 _SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 SCROLL = '<div class="table"><div class="scroll" tabindex="0">'
@@ -34,11 +37,35 @@ Lookup = Callable[[str], Quantity | str]
 TextChange = Callable[[str], str]
 
 
+class Teller(Protocol):
+    """Who says prose to a reader: translates, fills in values, and answers questions."""
+
+    def translate(self, msgid: str) -> str:
+        """Return `msgid` in the reader's language."""
+
+    def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
+        """Return Markdown with its placeholders filled, from `more` first."""
+
+    def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
+        """Return the alternative (a msgid) that the judge chooses, and what may be said of what was asked."""
+
+
 def split(source: str) -> list[str]:
-    """Return the msgids of Markdown text in order: one line each, white space folded, no code blocks."""
-    found: list[str] = []
-    rewrite(source, lambda text: found.append(text) or text)  # type: ignore[func-returns-value]
-    return found
+    """Return the msgids of Markdown text: one line each, white space folded, no code blocks.
+
+    They stand in order, but alternatives of one question behind the others.
+    """
+    msgids: dict[str, None] = {}
+
+    def keep(block: str) -> str:
+        for piece in block.split(EDGE):
+            if piece.strip():
+                msgids[piece.strip()] = None
+        return block
+
+    for variant in variants(source):
+        rewrite(variant, keep)
+    return list(msgids)
 
 
 def rewrite(source: str, change: TextChange) -> str:
@@ -88,27 +115,30 @@ def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
         try:
             found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         except (KeyError, AttributeError) as error:
-            raise LabError(what, f"{root} has no {part!r}", "see what the notebook keeps") from error
+            raise LabError(
+                what, f"{root} has no {part!r}", "see what the notebook keeps"
+            ) from error
     return plain(found)
 
 
-def plain(found: Any) -> Quantity | str:
-    """Return any scalar as a quantity, a text as it is."""
-    if isinstance(found, Real) and not isinstance(found, bool):
-        return Quantity(int(found), "count", kind="computed") if isinstance(found, Integral) else of(float(found))
-    if isinstance(found, Quantity | str):
-        return found
-    return missing() if found is None or found is pd.NA else str(found)
+def render(source: str, teller: Teller) -> str:
+    """Return the Markdown of one prose cell: questions answered, each block translated, then filled."""
 
+    def said(msgid: str, more: Mapping[str, Any] | None = None) -> str:
+        return teller.fill(join_lines(teller.translate(msgid)), more)
 
-def render(source: str, translate: TextChange, fill_in: TextChange) -> str:
-    """Return the Markdown of one prose cell: each block translated, then filled."""
+    def answer(question: Question) -> str:
+        alternative, more = teller.answer(question)
+        return edged(alternative, lambda msgid: said(msgid, more))
 
-    def told(msgid: str) -> str:
-        text = fill_in(join_lines(translate(msgid)))
-        return _FULL_STOP.sub("", _SPACES.sub(" ", text).strip(" "))
+    def block(text: str) -> str:
+        pieces = text.split(EDGE)  # every other one is an answer
+        pieces[::2] = [
+            said(piece.strip()) if piece.strip() else "" for piece in pieces[::2]
+        ]
+        return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
 
-    return rewrite(source, told)
+    return rewrite(answered(source, answer), block)
 
 
 def namespace() -> Mapping[str, Any]:
@@ -116,7 +146,7 @@ def namespace() -> Mapping[str, Any]:
     return getattr(_shell(), "user_ns", {})
 
 
-def register(translate: TextChange, fill_in: TextChange) -> None:
+def register(teller: Teller) -> None:
     """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render` returns."""
     shell = _shell()
     if shell is None:
@@ -127,11 +157,23 @@ def register(translate: TextChange, fill_in: TextChange) -> None:
 
         if line.strip():
             why = f"it got {line.strip()!r}"
-            raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
-        display(Markdown(render(cell, translate, fill_in)))  # type: ignore[no-untyped-call]
+            raise UsageError(
+                "%%prose takes nothing on its line", why, "put it below as Markdown"
+            )
+        display(Markdown(render(cell, teller)))  # type: ignore[no-untyped-call]
 
     shell.register_magic_function(show, "cell", "prose")
     shell.set_custom_exc((LabError,), _one_line)
+
+
+def show(text: str) -> None:
+    """Show a sentence of Markdown in bold, in the notebook that calls, else print it."""
+    if _shell() is None:
+        print(text)
+        return
+    from IPython.display import Markdown, display
+
+    display(Markdown(f"**{text}**"))  # type: ignore[no-untyped-call]
 
 
 def _shell() -> Any:
@@ -140,26 +182,35 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:
+def _one_line(
+    shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any
+) -> list[str]:
     """Show a LabError as its one line instead of a traceback; IPython leaves the showing to this handler."""
     line = [f"{kind.__name__}: {error}"]
     shell._showtraceback(kind, error, line)
     return line
 
 
-def _fill(text: str, lookup: Lookup, formatter: Formatter, escape: Callable[[str, int], str]) -> str:
+def _fill(
+    text: str, lookup: Lookup, formatter: Formatter, escape: Callable[[str, int], str]
+) -> str:
     """Replace each placeholder by its value, `escape`d for its place in the text."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] is None:
             return match[0][0]
         found = lookup(match[1])
-        return escape(found if isinstance(found, str) else formatter.format(found, match[2] or ""), match.start())
+        return escape(
+            found if isinstance(found, str) else formatter.format(found, match[2] or ""),
+            match.start(),
+        )
 
     return PLACEHOLDER.sub(value, text)
 
 
-def _edits(tokens: list[Token], lines: list[str], change: TextChange) -> Iterator[tuple[int, int, str]]:
+def _edits(
+    tokens: list[Token], lines: list[str], change: TextChange
+) -> Iterator[tuple[int, int, str]]:
     """Yield (first line, number of lines, new line); a table row is one line with several texts."""
     row: list[str] | None = None
     place = 0
@@ -177,7 +228,11 @@ def _edits(tokens: list[Token], lines: list[str], change: TextChange) -> Iterato
                 row.append(re.sub(r"(?<!\\)\|", r"\\|", text))
             elif token.content.strip():
                 head, *more = token.content.split("\n")
-                yield place, 1 + len(more), lines[place][: lines[place].rfind(head)] + text
+                yield (
+                    place,
+                    1 + len(more),
+                    lines[place][: lines[place].rfind(head)] + text,
+                )
 
 
 def parse(source: str) -> list[Token]:
@@ -198,7 +253,9 @@ def to_html(tokens: list[Token]) -> str:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.block.ruler.before("reference", "footnote", _definition, {"alt": ["paragraph", "reference"]})
+    parser.block.ruler.before(
+        "reference", "footnote", _definition, {"alt": ["paragraph", "reference"]}
+    )
     parser.inline.ruler.before("link", "footnote_reference", _reference)
     parser.add_render_rule("footnote_reference", _footnote_html)
     parser.add_render_rule("table_open", lambda *_: f"{SCROLL}<table>")
@@ -222,7 +279,9 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     token = state.push("footnote_open", "", 1)
     token.meta, token.map = {"label": found[1]}, [start, stop]
     inline = state.push("inline", "", 0)
-    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[found.end() :]
+    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[
+        found.end() :
+    ]
     inline.map, inline.children = [start, stop], []
     state.push("footnote_close", "", -1)
     state.line = stop

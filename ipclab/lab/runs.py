@@ -1,50 +1,117 @@
-"""Which run a notebook opens: the one that is named, else the newest that holds what is asked for."""
+"""Which run a notebook opens: the one that is named, else the one that answers most of what is asked for."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from ipclab.errors import UsageError
-from ipclab.paths import Paths
+from ipclab.machine.origin import elsewhere
+from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
 from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import ORDER
+from ipclab.studies.installed import study as study_of
+from ipclab.studies.profile import PROFILES
 
 COARSE = "smoke"  # a profile to try things with: it never stands for a measurement that was not asked for
 
-SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and no parameter of one
+Answers: TypeAlias = Callable[
+    [RunFolder], int
+]  # how many points of a run answer what is asked
+SWEPT = set(ORDER) - {
+    CalibrationStudy.name
+}  # which is part of every run, and no parameter of one
 
 
 def find(paths: Paths, name: str) -> Path:
     """Return where the run called `name` (a folder, a bundle or an id) lies, or would lie when there is none."""
-    places = (Path(name), paths.root / name, *(machine / name for machine in paths.runs.glob("*")))
-    return next(filter(Path.exists, places), paths.root / name)
+    places = (
+        Path(name),
+        paths.home / name,
+        paths.root / name,
+        *(machine / name for machine in paths.runs.glob("*")),
+    )
+    return next(filter(Path.exists, places), paths.home / name)
 
 
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """Return the run that is called `name` (a folder, a bundle or an id).
 
-    Without a name the newest here that holds `study` is meant, without a study the newest full run (all studies at
-    their own levels, finished), and without any of these the reference.
-    Raises `UsageError` when there is none.
+    Without a name the best here that holds `study` is meant (see `best`), without a study the newest full run (all
+    studies at their own levels, finished), and without any of these the reference.
+    Raises `UsageError` when there is none, or it does not hold the study that no run here holds.
     """
     if name:
         path = find(paths, name)
         return opened(paths, path) if path.is_file() else folder.read(path)
     if study:
-        found = folder.newest(paths.runs, lambda run: holds(run, study))
+        study_of(study)
+        found = next(iter(best(paths, study)), None)
     else:
         found = newest_full(paths) or newest_full(paths, COARSE)
     if found is None and paths.reference.is_file():
         found = opened(paths, paths.reference)
     if found is None:
-        raise UsageError("there is no run yet", "", "measure one: make measure")
+        raise UsageError("there is no run yet", "", f"measure one: {typed('measure')}")
+    if study and not holds(found, study):
+        raise UsageError(
+            f"no run holds {study}", "", f"measure it: ipclab measure --study {study}"
+        )
     return found
+
+
+def best(paths: Paths, study: str, asked: Answers = lambda run: 0) -> list[RunFolder]:
+    """Return the runs here that hold `study`, the best first.
+
+    A run of this machine is better than another's, one of any profile than a coarse one; then decides how much of what
+    is `asked` it answers (points), then how many points of the study it holds, its profile, and at last its date.
+    """
+
+    def rank(run: RunFolder) -> tuple[Any, ...]:
+        effort = run.about["parameters"]["profile"]
+        place = list(PROFILES).index(effort) if effort in PROFILES else -1
+        ours = not elsewhere(paths, run)
+        return (
+            ours,
+            effort != COARSE,
+            asked(run),
+            len(points(run, study)),
+            place,
+            run.date,
+        )
+
+    return sorted(
+        (run for run in folder.every(paths.runs) if holds(run, study)),
+        key=rank,
+        reverse=True,
+    )
+
+
+def called(runs: Sequence[RunFolder]) -> str:
+    """Return how the first of the runs that `best` returns is called, and the newest where that is another one."""
+    chosen = _named(runs[0])
+    newest = max(runs, key=lambda run: run.date)
+    return (
+        chosen
+        if newest is runs[0]
+        else f"{chosen}; the newest, {_named(newest)}, tells less"
+    )
+
+
+def _named(run: RunFolder) -> str:
+    return f"{run.id} ({run.about['parameters']['profile']}, {run.about['begun'][:10]})"
 
 
 def holds(run: RunFolder, study: str) -> bool:
     """Tell whether a run has finished points of `study`."""
-    return run.finished and any(name.startswith(f"points/{study}/") for name in run.about["files"])
+    return run.finished and bool(points(run, study))
+
+
+def points(run: RunFolder, study: str) -> list[str]:
+    """Return the names of the files of the points of `study` that a run holds."""
+    return [name for name in run.about["files"] if name.startswith(f"points/{study}/")]
 
 
 def full(run: RunFolder) -> bool:

@@ -30,9 +30,25 @@ APART = 10.0  # lightness by which greys can be told apart in print
 OCHRE = "#8A6B00"  # the palette's yellow is too light for a line
 LOOKS = tomllib.loads(Path(__file__).with_name("looks.toml").read_text("utf-8"))
 # What levels without a look of their own get, in their order.
-SERIES = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (RED, "^"), (PINK, "v"), (SKY, "P"), (BLACK, "X"), (OCHRE, "h"))
+SERIES = (
+    (BLUE, "o"),
+    (ORANGE, "s"),
+    (GREEN, "D"),
+    (RED, "^"),
+    (PINK, "v"),
+    (SKY, "P"),
+    (BLACK, "X"),
+    (OCHRE, "h"),
+)
 DASHES = ("-", "--", ":", "-.")
-DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}  # by marker; others are whole
+DASH_OF = {
+    "^": "--",
+    "D": "--",
+    "v": ":",
+    "h": ":",
+    "P": "-.",
+    "X": "-.",
+}  # by marker; others are whole
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
@@ -55,7 +71,9 @@ def settings(lang: str) -> dict[str, Any]:
     """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters, our palette."""
     load_fonts()
     cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
-    ours: Any = mpl.rc_params_from_file(Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False)
+    ours: Any = mpl.rc_params_from_file(
+        Path(__file__).with_name("ipclab.mplstyle"), use_default_template=False
+    )
     return {**ours, "font.family": [FAMILY[lang]], "axes.prop_cycle": cycle}
 
 
@@ -64,7 +82,9 @@ def look(level: object, place: int) -> tuple[str, str]:
     return _own_look(level) or SERIES[place % len(SERIES)]
 
 
-def stroke(ax: Any, level: object, place: int, leading: Sequence[object] | None = None) -> dict[str, Any]:
+def stroke(
+    ax: Any, level: object, place: int, leading: Sequence[object] | None = None
+) -> dict[str, Any]:
     """Return colour and dash of that level's line: two of one figure that are alike in grey have other dashes.
 
     Levels that are not among `leading` are thin and grey.
@@ -77,16 +97,34 @@ def stroke(ax: Any, level: object, place: int, leading: Sequence[object] | None 
         again = 0 if _own_look(level) else place // len(SERIES)
         wanted = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
         ordered = DASHES[wanted:] + DASHES[:wanted]
-        alike = {known[2] for known in taken.values() if known[1] == marker and near(known[0], colour)}
-        taken[level] = colour, marker, next((dash for dash in ordered if dash not in alike), ordered[0])
+        alike = {
+            known[2]
+            for known in taken.values()
+            if known[1] == marker and near(known[0], colour)
+        }
+        taken[level] = (
+            colour,
+            marker,
+            next((dash for dash in ordered if dash not in alike), ordered[0]),
+        )
     return {"color": colour, "linestyle": taken[level][2], "linewidth": 1.0}
 
 
 def lightness(colour: Any) -> float:
     """Return the lightness L* (0 black to 100 white) of a colour of sRGB (CIE 15:2004; IEC 61966-2-1)."""
-    linear = [part / 12.92 if part <= GAMMA_FROM else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
-    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return 116 * luminance ** (1 / 3) - 16 if luminance > (6 / 29) ** 3 else luminance * (29 / 3) ** 3
+    linear = [
+        part / 12.92 if part <= GAMMA_FROM else ((part + 0.055) / 1.055) ** 2.4
+        for part in to_rgb(colour)
+    ]
+    luminance = sum(
+        weight * part
+        for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+    )
+    return (
+        116 * luminance ** (1 / 3) - 16
+        if luminance > (6 / 29) ** 3
+        else luminance * (29 / 3) ** 3
+    )
 
 
 def near(one: Any, other: Any) -> bool:
@@ -107,7 +145,9 @@ def svg(drawn: Canvas) -> str:
     can be searched and selected.
     """
     shapes = _saved(drawn)
-    drawn.set_layout_engine("none")  # what is drawn next keeps this layout, which takes as long as the drawing
+    drawn.set_layout_engine(
+        "none"
+    )  # what is drawn next keeps this layout, which takes as long as the drawing
     with mpl.rc_context({"svg.fonttype": "none"}):
         texts = "\n".join(_TEXT.findall(_saved(drawn)))
     unseen = f'<g fill-opacity="0">{texts}{"".join(map(_hovered, getattr(drawn, "hover", ())))}</g>'
@@ -151,4 +191,7 @@ def print_fonts() -> Any:
     import manimgx_fonts_cjk
     from typst import Fonts
 
-    return Fonts(include_system_fonts=False, font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)])
+    return Fonts(
+        include_system_fonts=False,
+        font_paths=[str(Path(manimgx_fonts_cjk.__file__).parent)],
+    )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -14,9 +14,13 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
+from ipclab.frames.address import quantity
+from ipclab.frames.judged import judged
 from ipclab.lab import labels
+from ipclab.lab.canvas import named
 from ipclab.lab.catalogue import N_
-from ipclab.lab.data import DASH, Data
+from ipclab.lab.data import Data, why_empty
+from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity
 
 MIME = "application/vnd.ipclab.table+json"
@@ -24,7 +28,9 @@ SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
-HTML = Environment(autoescape=True, loader=FileSystemLoader(Path(__file__).parent)).get_template("table.html")
+HTML = Environment(
+    autoescape=True, loader=FileSystemLoader(Path(__file__).parent)
+).get_template("table.html")
 Align = Literal["left", "right", "center"]
 
 
@@ -54,7 +60,8 @@ class Table:
     def __post_init__(self) -> None:
         if wrong := [row for row in self.rows if len(row) != len(self.columns)]:
             raise LabError(
-                f"table {self.caption!r}", f"a row has {len(wrong[0])} cells for {len(self.columns)} columns"
+                f"table {self.caption!r}",
+                f"a row has {len(wrong[0])} cells for {len(self.columns)} columns",
             )
 
     @classmethod
@@ -65,11 +72,18 @@ class Table:
     def to_json(self) -> dict[str, Any]:
         """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name", "drawn"}`."""
         told = asdict(replace(self, frame=None))
-        return {name: told[name] for name in SAID if told[name] or name not in ("name", "drawn")}
+        return {
+            name: told[name]
+            for name in SAID
+            if told[name] or name not in ("name", "drawn")
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """Return the finished text as a frame, one column for each of the table's."""
-        return pd.DataFrame([list(row) for row in self.rows], columns=[column.label for column in self.columns])
+        return pd.DataFrame(
+            [list(row) for row in self.rows],
+            columns=[column.label for column in self.columns],
+        )
 
     def to_csv(self) -> str:
         """Return the finished text as CSV."""
@@ -82,9 +96,18 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table in Markdown."""
-        rules = [{"left": ":---", "right": "---:", "center": ":---:"}[column.align] for column in self.columns]
+        rules = [
+            {"left": ":---", "right": "---:", "center": ":---:"}[column.align]
+            for column in self.columns
+        ]
         rows = ([cell.replace("|", "\\|") for cell in row] for row in self.rows)
-        return "\n".join(f"| {' | '.join(row)} |" for row in ([c.label for c in self.columns], rules, *rows)) + "\n"
+        return (
+            "\n".join(
+                f"| {' | '.join(row)} |"
+                for row in ([c.label for c in self.columns], rules, *rows)
+            )
+            + "\n"
+        )
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements has an address."""
@@ -92,7 +115,11 @@ class Table:
         return HTML.render(table=self, linked=linked, whole=_whole)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {MIME: self.to_json(), "text/html": self.to_html(), "text/plain": self.caption}
+        return {
+            MIME: self.to_json(),
+            "text/html": self.to_html(),
+            "text/plain": self.caption,
+        }
 
 
 def _whole(text: str) -> Markup:
@@ -100,66 +127,148 @@ def _whole(text: str) -> Markup:
     return Markup(_INTERVAL.sub(r'<span class="keep">\g<0></span>', str(escape(text))))
 
 
+@dataclass(frozen=True)
+class _Told:
+    """One column as it is shown: its head, its cells, whether it holds numbers, whether it must stay."""
+
+    head: str
+    cells: list[str]
+    numbers: bool
+    stays: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is shown: a column without a cell is not."""
+        return self.stays or bool({*self.cells} - {"", DASH})
+
+
 def tabulated(
-    lab: Data, frame: pd.DataFrame, caption: str, *,
-    spec: str | Mapping[str, str] = "interval", notes: Sequence[str] = (), name: str = "", empty: str = "",
-) -> Table:  # fmt: skip
+    lab: Data,
+    frame: pd.DataFrame,
+    caption: str,
+    *,
+    spec: str | Mapping[str, str] = "interval",
+    notes: Sequence[str] = (),
+    name: str = "",
+    empty: str = "",
+    names: Mapping[Any, str] | Iterable[str] = (),
+) -> Table:
     """Return a frame as a table: index levels and columns are named, cells formatted and translated.
 
-    `spec` is how quantities are printed, for all columns or by column: see `lab.numbers.format`; it also names the
-    unit of plain numbers ("ns", "B", "share"). `caption`, `notes` and `empty` are msgids; `empty` says what it
+    `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it also names the unit
+    of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and `empty` are msgids: they are translated
+    here. `names` are what columns and levels are called in this table; `empty` says what it
     means that there is no row, by default that nothing was measured, and why. Where the index is sorted, levels
     that have a usual order stand in that; so do columns. Of what `pivot` makes of several `values`, those of one
     level stand together, `cell` without a name of its own. Of several rows, named columns without a cell are left out,
     which a note says; others are lines to write on. Raises `LabError` when the cells follow from rows of several
     studies (the limits excepted).
 
-    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), _("One write"))
+    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
     """
-    said = [lab.say(note) for note in (*notes, *([empty or lab.why_empty()] if frame.empty else []))]
     frame = labels.in_order(labels.ordered_columns(frame))
-    index = [level for level in frame.index.names if level is not None]
-    shown = frame.reset_index() if index else frame
-    parts = [(name,) for name in index] + [each if isinstance(each, tuple) else (each,) for each in frame.columns]
-    factors = [(None,)] * len(index) + [tuple(frame.columns.names)] * len(frame.columns)
-    heads = [_head(lab, *each) for each in zip(parts, factors, strict=True)]
-    series = [shown.iloc[:, place] for place in range(len(parts))]
-    right = [place > 0 and _numeric(each, str(parts[place][-1])) for place, each in enumerate(series)]
-    specs = [spec if isinstance(spec, str) else _spec(each, spec) for each in parts]
-    told = [
-        [_text(lab, str(part[-1]), value, how) for value in each]
-        for part, how, each in zip(parts, specs, series, strict=True)
-    ]
-    sources = {source for each in shown.to_numpy().ravel() if isinstance(each, Quantity) for source in each.sources}
-    drawn = dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
+    drawn = _drawn_from(frame)
     if len(drawn.keys() - {"limits"}) > 1:
-        raise LabError(f"table {name or caption!r} holds one study", f"its rows are of {', '.join(drawn)}")
-    always = [len(shown) <= 1 or place < len(index) or not head.strip() for place, head in enumerate(heads)]
-    kept = [place for place, cells in enumerate(told) if always[place] or {*cells} - {"", DASH}]
-    gone = [head for place, head in enumerate(heads) if place not in kept]
-    said += [lab.say(LEFT_OUT, columns=lab.joined(gone))] if gone else []
-    columns = [Column(heads[place], "right" if right[place] else "left") for place in kept]
-    rows = [list(row) for row in zip(*(told[place] for place in kept), strict=True)]
-    return Table(
-        lab.say(caption), columns, rows if len(kept) > len(index) or not gone else [], said, name, drawn, frame
+        what = f"table {name or caption!r} holds one study"
+        raise LabError(what, f"its rows are of {', '.join(drawn)}")
+    every = _columns(lab, frame, spec, named(names))
+    shown = [column for column in every if column.holds]
+    gone = [column.head for column in every if not column.holds]
+    said = [lab.say(note) for note in notes]
+    if frame.empty:
+        said.append(lab.say(empty or why_empty(lab)))
+    if gone:
+        said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
+    columns = [
+        Column(column.head, "right" if column.numbers else "left") for column in shown
+    ]
+    rows = [list(row) for row in zip(*(column.cells for column in shown), strict=True)]
+    if gone and len(shown) <= len(_index(frame)):
+        rows = []  # nothing beside the levels of the index
+    return Table(lab.say(caption), columns, rows, said, name, drawn, frame)
+
+
+def _index(frame: pd.DataFrame) -> list[Any]:
+    return [level for level in frame.index.names if level is not None]
+
+
+def _columns(
+    lab: Data,
+    frame: pd.DataFrame,
+    spec: str | Mapping[str, str],
+    names: Mapping[Any, str],
+) -> list[_Told]:
+    """Return the columns of a frame as they are shown, its index levels first."""
+    index = _index(frame)
+    shown = frame.reset_index() if index else frame
+    parts: list[tuple[Any, ...]] = [(level,) for level in index]
+    parts += [
+        column if isinstance(column, tuple) else (column,) for column in frame.columns
+    ]
+    told = []
+    for place, part in enumerate(parts):
+        in_index = place < len(index)
+        factors = (None,) if in_index else tuple(frame.columns.names)
+        head = _head(lab, part, factors, names)
+        values = shown.iloc[:, place]
+        how = spec if isinstance(spec, str) else _spec(part, spec)
+        column = str(part[-1])
+        cells = [_text(lab, column, value, how, names) for value in values]
+        numbers = place > 0 and _numeric(values, column)
+        stays = in_index or len(shown) <= 1 or not head.strip()
+        told.append(_Told(head, cells, numbers, stays))
+    return told
+
+
+def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
+    """Return the studies that the cells follow from, with the number of rows of each."""
+    sources: set[str] = set()
+    for cell in frame.to_numpy().ravel():
+        if isinstance(cell, Quantity):
+            sources.update(cell.sources)
+    return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
+
+
+def listed(lab: Data, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
+    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash without rows."""
+    words = []
+    for level in labels.ordered(by, dict.fromkeys(points[by])):
+        for row in points[points[by] == level].itertuples():
+            value = row.cell if hasattr(row, "cell") else quantity(row)
+            words.append(
+                f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}"
+            )
+    return lab.words.joined(words) or DASH
+
+
+def _head(
+    lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...], names: Mapping[Any, str]
+) -> str:
+    words = []
+    for part, factor in zip(parts, factors, strict=True):
+        if part in names:
+            words.append(lab.say(names[part]))
+        elif factor:
+            words.append(lab.level(str(factor), part))
+        elif part != "cell" or len(parts) == 1:
+            words.append(lab.words.label(str(part)))
+    return reduce(
+        lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words
     )
 
 
-def _head(lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...]) -> str:
-    words = [
-        lab.level(str(factor), part) if factor else lab.label(str(part))
-        for part, factor in zip(parts, factors, strict=True)
-        if part != "cell" or len(parts) == 1
-    ]
-    return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
-
-
-def _text(lab: Data, column: str, value: Any, spec: str) -> str:
+def _text(lab: Data, column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:
+    if isinstance(value, str) and value in names:
+        return lab.say(names[value])
     if isinstance(value, Quantity):
-        return lab.numbers.format(lab.judged(value), spec) if value else DASH
+        return lab.words.numbers.format(judged(lab.run, value), spec) if value else DASH
     if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
-        unit = next((word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1")
-        return lab.numbers.format(Quantity(value, unit), "int" if "int" in spec.split(",") else "")
+        unit = next(
+            (word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1"
+        )
+        return lab.words.numbers.format(
+            Quantity(value, unit), "int" if "int" in spec.split(",") else ""
+        )
     return lab.level(column, value)
 
 
@@ -170,4 +279,6 @@ def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
 def _numeric(column: "pd.Series[Any]", name: str) -> bool:
     """Tell whether a column has numbers, be it beside words."""
     kinds = Quantity | int | float | np.number
-    return name not in labels.UNITS and any(isinstance(each, kinds) for each in column.dropna())
+    return name not in labels.UNITS and any(
+        isinstance(each, kinds) for each in column.dropna()
+    )

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -11,14 +11,15 @@ from ipclab.frames import calibration
 from ipclab.frames.limits import beaten
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
+from ipclab.lab.data import Data
+from ipclab.lab.limits import limited
 from ipclab.stats.quantity import Quantity
 from ipclab.store import referees
 
-if TYPE_CHECKING:
-    from ipclab.lab.lab import Lab
-
 HIGH, MEDIUM, LOW = LEVELS = ("high", "medium", "low")
-WORDS, FACTS, UNKNOWN = (labels.SAID[name] for name in ("trust", "trust-facts", "trust-unknown"))
+WORDS, FACTS, UNKNOWN = (
+    labels.SAID[name] for name in ("trust", "trust-facts", "trust-unknown")
+)
 
 
 class Rule(NamedTuple):
@@ -35,54 +36,75 @@ class Rule(NamedTuple):
         return HIGH if share <= self.high else MEDIUM if share <= self.medium else LOW
 
 
-RULES = [Rule(**row) for row in tomllib.loads(Path(__file__).with_name("trust.toml").read_text("utf-8"))["rule"]]
+RULES = [
+    Rule(**row)
+    for row in tomllib.loads(Path(__file__).with_name("trust.toml").read_text("utf-8"))[
+        "rule"
+    ]
+]
 
 
-def facts(lab: "Lab", study: str, **levels: Any) -> dict[str, float | None]:
+def facts(lab: Data, study: str, **levels: Any) -> dict[str, float | None]:
     """Return each rule's fact (a share) for the points of `study` with `levels`; None where it is not known."""
-    medians = lab.limited(lab.points(study, metric="p50", **levels))
+    medians = limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    same = pd.DataFrame(calibration.rows(lab.contests(calibration.STUDY)), columns=["comparisons", "false_alarms"])
+    same = pd.DataFrame(
+        calibration.rows(lab.contests(calibration.STUDY)),
+        columns=["comparisons", "false_alarms"],
+    )
     asked = referees.kept(lab.run)
     answered = asked.found if asked and (asked.differ or not asked.skipped) else []
     shares = {
-        "disturbed": lab.launches(study, **levels).drop_duplicates(["point", "launch"])["flags"].ne("").mean(),
+        "disturbed": lab.launches(study, **levels)
+        .drop_duplicates(["point", "launch"])["flags"]
+        .ne("")
+        .mean(),
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
-        "false_alarms": same.false_alarms.sum() / same.comparisons.sum() if same.comparisons.any() else None,
+        "false_alarms": same.false_alarms.sum() / same.comparisons.sum()
+        if same.comparisons.any()
+        else None,
         "referees": asked.differ / len(answered) if asked and answered else None,
         "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
-    return {name: None if pd.isna(share) else float(share) for name, share in shares.items()}
+    return {
+        name: None if pd.isna(share) else float(share) for name, share in shares.items()
+    }
 
 
-def judged(known: Mapping[str, float | None], at_most: str = HIGH) -> tuple[str, list[Rule]]:
+def judged(
+    known: Mapping[str, float | None], at_most: str = HIGH
+) -> tuple[str, list[Rule]]:
     """Return the level that the facts allow, no better than `at_most`, and the rules that keep it from being high.
 
     A fact without a limit that matches lowers nothing.
     """
-    rules = [rule for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN]
+    rules = [
+        rule for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN
+    ]
     found = {rule: rule.level(known[rule.fact]) for rule in rules}
     worst = max([at_most, *found.values()], key=LEVELS.index)
     return worst, [rule for rule, level in found.items() if level != HIGH]
 
 
-def row(lab: "Lab", study: str, at_most: str = HIGH, why: str = "", **levels: Any) -> dict[str, Any]:
+def trusted(
+    lab: Data, study: str, at_most: str = HIGH, why: str = "", **levels: Any
+) -> dict[str, Any]:
     """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.
 
     The level follows from the run's facts by the rules of `trust.toml`; `at_most` is the best that the method allows,
     whatever the run shows, and `why` says for what reason.
 
-    >>> pd.DataFrame({_("Times by the published method"): lab.trust("payload", arm="published")}).T
+    >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload", arm="published")}).T
     """
     known = facts(lab, study, **levels)
     level, lowered = judged(known, at_most)
     shares = {name: Quantity(share, "share") for name, share in known.items()}
     reasons = [
-        f"{lab.translate(FACTS[name])} {lab.numbers.format(shares[name])}"
+        f"{lab.words.translate(FACTS[name])} {lab.words.numbers.format(shares[name])}"
         if shares[name]
-        else lab.translate(UNKNOWN[name])
+        else lab.words.translate(UNKNOWN[name])
         for name, *_ in lowered
     ]
-    told = lab.joined([why] * (at_most != HIGH) + reasons, N_("; ")) or "–"
+    told = lab.words.joined([why] * (at_most != HIGH) + reasons, N_("; ")) or "–"
     facts_shown = {name: shares[name] for name in ("disturbed", "width")}
-    return {**facts_shown, "trust": lab.translate(WORDS[level]), "lowered": told}
+    return {**facts_shown, "trust": lab.words.translate(WORDS[level]), "lowered": told}

@@ -188,6 +188,8 @@ def lock_digest(source: Source) -> str:
 
 def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
+    if source.paths.user and KNOWN["tools"][name].startswith("git"):
+        raise AbsentError("no checkout")  # the environment may lie in one of another project
     folders, tools = {"git": source.paths.root}, {name: words.split() for name, words in KNOWN["tools"].items()}
 
     def ask() -> dict[str, Future[str]]:

@@ -19,7 +19,7 @@ from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, Value, collect, conditions
 from ipclab.machine.answers import SHM
 from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE, grown
-from ipclab.paths import Paths
+from ipclab.paths import Paths, typed
 from ipclab.stats.intervals import rank
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
@@ -82,7 +82,7 @@ def examine(seen: Observed) -> list[Finding]:
     for name, text in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
         if (value := _asked(text.get("value", "true"), known)) is None:
             continue
-        names = {**known, "value": value}
+        names = {**known, "value": value, "setup": typed("setup")}
         names["wrong"] = wrong = bool(_asked(text["wrong"], names))
         names |= {word: _asked(expression, names) for word, expression in text.get("words", {}).items()}
         said = {key: text[key].format_map(names) for key in ("seen", "effect", "source", "fix")}

@@ -21,7 +21,6 @@ from ipclab import __version__
 from ipclab.machine import answers, cgroup, parse
 from ipclab.machine.source import AbsentError, Source, scrub
 from ipclab.machine.topology import Topology
-from ipclab.paths import Paths
 
 Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
@@ -129,7 +128,7 @@ class Machine:
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
     """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the checkout."""
     fresh = replace(source or Source(), raw={}, _memo={})
-    fresh = replace(fresh, paths=Paths(root)) if root else fresh
+    fresh = replace(fresh, paths=replace(fresh.paths, root=root)) if root else fresh
     taken = {fact.name: fact.take(fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError, nearest
+from ipclab.errors import LabError, hint
 from ipclab.lab import canvas, prose, quotes, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
@@ -51,8 +51,7 @@ class Document:
     def label(self, name: str) -> str:
         """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
         if name not in self.labels:
-            near = nearest(name, self.labels)
-            raise LabError("a reference leads nowhere", f"no {name!r} is shown", f"did you mean {near!r}?")
+            raise LabError("a reference leads nowhere", f"no {name!r} is shown", hint(name, self.labels))
         return self.labels[name]
 
     def settled(self, shown: Table) -> Table:
@@ -70,8 +69,8 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     """Return the document of an executed notebook.
 
     `notebook.metadata.ipclab` may hold lang, title, date, run, attachments (name to path, relative to `folder`).
-    The first level-1 heading is the title when it comes first. Code inputs, streams, widgets and cells tagged
-    `lab` are left out. Raises LabError for what a report cannot show.
+    The first level-1 heading is the title when it comes first, or after one block. Code inputs, streams, widgets and
+    cells tagged `lab` are left out. Raises LabError for what a report cannot show.
     """
     facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook["metadata"].get("papermill", {}))
     lang = facts.get("lang", "en")
@@ -202,10 +201,11 @@ def _refer(document: Document) -> None:
 
 
 def _take_title(document: Document) -> None:
-    first = document.blocks[0] if document.blocks else None
-    if isinstance(first, list) and first and first[0].tag == "h1":
-        document.title = document.title or plain(first[1])
-        document.blocks[0] = first[3:]
+    for place, first in enumerate(document.blocks[:2]):  # whose run it is may stand before it
+        if isinstance(first, list) and first and first[0].tag == "h1":
+            document.title = document.title or plain(first[1])
+            document.blocks[place] = first[3:]
+            break
     if not document.title:
         raise LabError("the report has no title", "the notebook does not begin with one", "add '# Title'")
 

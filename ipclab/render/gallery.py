@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -26,6 +25,7 @@ from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, compiled
 from ipclab.render.report import TONGUES, report
 from ipclab.render.staleness import MANIFEST, inputs, read_manifest
+from ipclab.spawn.ledger import private
 from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
 
@@ -48,8 +48,7 @@ class _Manifest(msgspec.Struct):
 def make(paths: Paths, progress: Any) -> list[Path]:
     """Render the reference run and write the gallery; return its files. Raises what `report` raises."""
     run, folder = opened(paths, paths.reference), folder_of(paths)
-    with TemporaryDirectory(prefix="ipclab-gallery-") as place:
-        out = Path(place)
+    with private(paths.ledger) as out:
         report(paths, run, LANGUAGES, ("pdf", "ipynb"), out, progress)
         found: dict[str, bytes] = {}
         for lang in LANGUAGES:
@@ -91,6 +90,8 @@ def sources(paths: Paths) -> dict[str, str]:
 def stale(paths: Paths) -> list[str]:
     """Return one line for each cause why the gallery is not what the reference run gives today."""
     file = folder_of(paths) / MANIFEST
+    if paths.user:
+        return []  # only a checkout has one
     if (about := read_manifest(file, _Manifest)) is None:
         return [f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"]
     known, made = about.inputs, about.made

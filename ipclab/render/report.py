@@ -1,6 +1,5 @@
 """Reports: every notebook in every language, executed by papermill and exported by nbconvert, with a manifest."""
 
-import errno
 import multiprocessing
 import os
 import sys
@@ -11,19 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
+from ipclab.frames import derived
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read as parameters_of
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
-from ipclab.plugins import chosen
 from ipclab.render import words
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 
-FORMATS = ("html", "pdf", "ipynb")
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
 TIMEOUT_S = 300.0
 LONGEST_MEASURING_S = 7 * 86_400.0
@@ -75,13 +73,16 @@ def report(
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
     run.checked()
+    for name in derived.verify(run):
+        progress.say(f"{name} was not what its points give: it was derived again")
     if absent:
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.clean(paths.ledger)  # kernels' folders of reports that were killed
-    for file in filter(Path.is_file, [paths.control, *([claims] if claims else [])]):
-        from ipclab.lab.lab import Lab
+    for file in [*filter(Path.is_file, [paths.control]), *([claims] if claims else [])]:
+        from ipclab.lab.audit import with_own
+        from ipclab.lab.lab import lab_of
 
-        Lab.of(run, paths, langs[0]).with_own(str(file))
+        with_own(lab_of(run, paths, langs[0]), str(file))
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pairs, tables, claims)]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
@@ -109,7 +110,7 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the notebooks of the report, by name: those that take a `run` (or `runs`) and a language."""
     every = sorted(paths.notebooks.glob("*.ipynb"))
-    tools = ("measure", "explore", "choose", "course")
+    tools = ("index", "measure", "explore", "choose", "course")
     return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
 
 
@@ -118,7 +119,6 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
 
     The notebook of a study has its name, most of them behind a number.
     """
-    from ipclab.frames import derived
     from ipclab.studies.installed import studies
 
     of = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
@@ -128,8 +128,6 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """Write the point frame of each study of `run` as CSV into `folder` and return the files."""
-    from ipclab.frames import derived
-
     files = [folder / f"{study}.csv" for study in derived.measured(run)]
     for file in files:
         text = derived.read(run, file.stem, "points").to_csv(index=False, lineterminator="\n", float_format="%.9g")
@@ -165,25 +163,6 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
     return made
 
 
-def check_names(langs: Sequence[str], formats: Sequence[str]) -> None:
-    """Raise `UsageError` for an unknown language or format, or when none is given."""
-    for asked, known, what in ((langs, LANGUAGES, "language"), (formats, FORMATS, "format")):
-        if not asked:
-            raise UsageError(f"no {what} is given", "", f"there are {', '.join(known)}")
-        for name in asked:
-            chosen(what, name, dict.fromkeys(known))
-
-
-def check_out(out: Path) -> None:
-    """Raise `UsageError` when reports cannot be written into `out`: before anything is rendered."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, "permission denied")
-    except OSError as error:
-        raise UsageError(f"cannot write into {out}", error.strerror or str(error), "choose another --out") from error
-
-
 def check_words(langs: Sequence[str]) -> None:
     """Raise `LabError` for words not fit to print: untranslated, a digit typed into prose, a placeholder lost."""
     others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
@@ -217,8 +196,8 @@ def _begin(parent: int, figures: Path) -> None:
     """Give this process a kernel, which ends with it, as it ends with process `parent`."""
     from multiprocessing.util import Finalize
 
+    from ipclab.lab.canvas import FIGURES
     from ipclab.lab.execute import Kernel
-    from ipclab.lab.lab import FIGURES
     from ipclab.spawn.zygote import die_with_parent
 
     die_with_parent(parent)

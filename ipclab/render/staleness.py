@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from ipclab.lab import quotes
-from ipclab.paths import Paths
+from ipclab.paths import Paths, typed
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
@@ -23,18 +23,19 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = [file for file in paths.package.rglob("*") if file.suffix in CODE]
-    measured: dict[str, str] = {}
+    code = [file for package in paths.packages for file in package.rglob("*") if file.suffix in CODE]
+    measured, beside = dict[str, str](), paths.package.parent
+    own = _digests(claims.parent, [claims]) if claims else {}
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent  # calibrations of two machines have one name
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
         measured |= _digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
     return {
         "data": measured | _digests(paths.root, paths.published.iterdir()),
-        "code": _digests(paths.root, [*code, *paths.notebooks.glob("*.ipynb")]),
-        "words": _digests(paths.root, paths.locale.glob("*/LC_MESSAGES/*.po")),
+        "code": _digests(beside, code) | _digests(paths.root, paths.notebooks.glob("*.ipynb")),
+        "words": _digests(beside, paths.locale.glob("*/LC_MESSAGES/*.po")),
         "lock": _digests(paths.root, [paths.lock]),
-        "claims": _digests(paths.root, [paths.control]) | (_digests(claims.parent, [claims]) if claims else {}),
+        "claims": _digests(paths.control.parent, [paths.control]) | own,
     }
 
 
@@ -56,7 +57,7 @@ def stale(paths: Paths, out: Path) -> list[str]:
     file = out / MANIFEST
     if (about := read_manifest(file, _Manifest)) is None:
         said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
-        return [f"{said}: make report"]
+        return [f"{said}: {typed('report')}"]
     runs = [Path(run) for run in about.runs]
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]

@@ -1,10 +1,11 @@
 """The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
 
-The package's words are in `ipclab.po`, those of a notebook in a catalogue of its name, those of the texts' claims in
-that of the notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... update 01_payload` that of one
-notebook, `... gate` prints what is wrong with them.
+The words of a package and those of a notebook are in a catalogue of its name, those of the texts' claims in that of the
+notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... update 01_payload` that of one notebook,
+`... gate` prints what is wrong with them.
 """
 
+import ast
 import csv
 import io
 import json
@@ -13,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,11 +22,12 @@ from babel.messages.extract import extract, extract_python
 from babel.messages.pofile import normalize
 
 from ipclab.errors import LabError
-from ipclab.lab import prose
+from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
 from ipclab.store.files import write_whole
+from ipclab.studies.multiplexer import NODES
 
 MAGIC = "%%prose"
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
@@ -35,36 +38,98 @@ RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
 _LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
+TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}  # the place of what is translated
+GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
+LABELLED = {"label", "xlabel", "ylabel"}  # by matplotlib's functions, and by ours that take the same
 Message = tuple[int, None, str, list[str]]  # cell number, no function, msgid, comments: as Babel wants it
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where words come from: the package's Python files and the notebooks; `locale` holds the catalogues."""
+    """Where words come from: the packages' Python files and the notebooks; `locale` holds the catalogues."""
 
-    package: Path = Paths.package
+    packages: tuple[Path, ...] = Paths.packages
     notebooks: Path = field(default_factory=lambda: checkout().notebooks)
     locale: Path = Paths.locale
 
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
-        labels = [*sorted(self.package.rglob(LABELS)), *self.package.glob("machine/*.csv")]
-        return [*sorted(self.package.rglob("*.py")), *labels, *sorted(self.notebooks.glob("*.ipynb")), *claims]
+        words = [sorted(package.rglob(name)) for package in self.packages for name in ("*.py", LABELS, "facts.csv")]
+        return [*chain.from_iterable(words), *sorted(self.notebooks.glob("*.ipynb")), *claims]
+
+    def domain(self, file: Path) -> str:
+        """Return the name of the catalogue that holds the words of `file`: of its package, notebook or the claims."""
+        for package in self.packages:
+            if file.is_relative_to(package):
+                return package.name
+        return file.stem if file.suffix == ".ipynb" else CLAIMS
 
 
 def extract_notebook(file: IO[bytes], keywords: Any, comment_tags: Any, options: Any) -> Iterator[Message]:
-    """Yield a message for each `_()`, then for each block in the `%%prose` cells: a Babel extractor."""
+    """Yield a message for each msgid in a notebook's code, then for each block of its prose: a Babel extractor.
+
+    In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be translated there.
+    """
     blocks: list[Message] = []
+    given = Given()
     for number, cell in enumerate(json.load(file)["cells"]):
-        magic, _, text = "".join(cell["source"]).partition("\n")
-        if cell["cell_type"] == "code" and magic.strip() == MAGIC:
+        source = "".join(cell["source"])
+        magic, _, text = source.partition("\n")
+        if cell["cell_type"] != "code":
+            continue
+        if magic.strip() == MAGIC:
             blocks += [(number, None, block, [] if needs_words(block) else [NO_WORDS]) for block in prose.split(text)]
-        elif cell["cell_type"] == "code":
-            found = extract_python(io.BytesIO("".join(cell["source"]).encode()), keywords, comment_tags, options)
-            yield from ((number, None, str(message), []) for _, _, message, _ in found)
+            continue
+        found = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
+        yield from ((number, None, str(message), []) for _, _, message, _ in found)
+        yield from ((number, None, message, []) for message in given.words(source) if needs_words(message))
     yield from blocks
+
+
+class Given:
+    """What a notebook's cells give to figures and tables to be translated: texts, and variables that hold texts."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, ast.expr] = {}
+
+    def words(self, source: str) -> Iterator[str]:
+        """Yield the texts that one cell gives, after those before it."""
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                self.variables[node.targets[0].id] = node.value
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call):
+                for expression in self._given(node):
+                    yield from self._texts(expression)
+
+    def _given(self, call: ast.Call) -> Iterator[ast.expr]:
+        """Yield what a call is given to be translated."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        yield from call.args[TITLED.get(name, len(call.args)) :][:1]
+        given = GIVEN.get(name, LABELLED)
+        yield from (keyword.value for keyword in call.keywords if keyword.arg in given)
+
+    def _texts(self, expression: ast.expr) -> Iterator[str]:
+        match expression:
+            case ast.Constant(value=str(text)) if (
+                text not in labels.LEVELS and text not in NODES
+            ):  # these have words of their own
+                yield text
+            case ast.Name(id=name) if name in self.variables:
+                yield from self._texts(self.variables.pop(name))  # once: a variable may stand in its own value
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+                for part in parts:
+                    yield from self._texts(part)
+            case ast.Starred(value=ast.Name(id=name)) if isinstance(self.variables.get(name), ast.Dict):
+                for key in self.variables[name].keys:  # type: ignore[attr-defined]
+                    yield from self._texts(key)
+            case ast.Starred(value=part):
+                yield from self._texts(part)
+            case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
+                yield from self._texts(one)
+                yield from self._texts(other)
 
 
 def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
@@ -94,28 +159,28 @@ def title(notebook: Path, lang: str) -> str:
 
 
 def needs_words(text: str) -> bool:
-    """Tell whether a block has a letter outside its placeholders."""
-    return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", text))
+    """Tell whether a block has a letter outside its placeholders and the targets of its links."""
+    return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", _LINK_TARGET.sub("", text)))
 
 
 METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_toml, ".csv": extract_facts}
 
 
-def _said(sources: Sources) -> Iterator[tuple[str, str, bool]]:
-    """Yield every text that is shown, the name of its file, and whether it is a msgid, in the order of occurrence."""
+def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
+    """Yield every text that is shown, its file, and whether it is a msgid, in the order of occurrence."""
     for path in sources.files():
         method: Any = METHODS[path.suffix]
         with path.open("rb") as file:
             found = extract(method, file, {"_": None, "N_": None})
-            yield from ((str(text), path.name, not comments) for _, text, comments, _ in found)
+            yield from ((str(text), path, not comments) for _, text, comments, _ in found)
 
 
-def msgids(sources: Sources) -> dict[str, str]:
-    """Return every msgid with the file name of its first occurrence, in the order of occurrence."""
-    found: dict[str, str] = {}
-    for text, name, translated in _said(sources):
+def msgids(sources: Sources) -> dict[str, Path]:
+    """Return every msgid with the file of its first occurrence, in the order of occurrence."""
+    found: dict[str, Path] = {}
+    for text, file, translated in _said(sources):
         if translated:
-            found.setdefault(text, name)
+            found.setdefault(text, file)
     return found
 
 
@@ -126,10 +191,8 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
     """
     sources = sources or Sources()
     domains: dict[str, dict[str, str]] = {PACKAGE: {}}
-    for msgid, name in msgids(sources).items():
-        stem, _, kind = name.rpartition(".")
-        domain = PACKAGE if name == LABELS else {"ipynb": stem, "toml": CLAIMS}.get(kind, PACKAGE)
-        domains.setdefault(domain, {})[msgid] = name
+    for msgid, file in msgids(sources).items():
+        domains.setdefault(sources.domain(file), {})[msgid] = file.name
     missing: dict[str, int] = {}
     for lang in OTHERS:
         folder = catalogue_path(lang, sources.locale).parent
@@ -148,7 +211,7 @@ def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing when they may be published."""
     sources = sources or Sources()
     wanted = msgids(sources)
-    problems = [f"{name}: {p}" for text, name, _ in dict.fromkeys(_said(sources)) for p in digits(text)]
+    problems = [f"{file.name}: {p}" for text, file, _ in dict.fromkeys(_said(sources)) for p in digits(text)]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
         problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]

@@ -1,0 +1,65 @@
+"""The words of one reader: what things are called in their language, and how numbers are written there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from ipclab.lab import labels
+from ipclab.lab.catalogue import N_, Catalogue
+from ipclab.lab.numbers import Formatter, plain, trimmed
+from ipclab.stats.quantity import Quantity
+
+DASH = "–"
+
+
+@dataclass(frozen=True)
+class Words:
+    """The catalogue of one language, and what follows from it."""
+
+    catalogue: Catalogue
+
+    @property
+    def lang(self) -> str:
+        """Return the language: ko, zh, en."""
+        return self.catalogue.lang
+
+    @cached_property
+    def numbers(self) -> Formatter:
+        """Return how quantities are written."""
+        return Formatter(self.lang, self.translate)
+
+    def translate(self, msgid: str) -> str:
+        """Return `msgid` in the reader's language, or as it is where it is not translated."""
+        return self.catalogue.translate(msgid)
+
+    def label(self, name: str) -> str:
+        """Return what a factor, column, op or metric is called."""
+        return self.translate(labels.NAMES.get(name, str(name)))
+
+    def level(self, factor: str, level: Any) -> str:
+        """Return how a level, or a list of them, is written: with its unit, words translated."""
+        if isinstance(level, list | tuple):
+            return self.joined(self.level(factor, item) for item in level) or DASH
+        if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
+            return DASH
+        if factor in labels.UNITS:
+            size = Quantity(level, labels.UNITS[factor])
+            return trimmed(self.numbers.format(size, labels.spec(factor, level)))
+        if factor == "study":
+            return str(level)
+        if isinstance(level, str):
+            names = (
+                labels.NAMES
+                if factor in ("metric", "op")
+                else labels.NAMES | labels.LEVELS
+            )
+            return self.translate(names.get(level, level))
+        value = plain(level)
+        return value if isinstance(value, str) else self.numbers.format(value)
+
+    def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:
+        """Return words as a list with the language's comma, or with another separator (a msgid)."""
+        return self.translate(by).join(words)
