@@ -23,6 +23,8 @@ BIN := $(ENVIRONMENT)/bin
 # Tools run as modules and every path is quoted: a checkout may lie in a folder with a space in its name.
 RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
+# The tests of one file stay together: they share what is dear to make.
+IN_PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 export IPCLAB_UNDER_MAKE := 1
 
 .PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery words
@@ -50,16 +52,16 @@ measure: setup ## measure this machine, or continue a run that was killed
 	@$(IPCLAB) measure $(if $(RUN),--run '$(RUN)') $(if $(PROFILE),--profile '$(PROFILE)')
 
 test: setup check-code ## check the code, run the tests
-	@$(RUN_PYTHON) -m pytest
+	@$(RUN_PYTHON) -m pytest $(IN_PARALLEL)
 
 test-fast: setup ## the quick tests, for daily work
-	@$(RUN_PYTHON) -m pytest -m 'not slow'
+	@$(RUN_PYTHON) -m pytest $(IN_PARALLEL) -m 'not slow'
 
 check-code: setup ## style, types, spelling, packaging
 	@$(RUN_PYTHON) -m ruff check .
 	@$(RUN_PYTHON) -m ruff format --check --quiet .
 	@$(RUN_PYTHON) -m mypy
-	@$(RUN_PYTHON) -m codespell_lib ipclab tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
+	@$(RUN_PYTHON) -m codespell_lib ipclab ipclab_answers tests benchmarks docs scripts Makefile README.md CONTRIBUTING.md CHANGELOG.md
 	@$(RUN_PYTHON) -m validate_pyproject pyproject.toml
 
 doctor: setup ## is this machine fit to measure?
@@ -68,9 +70,9 @@ doctor: setup ## is this machine fit to measure?
 check: setup ## is every report what data, code, words and lock would give?
 	@$(IPCLAB) check
 
-lab: setup ## open JupyterLab on working copies of the notebooks
+lab: setup ## open JupyterLab on working copies of the notebooks, with the results of the newest complete run
 	@$(RUN_PYTHON) -m ipclab.explore.copies
-	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/work \
+	@$(RUN_PYTHON) -m jupyterlab --ServerApp.root_dir='$(CURDIR)' --LabApp.default_url=/lab/tree/notebooks/work/index.ipynb \
 		$(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_OPTIONS)
 
 clean: setup ## remove what a killed run left behind
