@@ -12,16 +12,16 @@ import sys
 from collections import Counter
 from contextlib import ExitStack
 
-from ipclab.ab.arms import Asked, tried
-from ipclab.ab.point import Wanted
-from ipclab.ab.told import ratio
-from ipclab.ab.trial import Answer
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
 from ipclab.measure.progress import Progress
 from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher
 from ipclab.stats.compare import EQUIVALENCE, SAME, SLOWER, UNDECIDED
+from ipclab_answers.ab.arms import Asked, tried
+from ipclab_answers.ab.point import Wanted
+from ipclab_answers.ab.report import ratio
+from ipclab_answers.ab.trial import Answer
 
 IDENTICAL, PLANTED = ("echo-1", "echo-2"), ("echo-1", "echo-slower")
 KINDS = {"identical": [IDENTICAL], "planted": [PLANTED], "disturbed": [IDENTICAL, PLANTED]}
@@ -71,7 +71,7 @@ def main() -> None:
             verdict = {RIGHT[names]: "right", UNDECIDED: UNDECIDED}.get(answer.verdict, "wrong")
             counts[verdict] += 1
             took.append(answer.seconds)
-            told = f"{answer.verdict} {answer.reason} {ratio(answer.found)}"
+            told = f"{answer.verdict} {answer.reason} {ratio(answer.compared)}"
             print(
                 f"{kind} {names[1]}: {verdict}: {told}, {answer.taken.rounds} rounds, {answer.seconds:.1f} s",
                 flush=True,

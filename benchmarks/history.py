@@ -7,7 +7,7 @@ when more than 5 % of the histories have a false step.
 import sys
 from collections import Counter
 
-from ipclab.history.steps import History
+from ipclab_answers.history.steps import History
 from tests.histories import KINDS, history
 
 FALSE_MOST = 0.05
@@ -20,7 +20,7 @@ def main(each: int = 5, luck: float = 0.02) -> int:
         told: Counter[str] = Counter()
         for seed in range(each):
             made = history(kind, 1000 * KINDS.index(kind) + seed, luck)
-            found = History.of(made.runs).found
+            found = History.of(made.runs).changes
             right = {at for at in found.steps if made.step is not None and abs(at - made.step) <= 1}
             told += Counter(found=len(right), exact=made.step in right, false=bool(found.steps.keys() - right))
             told += Counter(alone=set(found.alone) == {made.alone}, drift=bool(found.drifts))

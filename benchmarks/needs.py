@@ -6,11 +6,11 @@
 import sys
 import time
 
-from ipclab.choose import asked
-from ipclab.choose.need import of
 from ipclab.measure.progress import Bar
 from ipclab.measure.session import measure
 from ipclab.paths import checkout
+from ipclab_answers.choose import asked
+from ipclab_answers.choose.need import of
 
 NEEDS = (
     {"size": 64, "must": ["across-hosts"]},

@@ -30,6 +30,7 @@ from rebuilt import READS, SECONDS, Times
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi import RankBench
 from ipclab.stats.intervals import median_interval
@@ -96,7 +97,7 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
     def ours() -> Times:
         found = {}
         for point in points:
-            outcomes = bench(point, study.roles(point, effort, free, 1), SECONDS)
+            outcomes = alone(bench, point, study.roles(point, effort, free, 1), SECONDS)
             samples, what = study.collect(point, outcomes, 1).samples, f"{point.backend} {point.levels['entries']}"
             found[f"001 write {what}"] = float(samples["write-total"][0])
             found[f"001 read {what}"] = float(samples["read-total"].mean() / READS)

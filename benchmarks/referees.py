@@ -155,9 +155,10 @@ def perf_memcpy(cpu: int) -> float:
 
 def limit(launcher: Launcher, name: str, size: int, cpus: Cpus, statistic: Callable[[list[int]], float]) -> float:
     """Return `statistic` of the samples of our limit `name`, measured as every run does."""
-    arguments = {"limit": name, "size": size, "cpus": list(cpus), "budget_ns": BUDGET_NS, "op": "op"}
+    arguments = {"limit": name, "size": size, "cpus": list(cpus), "budget_ns": BUDGET_NS}
     role = Role("native", "ipclab.studies.limits:run", arguments, frozenset(cpus))
-    return float(statistic(list(launcher.launch([role], SECONDS)["native"].samples["op"])))
+    (samples,) = launcher.launch([role], SECONDS)["native"].samples.values()
+    return float(statistic(list(samples)))
 
 
 def referees(launcher: Launcher) -> Iterator[Referee]:

@@ -28,15 +28,18 @@ from ipclab.backends.installed import backend as find
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement, placements
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.worker import Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
+from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.profile import PROFILES
-from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy
-from ipclab.studies.stream.ways import PRODUCER, WAIT_NS, consumer_role, join
+from ipclab.studies.stream import STALL_NS, StreamStudy
+from ipclab.studies.stream.joined import FROM_SEND, INTENDED
+from ipclab.studies.stream.ways import PRODUCER, consumer_role, join
 
 SIZE, MIB, REFEREE_BYTES, PORT = 64, 1 << 20, 65_000, 18_311
 BATCH, ROUNDS, SECONDS, SKIPPED = 4096, 5, 600.0, 3
@@ -73,7 +76,7 @@ def launched(launcher: Launcher, point: Point, placed: Placement, **plan: Any) -
     if not find(point.backend).ranks:
         return STUDY.collect(point, launcher.launch(roles, SECONDS), 1)
     with RankBench(launcher, len(roles)) as ranks:
-        return STUDY.collect(point, ranks(point, roles, SECONDS), 1)
+        return STUDY.collect(point, alone(ranks, point, roles, SECONDS), 1)
 
 
 def accounts(launcher: Launcher, placed: Placement, messages: int, ring_messages: int) -> Iterator[tuple[str, bool]]:
@@ -128,23 +131,24 @@ def aims(launcher: Launcher, placed: Placement) -> Iterator[tuple[str, bool]]:
         for key in (*kernel, ("shm-ring", "batch")):
             facts: Any = launched(launcher, points[key], placed).facts
             times.setdefault(key, []).append(float(facts["messages_per_second"]))
-        for limit, size, op in (("hand-over", SIZE, "x"), ("hand-over", MIB, "x"), ("memcpy", MIB, "x")):
-            times.setdefault((limit, size), []).append(native(launcher, limit, size, op, placed))
+        for limit, size in (("flow-ring", SIZE), ("flow-ring", MIB), ("memcpy", MIB)):
+            times.setdefault((limit, size), []).append(native(launcher, limit, size, placed))
     best = {key: max(values) for key, values in times.items()}
     fastest = max(kernel, key=lambda key: best[key])
-    rate, over = best["hand-over", SIZE], best["shm-ring", "batch"] / best[fastest]
-    share = best["hand-over", MIB] / best["memcpy", MIB]
+    rate, over = best["flow-ring", SIZE], best["shm-ring", "batch"] / best[fastest]
+    share = best["flow-ring", MIB] / best["memcpy", MIB]
     yield f"native ring, {SIZE} B: {rate:,.0f} messages/s, at least {NATIVE_PER_SECOND:,.0f}", rate >= NATIVE_PER_SECOND
     yield f"shm-ring from Python over {fastest[0]}: {over:.1f} x, at least {OVER_KERNEL:g} x", over >= OVER_KERNEL
     yield f"native ring, 1 MiB: {share:.2f} of memcpy, at least {OF_MEMCPY:g}", share >= OF_MEMCPY
 
 
-def native(launcher: Launcher, limit: str, size: int, op: str, placed: Placement) -> float:
+def native(launcher: Launcher, limit: str, size: int, placed: Placement) -> float:
     """Return how many messages (or copies) a second a limit allows, by the median of its samples."""
     cpus = [min(placed.role(index)) for index in (0, 1)]
-    arguments = {"limit": limit, "size": size, "cpus": cpus, "budget_ns": 100_000_000, "op": op}
+    arguments = {"limit": limit, "size": size, "cpus": cpus, "budget_ns": 100_000_000}
     done = launcher.launch([Role("native", "ipclab.studies.limits:run", arguments, frozenset(cpus))], SECONDS)["native"]
-    return 1e9 * float(done.facts.get("batch", 1)) / float(np.median(np.frombuffer(done.samples[op], np.int64)))
+    (samples,) = done.samples.values()
+    return 1e9 * float(done.facts["batch"]) / float(np.median(np.frombuffer(samples, np.int64)))
 
 
 def referee(launcher: Launcher, placed: Placement) -> tuple[str, bool | None]:

@@ -14,6 +14,7 @@ from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Place
 from ipclab.machine.placement import Placement
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.mpi_worker import RankWorker
@@ -70,7 +71,7 @@ def main() -> int:
             arguments = {"backend": backend, "entries": entries, "reads": each}
             roles = [Role(name, "benchmarks.torn_reads:hammer", arguments, cpus) for name in names]
             point = Point("shared_dict", backend, encoded_bytes("pickle", entries), "free")
-            writer, *readers = (outcome.facts for outcome in bench(point, roles, SECONDS).values())
+            writer, *readers = (outcome.facts for outcome in alone(bench, point, roles, SECONDS).values())
             counts = ("reads", "torn", "other", "versions")
             total = {name: sum(reader[name] for reader in readers) for name in counts}
             bad += total["torn"]

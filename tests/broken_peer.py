@@ -9,6 +9,8 @@ from pathlib import Path
 LONGEST, SMALL, ODD = 65_536, 100, 7
 fault, side, folder = sys.argv[1:]
 path, stdin, stdout = Path(folder) / "socket", sys.stdin.buffer, sys.stdout.buffer
+if fault == "deaf":
+    time.sleep(60)
 sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 if side == "serve":
     listening = sock
@@ -19,7 +21,7 @@ if side == "serve":
 else:
     while sock.connect_ex(str(path)):
         time.sleep(0.001)
-stdout.write(b"ready %d\n" % LONGEST)
+stdout.write(b"ready %d\n" % {"large": 1 << 30, "digits": 10**39, "short": 99}.get(fault, LONGEST))
 stdout.flush()
 held: list[bytes] = []
 small = 0
@@ -52,11 +54,29 @@ while line := stdin.readline():
             time.sleep(60)
         if fault == "die":
             os._exit(3)
+        if fault == "flood":
+            while True:
+                stdout.write(b"message %d\n%s" % (1 << 29, bytes(1 << 20)))
+        if fault == "drip":
+            stdout.write(b"message %d\n" % LONGEST)
+            while True:
+                stdout.write(b".")
+                stdout.flush()
+                time.sleep(0.001)
+        if fault == "digits":
+            stdout.write(b"message " + b"9" * 5000 + b"\n")
+            stdout.flush()
+            continue
         try:
             data = sock.recv(1 + LONGEST)
         except TimeoutError:
             stdout.write(b"late\n")
         else:
             lie = 10 if fault == "lie" and len(data) == 1 + ODD else 0
-            stdout.write(b"message %d\n%s" % (len(data) - 1 + lie, data[1:]) if data else b"gone\n")
+            said = b"message %d\n%s" % (len(data) - 1 + lie, data[1:]) if data else b"gone\n"
+            stdout.write(said)
+            while fault == "stuck" and len(data) == 1 + SMALL:
+                stdout.flush()
+                stdin.readline()
+                stdout.write(said)
     stdout.flush()

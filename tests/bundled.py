@@ -55,5 +55,12 @@ def make_run(runs: Path, machine: str = "0123456789ab", factor: float = 1.0, fin
     return run
 
 
+def too_fast(run: RunFolder) -> None:
+    """Give `run` a memcpy that takes longer than its round trips, which copy more than once."""
+    point = Point("limits", "memcpy", 100, "cross", {}, "", ("copy",))
+    launches = [Launch({"copy": np.full(30, 1_000_000)}, {}, order, facts={"relation": "l3"}) for order in range(6)]
+    run.place([(point, encode(Measured(point, launches, "budget")))])
+
+
 def tree(top: Path) -> dict[str, bytes]:
     return {str(file.relative_to(top)): file.read_bytes() for file in sorted(top.rglob("*")) if file.is_file()}

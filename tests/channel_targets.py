@@ -6,9 +6,11 @@ import time
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data
+from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Worker
-from ipclab.studies.round_trip.ends import PROOF_MESSAGES, WAIT_NS, opened, prove, reflect, taker
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.round_trip.ends import PROOF_MESSAGES, opened, prove, reflect, taker
 from tests.commands import kernel_objects, left_of
 
 SHORT_NS = 20_000_000
@@ -45,6 +47,20 @@ def error_of(attempt: object) -> str:
     except Exception as error:
         return type(error).__name__
     return ""
+
+
+def cut(worker: Worker, backend: str, wait: str) -> None:
+    """The client cuts the shared memory short that both have mapped, and the server receives from it."""
+    with opened(worker, backend, 100_000, wait) as channel:
+        worker.meet()
+        if worker.role == "client":
+            channel.send(b"message", WAIT_NS)
+            for path in SHARED_MEMORY.glob(f"{worker.prefix}-*"):
+                os.truncate(path, 0)
+            worker.meet()
+        else:
+            worker.meet()
+            channel.recv(SHORT_NS)
 
 
 def late(worker: Worker, backend: str, wait: str) -> None:

@@ -40,6 +40,16 @@ WITHOUT_NATIVE = """
 import sys
 sys.modules["ipclab_native"] = None  # as on a machine without it: there are no limits to measure
 """
+WITHOUT_ANSWERS = """
+import sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "ipclab_answers":
+            raise ImportError(f"{name} is refused")
+
+sys.meta_path.insert(0, Refused())
+"""
 # The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm is printed at the end.
 SMALL_SHM = """
 mount -t tmpfs -o size="$1" tmpfs /dev/shm
@@ -58,6 +68,13 @@ def measure_command(sizes: Sequence[int], backends: Sequence[str], run: str = ""
     """
     levels = [",".join(map(str, sizes)), ",".join(backends)]
     return [sys.executable, "-c", CODE if native else WITHOUT_NATIVE + CODE, *levels, *([run] if run else [])]
+
+
+def without_answers(folder: Path) -> str:
+    """Return a `PYTHONPATH` with which every Python refuses to import what stands beside the core."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(WITHOUT_ANSWERS)
+    return f"{folder}:{ROOT}"
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -119,7 +136,13 @@ def left_of(prefix: str, folder: str, before: set[str]) -> list[str]:
     starts = (f"{prefix}-", f"sem.{prefix}-", f"{prefix.rpartition('-')[2]}-")
     places = [*SHARED_MEMORY.iterdir(), *Path(folder).rglob("*")]
     lying = [path.name for path in places if path.name.startswith(starts) and not path.name.endswith(f"-{FILE}")]
-    return sorted([*lying, *(kernel_objects() - before)])
+    # Other tests may make some at the same time, and take them away again.
+    stays = kernel_objects() - before
+    deadline = time.monotonic() + 10
+    while stays and time.monotonic() < deadline:
+        time.sleep(0.2)
+        stays &= kernel_objects()
+    return sorted([*lying, *stays])
 
 
 def eventually(true: Callable[[], object], seconds: float = 15.0) -> bool:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.choose.answer import Answer, Frames, answer
-from ipclab.choose.need import of
-from ipclab.choose.promises import Offer
 from ipclab.stats.intervals import statistic_estimate
+from ipclab_answers.choose.answer import Answer, Frames, answer
+from ipclab_answers.choose.need import of
+from ipclab_answers.choose.promises import Offer
 
 LEVELS = {"arm": "main", "window": 0, "batch": 1, "load": 0, "stall_ns": 0, "work_ns": 0, "placement": "cross"}
 

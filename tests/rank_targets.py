@@ -16,7 +16,7 @@ from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import digest, payload
-from ipclab.spawn.worker import zeros
+from ipclab.spawn.worker import Turns, zeros
 from ipclab.studies.shared_dict import ends, loops
 from tests.commands import kernel_objects, left_of
 
@@ -114,22 +114,22 @@ class Unlocked(seqlock.SeqlockStore):
         return self.words[seqlock.SEQUENCE] >> 1, data
 
 
-def unlocked(worker: RankWorker, **levels: Any) -> None:
+def unlocked(worker: RankWorker, **levels: Any) -> Turns:
     """Be an end of the study whose shared memory has no lock."""
     with mock.patch.multiple(seqlock.SeqlockStore, write=Unlocked.write, read=Unlocked.read):
-        ends.run(worker, **levels)
+        yield from ends.run(worker, **levels)
 
 
-def small_map(worker: RankWorker, **levels: Any) -> None:
+def small_map(worker: RankWorker, **levels: Any) -> Turns:
     """Be an end of the study whose LMDB map is too small for the dictionary."""
     before, LmdbStore.map_bytes = LmdbStore.map_bytes, 1 << 16
     try:
-        ends.run(worker, **levels)
+        yield from ends.run(worker, **levels)
     finally:
         LmdbStore.map_bytes = before
 
 
-def killed(worker: RankWorker, victim: int, **levels: Any) -> None:
+def killed(worker: RankWorker, victim: int, **levels: Any) -> Turns:
     """Be an end of the study; rank `victim` kills itself in the middle of its work: writing, or reading."""
     if worker.index == victim and victim == 0:
         write = loops.Writing.write
@@ -149,4 +149,4 @@ def killed(worker: RankWorker, victim: int, **levels: Any) -> None:
             return read(self, after, acknowledge)
 
         loops.Reading.read = last  # type: ignore[method-assign]
-    ends.run(worker, **levels)
+    yield from ends.run(worker, **levels)

@@ -5,41 +5,41 @@ from dataclasses import replace
 from typing import Any
 
 from ipclab.backends.interface import Data
-from ipclab.spawn.worker import Worker
+from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.stream import ends
 from ipclab.studies.stream.ways import PRODUCER
 
-AT = 5  # of the timed messages
+AT = 1  # of the timed messages of a turn
 Wrong = Callable[[Callable[[Data], object], list[bytes], bytes], None]
 
 
-def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> None:
+def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> Turns:
     phase = ends.Producer.phase
 
     def faulty(self: ends.Producer, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         good, held = self.way.send, list[bytes]()
 
         def send(data: Data) -> None:
-            number = ends.NUMBER.unpack_from(data)[0]
-            wrong(good, held, bytes(data)) if number in (AT, AT + 1) else good(data)
+            place = ends.NUMBER.unpack_from(data)[0] - self.count
+            wrong(good, held, bytes(data)) if place in (AT, AT + 1) else good(data)
 
         way = self.way
-        self.way = replace(way, send=send) if kept else way
+        self.way = replace(way, send=send) if kept and not self.took else way  # in the first turn
         stamps = phase(self, count, period_ns, kept)
         self.way = way
         return stamps
 
     if worker.role == PRODUCER:
         vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"phase": faulty})  # in a process of its own
-    ends.run(worker, **plan)
+    return ends.run(worker, **plan)
 
 
-def drop(worker: Worker, **plan: Any) -> None:
+def drop(worker: Worker, **plan: Any) -> Turns:
     """Send all but one message."""
-    _run(worker, plan, lambda send, held, data: held.append(data) if not held else (send(data), None)[1])
+    return _run(worker, plan, lambda send, held, data: held.append(data) if not held else (send(data), None)[1])
 
 
-def duplicate(worker: Worker, **plan: Any) -> None:
+def duplicate(worker: Worker, **plan: Any) -> Turns:
     """Send one message twice."""
 
     def twice(send: Callable[[Data], object], held: list[bytes], data: bytes) -> None:
@@ -48,10 +48,10 @@ def duplicate(worker: Worker, **plan: Any) -> None:
             held.append(data)
             send(data)
 
-    _run(worker, plan, twice)
+    return _run(worker, plan, twice)
 
 
-def swap(worker: Worker, **plan: Any) -> None:
+def swap(worker: Worker, **plan: Any) -> Turns:
     """Send two messages in the wrong order."""
 
     def late(send: Callable[[Data], object], held: list[bytes], data: bytes) -> None:
@@ -61,4 +61,4 @@ def swap(worker: Worker, **plan: Any) -> None:
             send(data)
             send(held[0])
 
-    _run(worker, plan, late)
+    return _run(worker, plan, late)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.spawn.proof import payload
-from ipclab.spawn.worker import Worker, zeros
+from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.studies.payload import handover, tcp
 
 LONG = 600.0
@@ -106,7 +106,7 @@ def litter_and_hang(worker: Worker) -> None:
     time.sleep(LONG)
 
 
-def write_planted(worker: Worker, fault: str, **arguments: Any) -> None:
+def write_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
     """Be the handover's writer, but commit `fault` during the proof."""
 
     def planted(seed: int, sequence: int, size: int) -> bytes:
@@ -125,10 +125,10 @@ def write_planted(worker: Worker, fault: str, **arguments: Any) -> None:
         return lies.get(fault, content)
 
     vars(handover)["payload"] = planted  # this process is forked for one launch: nobody else sees it
-    handover.write(worker, **arguments)
+    return handover.write(worker, **arguments)
 
 
-def send_planted(worker: Worker, fault: str, **arguments: Any) -> None:
+def send_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
     """Be the TCP arm's sender, but commit `fault` during the proof."""
     true = tcp.contents
 
@@ -144,7 +144,7 @@ def send_planted(worker: Worker, fault: str, **arguments: Any) -> None:
         return {"stale": before, "duplicate": before, "short": content[:-1]}.get(fault, content)
 
     vars(tcp)["contents"] = planted
-    tcp.send(worker, **arguments)
+    return tcp.send(worker, **arguments)
 
 
 class Evil:
@@ -157,10 +157,11 @@ class Evil:
         return os.system, (f"touch {self.path}",)
 
 
-def evil_sender(worker: Worker, path: str) -> None:
+def evil_sender(worker: Worker, path: str) -> Turns:
     """Be a sender that sends a pickle which runs a command."""
     token = b"evil key"
     port = worker.meet(token=token.hex())["receiver"]["port"]
+    yield {"count": 1}
     body = pickle.dumps(Evil(path))
     with socket.create_connection(("127.0.0.1", port), timeout=5) as link:
         link.sendall(tcp.HEADER.pack(len(body), token) + body)
@@ -168,7 +169,7 @@ def evil_sender(worker: Worker, path: str) -> None:
     worker.meet()
 
 
-def send_among_strangers(worker: Worker, **arguments: Any) -> None:
+def send_among_strangers(worker: Worker, **arguments: Any) -> Turns:
     """Be the TCP arm's sender, but let five strangers connect first, in every way that is wrong."""
     meet, strangers = worker.meet, []
 
@@ -185,4 +186,4 @@ def send_among_strangers(worker: Worker, **arguments: Any) -> None:
         return met
 
     worker.meet = then_strangers  # type: ignore[method-assign]
-    tcp.send(worker, **arguments)
+    return tcp.send(worker, **arguments)

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from junitparser import JUnitXml
 
-from ipclab.ab.arms import ARM, Arm, Asked, Program, uninterrupted
-from ipclab.ab.point import Wanted
-from ipclab.ab.told import WRITERS
 from ipclab.errors import LabError, UsageError
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.worker import Outcome
-from ipclab.stats.family import LOOKS
+from ipclab.stats.family import HEAT_LOOKS
+from ipclab_answers.ab.arms import ARM, Arm, Asked, Program, uninterrupted
+from ipclab_answers.ab.point import Wanted
+from ipclab_answers.ab.report import WRITERS
 from tests.commands import ROOT, environment, eventually, processes_of
 
 
@@ -149,7 +149,7 @@ def test_a_command_takes_the_arm_in_its_place():
         (["true", "false", "true"], "3 arms"),
         (["true", "zmq-ipcc"], "'zmq-ipc'"),
         (["true", "'open"], "close its quotes"),
-        (["true", ""], "no such program"),
+        (["true", ""], "no program and no mechanism"),
         (["true", "false"], "false cannot be launched"),
         (["true", "true", "--printed"], "no number"),
         (["true", "--before", "true"], "--undo"),
@@ -165,7 +165,7 @@ def test_a_command_takes_the_arm_in_its_place():
         (["true", "true", "--format", "junit", "--output", "/proc/none/ab.xml"], "cannot write"),
         (["unix", "tcp", "--size", "100", "--level", "wait=never"], "no such point"),
         (["unix", "tcp", "--study", "payloads"], "payload"),
-        (["echo-1", "echo-2", "--study", "calibration", "--size", "7"], "no such point"),
+        (["echo-a", "echo-b", "--study", "calibration", "--size", "7"], "no such point"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(given, said, tmp_path):
@@ -209,7 +209,9 @@ def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
     assert (done.returncode, done.stdout) == (1, files["line"].read_text()), done.stderr
     assert done.stdout.startswith("slower: number of ")
     (rounds,) = re.findall(r"(\d+) rounds in", done.stdout)
-    assert int(rounds) in LOOKS  # the limits are this machine's: where they change by chance, a look decides nothing
+    assert (
+        int(rounds) in HEAT_LOOKS
+    )  # the limits are this machine's: where they change by chance, a look decides nothing
     (case,) = next(iter(JUnitXml.fromfile(str(files["junit"]))))
     assert case.result[0]._tag == "failure"
     assert json.loads(files["bmf"].read_text())[arms[1]]["number"]["value"] >= 2000

@@ -6,8 +6,8 @@ import shlex
 import yaml
 from click.testing import CliRunner
 
-from ipclab.ab.command import ab
 from ipclab.cli import commands
+from ipclab_answers.commands import ab
 from tests.commands import ROOT
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames.contests import VALUES
-from ipclab.lab import Lab
+from ipclab.lab import lab_of
 from ipclab.lab.advice import LEAST, NONE, PART, STRONG, advised, named_entrant
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
@@ -85,5 +85,5 @@ def test_what_a_wrong_choice_may_cost_grows_with_the_scatter() -> None:
 )
 def test_codes_are_explained_where_they_stand(lang: str, name: str, words: str) -> None:
     paths = checkout()
-    lab = Lab.of(choose(paths, str(paths.data / "reference.ipclab"), ""), paths, lang)
+    lab = lab_of(choose(paths, str(paths.data / "reference.ipclab"), ""), paths, lang)
     assert named_entrant(lab, name) == words

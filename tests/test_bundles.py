@@ -85,7 +85,8 @@ def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, pa
             (every,), (kept,) = before.samples.values(), after.samples.values()
             assert len(every) == 30 and kept.tolist() == np.sort(every)[[1, 5, 8, 11, 15, 18, 21, 25, 28]].tolist()
             assert vars(after) == {**vars(before), "samples": after.samples, "whole": after.whole}
-            assert summary(after, "round-trip") == pytest.approx(summary(before, "round-trip"), rel=1e-5)
+            known, told = summary(before, "round-trip"), summary(after, "round-trip")
+            assert {name: told[name] for name in known} == pytest.approx(known, rel=1e-5)
         rows, fewer = (pd.DataFrame(point_rows(each)) for each in (whole, few))
         pd.testing.assert_frame_equal(fewer, rows, rtol=1e-5)  # what reports print is that of all samples
         del few.launches[0].whole["round-trip"]["sd"]
@@ -270,11 +271,11 @@ from shutil import which
 assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
 from ipclab.store.bundle import unpack
 from ipclab.cli import commands
-from ipclab.lab import Lab
+from ipclab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.render.staleness import stale
 runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
-print(len(Lab.of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
+print(len(lab_of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
 commands(["compare", *(str(run.path) for run in runs), "--lang", "en", "--out", sys.argv[3]], standalone_mode=False)
 print(stale(checkout(), Path(sys.argv[3])))
 next((runs[1].path / "points").rglob("*.parquet")).unlink()
@@ -293,7 +294,7 @@ def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert said[0] == "2"
-    assert "2 slower" in said[1]
+    assert any("2 slower" in line for line in said)
     assert said[-2] == "[]"  # the manifest knows both runs
     assert said[-1].startswith("data: bbbb/") and said[-1].endswith(".parquet was removed since the report")
     page = (tmp_path / "out/en/machines.html").read_text()

@@ -12,6 +12,7 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Address, Backend, Channel, Place
 from ipclab.backends.stream import StreamChannel
 from ipclab.backends.waiting import Peer, start_ticks
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.proof import digest, payload
@@ -47,7 +48,7 @@ def launch(launcher: Launcher, backend: Backend, roles: list[Role]) -> dict[str,
     if not backend.ranks:
         return launcher.launch(roles, 60)
     with RankBench(launcher, len(roles)) as bench:
-        return bench(Point("test", backend.name, 1, "free", {}), roles, 60)
+        return alone(bench, Point("test", backend.name, 1, "free", {}), roles, 60)
 
 
 @pytest.mark.parametrize(("backend", "wait"), WAITS)
@@ -66,6 +67,14 @@ def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait:
     ends = talk(launcher, "late", backend, wait=wait)
     assert {end.facts["error"] for end in ends.values()} == {"TimeoutError"}
     assert all(end.facts["waited"] for end in ends.values())  # as long as was asked
+
+
+@pytest.mark.parametrize("name", ["posix-shm", "shm-futex", "shm-spin", "shm-ring"])
+def test_shared_memory_that_the_peer_cuts_short_is_told(launcher: Launcher, name: str) -> None:
+    backend = backends()[name]
+    told = "SIGBUS, as happens .* or when another process cuts shared memory short that is mapped here"
+    with pytest.raises(LaunchError, match=told):
+        talk(launcher, "cut", backend, wait=backend.waits[0])
 
 
 def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

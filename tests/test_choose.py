@@ -6,18 +6,18 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ipclab.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
-from ipclab.choose.asked import Asked, points
-from ipclab.choose.need import MUSTS, of, read
-from ipclab.choose.promises import Offer, kept, promised
-from ipclab.choose.shown import WORDS, tables
 from ipclab.errors import UsageError
 from ipclab.explore import course
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle import opened
 from ipclab.studies.profile import profile
+from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
+from ipclab_answers.choose.asked import points, request
+from ipclab_answers.choose.need import MUSTS, of, read
+from ipclab_answers.choose.promises import Offer, kept, promised
+from ipclab_answers.choose.shown import WORDS, tables
 from tests.needs import Plant, asked
 
 RING, UNIX, TCP = (
@@ -104,7 +104,7 @@ def test_a_need_is_read_from_a_file(tmp_path) -> None:
     file.write_text('size = "64:9,1MiB:1"\nrate = 2000\nconsumers = 3\nmust = ["no-loss"]\n')
     need = read(file)
     assert need.size == {64: 0.9, 1 << 20: 0.1}
-    assert of(need.told()) == need
+    assert of(need.plain()) == need
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_othe
     faults = pd.DataFrame(
         [{"backend": "ring", "op": "noticed", "metric": "end", "value": 1.0, "fault": "killed-writing"}]
     )
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     told = tables(lab, asked(THREE, {"size": 64}, faults=faults))["promises"]
     assert list(told["When the writer is killed"]) == ["readers are told, or keep the last content", "–", "–"]
 
@@ -182,12 +182,12 @@ def test_points_of_a_need_are_those_that_its_answer_reads() -> None:
 
 
 def test_what_a_short_message_survives_can_be_measured() -> None:
-    asks = Asked.of(of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
+    asks = request(of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
     assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]
 
 
 def test_the_course_judges_predictions_by_the_run(monkeypatch) -> None:
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     monkeypatch.setattr(course, "EXERCISES", course.EXERCISES[:2])
     assert list(course.judged(lab, []).iloc[:, 4]) == ["–", "–"]
     wide, narrow = (course.judged(lab, [told, told]).iloc[:, 4] for told in ("0-1000", "900-1000"))

@@ -10,8 +10,20 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError, at
 from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, amount, decide, judge_all, read_rule, read_sum
+from ipclab.frames.claims import (
+    FAILS,
+    HOLDS,
+    NOT_TESTABLE,
+    UNDECIDED,
+    amount,
+    decide,
+    judge_all,
+    read_names,
+    read_rule,
+    read_sum,
+)
 from ipclab.frames.expression import RuleError, Source
+from ipclab.lab.numbers import Formatter
 from ipclab.stats.quantity import Quantity
 from tests.commands import ROOT
 from tests.test_documents import blocks
@@ -140,6 +152,31 @@ def test_what_decides_is_the_quantity_that_is_printed() -> None:
     assert (rule.low, rule.high) == (-inf, 110)
 
 
+@pytest.mark.parametrize(
+    ("bounds", "near", "written"),
+    [
+        ("between 2 and 3 rounded", (1.5, 3.5), (2, 3)),
+        ("between -10 % and 30.0 % rounded", (-0.105, 0.3005), (-0.1, 0.3)),
+        ("exactly 1.09 rounded", (1.085, 1.095), (1.09, 1.09)),
+        ("at_least 1.85 GB/s rounded", (1.845e9, inf), (1.85e9, inf)),
+        ("at_most 0.907 rounded", (-inf, 0.9075), (-inf, 0.907)),
+        ("at_most 0.907", (-inf, 0.907), (-inf, 0.907)),
+    ],
+)
+def test_a_rounded_bound_stands_for_all_that_round_to_it(
+    bounds: str, near: tuple[float, float], written: tuple[float, float]
+) -> None:
+    rule = read_rule(f"1 {bounds}")
+    assert (rule.low, rule.high) == pytest.approx(near)
+    assert rule.written == pytest.approx(written)
+    assert rule.rounded is bounds.endswith("rounded")
+
+
+def test_a_bound_that_is_excluded_is_not_rounded() -> None:
+    with pytest.raises(RuleError, match="above excludes its bound"):
+        read_rule("1 above 2 rounded")
+
+
 GOOD = """
 [[claim]]
 id = "A.1"
@@ -172,6 +209,13 @@ def test_a_claim_has_a_fair_method_needs_and_a_table_of_its_own() -> None:
     assert claim.figures["low"].value == 2
 
 
+def test_what_a_sweep_may_lack_is_not_testable_rather_than_unknown() -> None:
+    """Of a size or placement that was not measured, a run does not tell which operations and metrics there are."""
+    for left in ("payload.flush[placement=same,size_bytes=999] /", "payload.write[placement=free].cpu_ns /"):
+        (claim,) = told(GOOD.replace(LEFT, left)).claims
+        assert judge_all(claim, RUN, RUN).here.word == NOT_TESTABLE
+
+
 BAD = [
     ('id = "A.1"', 'id = "A.1" oops', 3, "newline"),
     ("at_least 1.5", "at_least", 6, "ends where a number"),
@@ -191,6 +235,13 @@ BAD = [
     (LEFT, "each /", 6, "'each'"),
     (LEFT, "2 ** 2 /", 6, "more than sums can"),
     (LEFT, f"sqrt(2, 3) * {LEFT}", 6, "sqrt does not take 2 parts"),
+    (LEFT, f"payload.write[size_bytes=84].placement * {LEFT}", 6, "told in words"),
+    (LEFT, f"payload.write[] + {LEFT}", 6, "3 rows have"),
+    ('id = "A.1"', 'id = "A.1"\nneeds = { cpu = 4000 }', 4, "the nearest is 'cpus'"),
+    ('id = "A.1"', 'id = "A.1"\nneeds = { cpus = nan }', 4, "cpus = nan is no least number"),
+    ("low = 2", f"low = {'9' * 5000}", 1, "write it as 1e30"),
+    ('id = "A.1"', 'id = "{low}"', 3, "id holds a brace"),
+    (GOOD, f"[document]\nauthor = 'Kim {{A}}'\n{GOOD}", 2, "author holds a brace"),
     ("low = 2", "low = true", 8, "no number"),
     ("rule = ", "rule = 3 # ", 6, "rule: expected str"),
     ('language = "en"', 'langage = "en"', 4, "language"),
@@ -236,8 +287,9 @@ def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
     for rule in ("sqrt(" * 150 + "1" + ")" * 150, "1 + " * 200 + "1", "1 + " * 1000 + "1", "(" * 500 + "1"):
         with pytest.raises(RuleError, match=r"at most|inside|cannot be read"):
             read_sum(rule)
-    with pytest.raises(RuleError, match="stands for itself"):
-        read_sum("a", {"a": "a"})
+    for names in ({"a": "a"}, {"a": "1 + b", "b": "a"}):
+        with pytest.raises(RuleError, match="stands for itself"):
+            read_names(names)
     for rule in (
         "(lambda: 1)()",
         "payload.__class__",
@@ -252,6 +304,49 @@ def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
             read_sum(rule)
     source = (ROOT / "ipclab/frames/claims.py").read_text().replace("re.compile(", "")
     assert not re.search(r"\b(eval|exec|compile|__import__)\(", source)
+
+
+def named(names: dict[str, str], rule: str) -> File:
+    """Read a claim by `rule` that uses `names`, and check it."""
+    told_names = "\n".join(f"{name} = '{text}'" for name, text in names.items())
+    return told(GOOD.replace(LEFT, f"{rule} *{LEFT}") + f"[names]\n{told_names}\n")
+
+
+def test_names_are_computed_once_and_what_they_make_is_bounded() -> None:
+    """Four times each other they made 4 to the power of their number, and a report that never ended."""
+    for sign, depth, why in (
+        ("+", 30, r"the name a\d+: more than 100 parts"),
+        (",", 20, "the rule: it makes too many"),
+    ):
+        parts = {f"a{n}": f"each({sign.join([f'a{n + 1}'] * 4)})" for n in range(depth)}
+        with pytest.raises(UsageError, match=rf"line \d+: {why}"):
+            named(parts | {f"a{depth}": "1"}, "a0")
+    sums = {f"a{n}": "+".join([f"a{n + 1}"] * 4) for n in range(20)}
+    assert named(sums | {"a20": "1"}, "a0").claims
+    count = read_sum("count(a)", read_names({"a": "each(each(1, 2), each(3, 4))"}))
+    assert [each.value for each in count(RUN).cells.values()] == [4]
+
+
+def test_a_claim_whose_needs_the_run_does_not_tell_is_not_judged() -> None:
+    (claim,) = told(GOOD.replace("[claim.figures]", "needs = { large_files = 2 }\n[claim.figures]")).claims
+    assert [each.word for each in judge_all(claim, RUN, RUN)] == [NOT_TESTABLE] * 3
+
+
+def test_a_table_of_ones_own_in_another_unit_is_refused_with_the_line() -> None:
+    table = '[claim.published]\n"payload.write[placement=same,size_bytes=84]" = "1 B"\n'
+    table += '"payload.read[placement=same,size_bytes=84]" = "1 us"\n'
+    with pytest.raises(UsageError, match=r"mine.toml, line 6: the rule: it compares .* with a plain number"):
+        told(GOOD + table)
+
+
+@pytest.mark.parametrize(
+    "rule", ["floor(1 / (1 - 1)) at_least 1", "floor(1/(1-1) - 1/(1-1)) at_most 1", "1e300 above 2"]
+)
+def test_numbers_without_end_are_judged_and_printed(rule: str) -> None:
+    read_ = read_rule(rule)
+    found = decide(read_, read_.term, RUN)
+    assert found.deciding is not None
+    assert len(Formatter("en").format(found.deciding, "interval")) < 60
 
 
 def test_the_documented_file_of_claims_is_read(tmp_path: Path) -> None:

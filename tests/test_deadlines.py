@@ -1,22 +1,25 @@
 """Deadlines of a run: how many launches are asked for, what is stated of them in words, and what is refused."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
 
-from ipclab.errors import LabError, UsageError
-from ipclab.lab.deadlines import LEAST_SAMPLES, deadlines, statements
-from ipclab.lab.lab import Lab
+from ipclab.errors import LabError
+from ipclab.lab.lab import lab_of
 from ipclab.measure.request import Request
 from ipclab.paths import Paths
-from ipclab.stats.tolerance import DRIFTS, FAILED, FEW, HOLDS
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from ipclab.studies.installed import study
+from ipclab_answers.deadlines.stated import LEAST_SAMPLES, deadlines, shown, statements
+from ipclab_answers.deadlines.tolerance import DRIFTS, FAILED, FEW, HOLDS, launches_for
 from tests.bundled import NOW, make_run
 
 OP = "round-trip"
@@ -67,7 +70,7 @@ def test_each_point_has_its_largest_p999_or_why_it_has_none(tmp_path: Path) -> N
 
 def test_a_bound_is_rounded_up_and_told_in_each_language(tmp_path: Path, paths: Paths) -> None:
     run = _run(tmp_path)
-    told = {lang: statements(Lab.of(run, paths, lang)) for lang in ("en", "ko", "zh")}
+    told = {lang: statements(lab_of(run, paths, lang)) for lang in ("en", "ko", "zh")}
     said = {lang: next(line for line in lines if "unix" in line) for lang, lines in told.items()}
     assert "95% of launches have their p99.9 below 59.1\u00a0µs with 95% confidence" in said["en"]
     assert "59.1\u00a0µs" in said["ko"] and "신뢰수준 95%" in said["ko"]
@@ -75,14 +78,15 @@ def test_a_bound_is_rounded_up_and_told_in_each_language(tmp_path: Path, paths: 
     assert all(len(lines) == 4 for lines in told.values())
     refused = {line.split(",")[1].strip(): line for line in told["en"] if "no deadline is stated" in line}
     assert "too few launches" in refused["tcp"] and "drift" in refused["pipe"] and "failed" in refused["nng-ipc"]
-    shown = Lab.of(run, paths, "en").deadlines()
-    assert [row[-1] for row in shown[1].rows].count("59.1\u00a0µs") == 1
+    table = shown(lab_of(run, paths, "en"))[1]
+    assert [row[-1] for row in table.rows].count("59.1\u00a0µs") == 1
 
 
 def test_a_run_for_something_else_states_nothing(tmp_path: Path, paths: Paths) -> None:
     run = make_run(tmp_path / "runs")
     assert deadlines(run).empty
-    assert (statements(Lab.of(run, paths, "en")), Lab.of(run, paths, "en").deadlines()) == ([], [])
+    lab = lab_of(run, paths, "en")
+    assert (statements(lab), shown(lab)) == ([], [])
 
 
 def test_a_run_that_asks_for_nonsense_is_one_line(tmp_path: Path) -> None:
@@ -92,18 +96,41 @@ def test_a_run_that_asks_for_nonsense_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("asked", "launches"), [("95/95", 59), ("95/95/2", 93), ("50/50", 1), ("90/95", 29)])
 def test_a_deadline_takes_so_many_launches_no_more_and_no_fewer(asked: str, launches: int) -> None:
-    request = Request(("round_trip",), deadline=asked)
+    usual = Request(("round_trip",))
+    request = replace(usual, launches=launches_for(asked), purpose={"deadline": asked})
     effort = request.effort(study("round_trip"))
     assert (effort.least_launches, effort.most_launches) == (launches, launches)
-    assert effort.most_samples > LEAST_SAMPLES
-    assert request.parameters()["deadline"] == asked
-    assert "deadline" not in Request(("round_trip",)).parameters()  # runs begun before can be continued
-    assert request.effort(study("limits")) == Request(("round_trip",)).effort(study("limits"))
+    assert effort.turns * effort.turn_ns >= 10**9 and effort.most_samples > LEAST_SAMPLES
+    assert request.parameters() == {**usual.parameters(), "deadline": asked, "launches": launches}
+    assert request.effort(study("limits")) == usual.effort(study("limits"))
+
+
+def test_a_run_is_continued_for_the_purpose_that_it_was_begun_for(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    parameters: dict[str, object] = {"profile": "quick", "studies": ["limits", "round_trip"], "levels": {}}
+    parameters |= {"sizes": None, "backends": ["unix"], "launches": 59, "deadline": "95/95"}
+    run.about["parameters"] = parameters
+    run.save()
+    assert Request.continuing(run.path).parameters() == parameters
 
 
 @pytest.mark.parametrize("asked", ["95", "95/100", "soon", "99.9999999/95", "95/95/1000000000"])
-def test_a_deadline_that_means_nothing_is_one_line(asked: str) -> None:
-    with pytest.raises(UsageError, match="write coverage/confidence"):
-        Request(("round_trip",), deadline=asked)
-    with pytest.raises(UsageError, match="name a --study"):
-        Request(deadline="95/95")
+def test_a_deadline_that_means_nothing_is_one_line(asked: str, ipclab: Callable[..., CompletedProcess[str]]) -> None:
+    done = ipclab("measure", "--study", "round_trip", "--deadline", asked)
+    assert done.returncode == 2 and "write coverage/confidence" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--deadline", "95/95"], "59 launches of every study"),
+        (["--launches", "5"], "5 launches of every study"),
+        (["--study", "round_trip", "--deadline", "95/95", "--launches", "5"], "leave --launches out"),
+    ],
+)
+def test_a_number_of_launches_is_of_a_study_and_one_number(
+    words: list[str], told: str, ipclab: Callable[..., CompletedProcess[str]]
+) -> None:
+    done = ipclab("measure", *words)
+    assert (done.returncode, told in done.stderr) == (2, True)

@@ -40,6 +40,8 @@ STUDIED = ("unix", "posix-mq", "posix-shm", "lmdb")
 class Told:
     """A worker whose peers say what a test plants."""
 
+    recording = True
+
     def __init__(self, done: int) -> None:
         self.outcome, self.done = Outcome(), done
 

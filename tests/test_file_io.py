@@ -131,7 +131,7 @@ def test_a_launch_of_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
     vars(native)["read_files"] = read_files
     monkeypatch.setitem(__import__("sys").modules, "ipclab_native", native)
-    worker = SimpleNamespace(outcome=Outcome())
+    worker = SimpleNamespace(outcome=Outcome(), recording=True)
     arguments: dict[str, Any] = {"plan": {"method": "sync", "checksum_rounds": 0}, "most": 10, "timeline": True}
     arguments["verify"] = True
     engine.run(worker, "somewhere", asdict(tiny("a")), "cold", **arguments)  # type: ignore[arg-type]

@@ -10,14 +10,14 @@ from subprocess import CompletedProcess
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.gather import bundles
-from ipclab.gather.bundles import Gathered, frame, gather, newest
-from ipclab.gather.strict import reasons
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import lab_of
+from ipclab.lab.strict import reasons
 from ipclab.paths import Paths
 from ipclab.store.bundle import opened, pack
 from ipclab.store.samples import decode, encode
-from tests.bundled import make_run
+from ipclab_answers.gather import bundles
+from ipclab_answers.gather.bundles import Gathered, best, frame, gather
+from tests.bundled import make_run, too_fast
 from tests.commands import ROOT
 
 PATHS = Paths(ROOT)
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
-    lab = Lab.of(opened(PATHS, PATHS.reference), PATHS, "en")
+    lab = lab_of(opened(PATHS, PATHS.reference), PATHS, "en")
     medians = lab.points(
         "round_trip", arm="main", metric="p50", op="round-trip", size_bytes=100, gap_ns=0, touch="full"
     )
@@ -89,13 +89,25 @@ def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_p
     assert (found.why, found.rows) == ("it holds a mechanism twice", [])
 
 
-def test_the_newest_run_of_a_machine_stands_for_it() -> None:
+def gathered(day: int, machine: str, profile: str = "quick", rows: int = 1) -> Gathered:
     facts = {"cpu_model": "x", "threads": 2, "kernel_release": "6", "virtualisation": None}
-    made = [
-        Gathered(f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [])
-        for day, machine in ((20, "a"), (22, "a"), (21, "b"))
-    ]
-    assert [each.file for each in newest(made)] == ["22.ipclab", "21.ipclab"]
+    return Gathered(f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [{}] * rows, profile=profile)
+
+
+def test_the_run_that_tells_most_stands_for_a_machine() -> None:
+    made = [gathered(20, "a"), gathered(22, "a"), gathered(21, "b")]
+    assert [each.file for each in best(made)] == ["22.ipclab", "21.ipclab"]
+    assert [each.file for each in best([gathered(20, "a"), gathered(22, "a", "smoke", 9)])] == ["20.ipclab"]
+    assert [each.file for each in best([gathered(20, "a", rows=2), gathered(22, "a", "full")])] == ["20.ipclab"]
+    assert [each.file for each in best([gathered(20, "a", "standard"), gathered(22, "a")])] == ["20.ipclab"]
+
+
+def test_a_bundle_that_is_faster_than_its_memcpy_is_left_out(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "runs")
+    too_fast(run)
+    pack(run, tmp_path / "fast.ipclab")
+    (found,) = gather(tmp_path, 100)
+    assert found.why.endswith("passes of its memcpy can take") and not found.rows
 
 
 def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path) -> None:
@@ -106,7 +118,7 @@ def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_strict_says_why_a_run_is_not_fit(ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
-    told = reasons(Lab.of(opened(PATHS, PATHS.compared), PATHS, "en"))
+    told = reasons(lab_of(opened(PATHS, PATHS.compared), PATHS, "en"))
     assert {line.partition(":")[0] for line in told} <= {"incomplete", "disturbed", "not calibrated", "limits"} and told
     old = shutil.copytree(ROOT / "tests/data/schema-1/20261120T100000Z-a00001", tmp_path / "20261120T100000Z-a00001")
     done = ipclab("bundle", str(old), str(tmp_path / "x.ipclab"), "--strict")

@@ -9,8 +9,9 @@ import pytest
 
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, prose, style
+from ipclab.lab.canvas import FIGURES
 from ipclab.lab.drawing import bars, leading, limit, lines
-from ipclab.lab.lab import FIGURES, Lab
+from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
 from ipclab.render.words import MAGIC
 from ipclab.store.bundle import opened
@@ -68,7 +69,7 @@ def test_neighbours_differ_in_grey_and_every_median_is_shown(
 
 @pytest.fixture
 def lab() -> Lab:
-    return Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    return lab_of(opened(checkout(), checkout().reference), checkout(), "en")
 
 
 def rows(levels: list[str]) -> pd.DataFrame:

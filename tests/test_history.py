@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.history.runs import BLESSED, bless, blessed, same_machine
-from ipclab.history.steps import DRIFT, MACHINE, MECHANISM, UNKNOWN, History, lines
+from ipclab.machine.origin import same_machine
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
-from ipclab.stats.changepoint import bounds, changes
 from ipclab.store.run import RunFolder
+from ipclab_answers.history.changepoint import bounds, changes
+from ipclab_answers.history.runs import BLESSED, bless, blessed
+from ipclab_answers.history.steps import DRIFT, MACHINE, MECHANISM, UNKNOWN, History, lines
 from tests.commands import ROOT
 from tests.histories import KINDS, history
 from tests.simulated import Machine, limits, points, run
@@ -30,10 +31,10 @@ def test_steps_of_made_up_histories_are_found_where_they_are_and_nowhere_else(ki
     for seed in range(5):
         made = history(kind, 100 * KINDS.index(kind) + seed)
         found = History.of(made.runs)
-        near = [at for at in found.found.steps if made.step is not None and abs(at - made.step) <= 1]
-        assert len(near) == (made.step is not None) and set(found.found.steps) == set(near)
-        assert set(found.found.alone) == ({made.alone} if made.alone is not None else set())
-        assert bool(found.found.drifts) == (kind == "drift")
+        near = [at for at in found.changes.steps if made.step is not None and abs(at - made.step) <= 1]
+        assert len(near) == (made.step is not None) and set(found.changes.steps) == set(near)
+        assert set(found.changes.alone) == ({made.alone} if made.alone is not None else set())
+        assert bool(found.changes.drifts) == (kind == "drift")
         if kind == "profile":
             assert found.unjudged == {} and len(found.points) == 6 + 6 + 6 + 12
         stepped = set(found.events()[found.events().kind == "step"].what)

@@ -177,6 +177,31 @@ def test_links_and_devices_are_refused(kind: bytes, bundle: Path, paths: Paths, 
     assert not paths.imported.exists()
 
 
+BEHIND = {
+    "in the stream": (lambda archive: archive + b"more", b""),
+    "in place of the end": (lambda archive: archive[:-512] + b"x" * 512, b""),
+    "a second archive": (lambda archive: archive + archive, b""),
+    "zeros": (lambda archive: archive + bytes(512), b""),
+    "between files": (lambda archive: archive.replace(b"}\n\0", b"}\nx", 1), b""),
+    "behind the stream": (lambda archive: archive, b"more"),
+}
+
+
+@pytest.mark.parametrize("kind", BEHIND)
+def test_bytes_that_belong_to_no_file_are_refused(kind: str, bundle: Path, paths: Paths, tmp_path: Path) -> None:
+    change, behind = BEHIND[kind]
+    with pa.CompressedInputStream(pa.OSFile(str(bundle)), "zstd") as stream:
+        content = stream.read()
+    bad = tmp_path / "bad.ipclab"
+    packed(content, bad)
+    verify(bad)
+    packed(change(content), bad)
+    bad.write_bytes(bad.read_bytes() + behind)
+    with pytest.raises(LabError, match=r"bytes lie behind the archive's end|is no complete archive"):
+        unpack(paths, bad)
+    assert not paths.imported.exists()
+
+
 def test_headers_that_ask_for_memory_are_not_followed(paths: Paths, tmp_path: Path) -> None:
     info = tarfile.TarInfo("x")
     info.type, info.size = tarfile.XHDTYPE, 1 << 32  # an extended header of 4 GB

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,19 +20,20 @@ from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
-from ipclab.spawn.worker import Outcome
 from ipclab.store import run as folder
 from ipclab.store.samples import decode
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
-from tests.commands import World, eventually, measure_command, namespace_refused, processes_of
+from tests.bundled import make_run
+from tests.commands import ROOT, World, eventually, measure_command, namespace_refused, processes_of
 
 pytestmark = pytest.mark.slow
 SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")
 COMMAND = measure_command(SIZES, BACKENDS)
 NOBODY = 65534
+PEER = ROOT / "tests" / "broken_peer.py"
 
 
 @pytest.fixture
@@ -205,15 +207,15 @@ def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) 
 def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
     request = Request(("payload",), "smoke", sweep=Sweep((84,), ("file", "mp-shm")))
-    launch = Launcher.launch
+    running = Launcher.running
 
-    def fail_files(self: Launcher, roles: list[Role], seconds: float) -> dict[str, Outcome]:
+    def fail_files(self: Launcher, roles: list[Role], prefix: str) -> Any:
         if roles[0].arguments.get("arm") == "file":
             raise LaunchError("no such luck")
-        return launch(self, roles, seconds)
+        return running(self, roles, prefix)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Launcher, "launch", fail_files)
+        patch.setattr(Launcher, "running", fail_files)
         run = measure(paths, request, Progress())
     assert (run.finished, run.complete, list(run.about["failures"].values())) == (True, False, ["no such luck"])
     before = {file.name: file.stat().st_mtime_ns for file in run.point_files()}
@@ -222,6 +224,54 @@ def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch
     after = {file.name: file.stat().st_mtime_ns for file in again.point_files()}
     assert before.items() <= after.items() and len(after) == len(before) + 1
     assert measure(paths, request, Progress()).path != run.path  # a complete run is not begun again
+
+
+KILLED = """
+import os
+import ipclab.frames.thin
+import ipclab.store.archive
+from ipclab.__main__ import main
+
+def thin(path, most):
+    os.kill(os.getpid(), 9)
+
+def write(file, members):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), 9)
+
+ipclab.frames.thin._thin = thin
+ipclab.store.archive.write = write
+main()
+"""
+
+
+@pytest.mark.parametrize("more", [("--samples", "5"), ()], ids=["thinning", "packing"])
+def test_kill_9_of_a_bundle_leaves_nothing_that_clean_does_not_take(
+    world: World, tmp_path: Path, more: list[str]
+) -> None:
+    run = make_run(tmp_path / "elsewhere")
+    out = tmp_path / "out"
+    out.mkdir()
+    words = ["bundle", str(run.path), str(out / "run.ipclab"), *more]
+    assert world.run([sys.executable, "-c", KILLED, *words]).returncode == -signal.SIGKILL
+    left = [*world.temporary.iterdir(), *out.iterdir()]
+    assert left
+    cleaned = world.run([sys.executable, "-m", "ipclab", "clean"])
+    assert all(str(path) in cleaned.stdout for path in left), cleaned
+    assert [*world.temporary.iterdir(), *out.iterdir(), *world.ledger.iterdir()] == []
+
+
+def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: World) -> None:
+    """The peer is deaf for a minute: it does not see that its standard input has ended."""
+    conform = world.start([sys.executable, "-m", "ipclab", "conform", sys.executable, str(PEER), "deaf"])
+    world.wait(conform, lambda: len(processes_of(world.session(conform) or "none")) == 2)
+    session = world.session(conform)
+    conform.kill()
+    conform.communicate(timeout=10)
+    assert eventually(partial(ended, session))
+    assert clean(world.ledger) == [str(world.temporary / session)]
+    assert world.left(session) == []
 
 
 def cli(*arguments: str) -> list[str]:

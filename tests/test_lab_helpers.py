@@ -1,17 +1,28 @@
 """What notebooks share beside the lab: pairs of mechanisms, further metrics of a point, plain numbers, names apart."""
 
+import dataclasses
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
 
 from ipclab.errors import UsageError
+from ipclab.frames import derived
 from ipclab.frames.address import narrowed
 from ipclab.frames.contests import pairs
-from ipclab.lab import canvas, prose, table
+from ipclab.lab import canvas, labels, prose, table
 from ipclab.lab.data import Data
-from ipclab.lab.drawing import _apart
+from ipclab.lab.drawing import _apart, bars, dots, facets, lines
+from ipclab.lab.former import Former
+from ipclab.lab.lab import Lab
 from ipclab.lab.numbers import trimmed
-from ipclab.lab.quotes import Kept, Quoted
+from ipclab.lab.quotes import MIME, Kept, Quoted
 from ipclab.stats.quantity import Quantity
+from tests.commands import ROOT
+from tests.tellers import Plain
 from tests.test_ratios import DATA
 
 
@@ -78,8 +89,16 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
         quoted.gained  # noqa: B018
 
 
+def test_a_lab_has_at_most_twenty_names_and_each_is_found_where_it_is_defined() -> None:
+    fields = {field.name for field in dataclasses.fields(Lab)}
+    public = {name for name in fields | set(dir(Lab)) if not name.startswith("_")} - set(vars(Former))
+    assert len(public) <= 20
+    source = "".join(file.read_text() for file in (ROOT / "ipclab" / "lab").glob("*.py"))
+    assert [name for name in public - fields if f"    def {name}(" not in source] == []
+
+
 def test_a_paragraph_whose_value_is_empty_disappears() -> None:
-    told = prose.render("One.\n\n{says}\n\nTwo.", str, lambda text: text.replace("{says}", ""))
+    told = prose.render("One.\n\n{says}\n\nTwo.", Plain(fill=lambda text: text.replace("{says}", "")))
     assert told.split() == ["One.", "Two."]
 
 
@@ -97,3 +116,70 @@ def test_columns_without_a_name_are_lines_to_write_on() -> None:
     form = pd.DataFrame([["Author", "", "Date", ""], ["Reviewer", "", "Approver", ""]], columns=[""] * 4)
     made = table.tabulated(DATA, form, "", spec="", name="control")
     assert (made.rows, made.notes) == ([list(row) for row in form.to_numpy()], [])
+
+
+HERE = pd.DataFrame(
+    {"study": "round_trip", "backend": ["tcp"], "size_bytes": 100, "placement": "same", "op": "round-trip"}
+).assign(metric="p50", value=1.0, unit="ns")
+
+
+@pytest.mark.parametrize(
+    ("levels", "near"),
+    [
+        ({"backend": "unixx"}, "unix"),
+        ({"metric": "p51"}, "p50"),
+        ({"op": "round-tripp"}, "round-trip"),
+        ({"placement": ["same", "crss"]}, "cross"),
+        ({"arm": "mainn"}, "main"),
+    ],
+    ids=str,
+)
+def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
+    levels: dict[str, str], near: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived, "read", lambda run, study, kind: HERE)
+    with pytest.raises(UsageError, match=f"^round_trip has no .*; did you mean '{near}'"):
+        DATA.points("round_trip", **levels)
+    if "metric" not in levels:
+        with pytest.raises(UsageError, match=f"did you mean '{near}'"):
+            DATA.samples("round_trip", **levels)
+
+
+def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derived, "read", lambda run, study, kind: HERE)
+    for levels in ({"backend": "unix"}, {"placement": "cross"}, {"size_bytes": 84}, {"arm": "main"}, {"op": "write"}):
+        assert DATA.points("round_trip", **levels).empty
+    assert len(DATA.points("round_trip", backend=["tcp", "unix"])) == 1
+
+
+def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
+    with canvas.blank(DATA, (2, 2)) as drawing:
+        ax = drawing.subplots()
+        for draw in (partial(lines, x="size_bytes"), partial(dots, y="backend"), partial(bars, y="placement")):
+            with pytest.raises(UsageError, match=r"no column 'backendd'.*did you mean 'backend'"):
+                draw(HERE, hue="backendd", ax=ax)
+        with pytest.raises(UsageError, match="did you mean 'backend'"):
+            list(facets(HERE, "backendd", [ax]))
+
+
+def test_a_figure_of_ones_own_needs_no_alt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(canvas.FIGURES, str(tmp_path))
+    with canvas.drawing(DATA, "mine", "t") as ax:
+        lines(HERE, x="size_bytes", hue="backend", ax=ax, log="xy")
+    assert (tmp_path / "mine.en.svg").is_file()
+
+
+def test_rows_and_columns_of_a_table_may_have_categories_that_no_row_has() -> None:
+    levels = pd.Categorical([], ["cross", "same"])
+    empty = pd.DataFrame({"placement": levels, "guess": []}).set_index("placement")
+    assert labels.in_order(empty).empty
+
+
+def test_a_quoted_quantity_is_what_was_kept() -> None:
+    """JSON has no infinite numbers, and no keys that are numbers."""
+    kept = Quantity(2.0, "ns", -np.inf, np.inf, "1 x 1", sources=("a/b/c/p50",), launches={3: 2.0}, row="a/b/c/p50")
+    (bundle,) = Kept({"one": kept})._repr_mimebundle_().values()
+    told = json.loads(json.dumps(bundle), parse_constant=lambda word: word.replace("Infinity", "inf"))
+    quoted = Quoted("other", [({MIME: told}, {})]).one
+    assert isinstance(quoted, Quantity)
+    assert (quoted.ends, quoted.launches, quoted.sources) == (kept.ends, kept.launches, kept.sources)

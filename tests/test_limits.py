@@ -1,5 +1,8 @@
 """The limits as a study, and the bound that no copying mechanism can beat."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +10,16 @@ import pytest
 from ipclab.frames import limits
 from ipclab.frames.derived import LAUNCH_VALUES
 from ipclab.frames.points import VALUES, frame, launch_rows, point_rows
+from ipclab.machine.placement import Placement
+from ipclab.measure.request import Request
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
+from ipclab.studies.arms import Levels
 from ipclab.studies.interface import Sweep
-from ipclab.studies.limits import LAUNCHES, MEMCPY_SIZES, LimitsStudy
-from ipclab.studies.limits.floors import Floors
+from ipclab.studies.limits import LAUNCHES, LimitsStudy, limit_point
+from ipclab.studies.limits.floors import Floor, Floors, Key, bounding, limit_points
 from ipclab.studies.profile import PROFILES
 from tests.made import make_launch
 
@@ -45,6 +53,13 @@ def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passe
     (line,) = limits.impossible(points(measured(study, "unix", op, fast)), COPIES)
     assert line.startswith(f"{study} unix-")
     assert f"{passes} passes of memcpy over {SIZE} bytes" in line
+
+
+def test_what_was_not_copied_takes_at_least_as_long_as_what_is_shorter() -> None:
+    point = Point("payload", "unix", SIZE + 1, "cross")
+    fast = points(Measured(point, [make_launch(read=[COPY_NS // 2])], "budget"))
+    assert len(limits.impossible(fast, COPIES)) == 1
+    assert limits.impossible(fast.assign(size_bytes=SIZE - 1), COPIES) == []
 
 
 def test_in_place_is_a_label_that_excuses() -> None:
@@ -108,16 +123,86 @@ def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:
     assert list(limits.beaten(found).index) == [2, 3]
 
 
-def test_points_cover_every_study_and_the_sizes_asked_for() -> None:
+PAYLOAD = {"backend": "shm-mmap", "size_bytes": 84, "placement": "cross"}
+LIMITS = [  # of an op of a point: the limit that bounds it
+    ("payload", "write", {"arm": "mapping", "mapping": "kept"}, ("map-kept.write", 84, "same")),
+    ("payload", "read", {"arm": "published", "placement": "free"}, ("map-reopened.read", 84, "same")),
+    ("payload", "read", {"arm": "file", "backend": "file"}, ("map-file.read", 84, "same")),
+    ("payload", "handover", {"arm": "handover"}, ("transfer-shm", 84, "cross")),
+    ("payload", "handover", {"arm": "tcp", "connection": "kept"}, ("transfer-tcp-kept", 84, "cross")),
+    ("round_trip", "round-trip", {"backend": "posix-mq"}, ("echo-mq", 84, "cross")),
+    ("round_trip", "round-trip", {"backend": "unix", "wait": "spin-then-block"}, ("echo-shm-spin", 84, "cross")),
+    ("stream", "received", {"backend": "fifo"}, ("flow-pipe", 84, "cross")),
+    ("stream", "received", {"backend": "posix-shm"}, ("flow-ring", 84, "cross")),
+    ("stream", "received", {"backend": "zmq-ipc"}, ("flow-ring", 84, "cross")),
+    ("shared_dict", "read.transport", {"backend": "lmdb", "codec": "pickle"}, ("memcpy", 84, "same")),
+]
+
+
+@pytest.mark.parametrize(("study", "op", "levels", "limit"), LIMITS)
+def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(study: str, op: str, levels: Levels, limit: Key) -> None:
+    floor = Floors({limit: [40.0, 30.0], ("memcpy", 10, "same"): [1.0]}).under(study, op, PAYLOAD | levels)
+    assert floor == Floor(30.0, (limit,))
+
+
+def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:
+    old = {("memcpy", 84, "same"): [10.0], ("futex-wake", 0, "cross"): [500.0]}
+    old |= {("hand-over", 84, "cross"): [30.0], ("echo-pipe", 84, "cross"): [4_000.0]}
+    found = [Floors(old).under(study, op, PAYLOAD | levels) for study, op, levels, _ in LIMITS]
+    assert [round(floor.ns) if floor else 0 for floor in found] == [20, 10, 10, 520, 520, 4_000, 0, 30, 30, 30, 10]
+
+
+def test_a_run_has_the_limits_of_its_points_and_no_others() -> None:
     study = LimitsStudy()
     if not study.backends():
         pytest.skip("the native package is not built here")
-    found = study.points(PROFILES["quick"], Sweep(sizes=(12_345,)))
-    sizes = {point.size_bytes for point in found if point.backend == "memcpy"}
-    assert sizes >= {*MEMCPY_SIZES, 12_345, 1_384_120, 100}
-    assert len({point.id for point in found}) == len(found)
-    assert not [point for point in found if point.backend.startswith("cache-line") and point.placement == "same"]
-    efforts = {name: study.effort(profile).least_launches for name, profile in PROFILES.items()}
-    assert efforts.pop("smoke") == PROFILES["smoke"].most_launches
-    assert set(efforts.values()) == {LAUNCHES}
-    assert np.all([point.block == "limits" for point in found])
+    asked = Request(("round_trip",), sweep=Sweep((12_345,), ("unix",)))
+    (_, own), (_, theirs), *_ = asked.points()
+    echoes = {point.backend for point in own if point.backend.startswith(("echo", "flow", "map", "transfer"))}
+    assert echoes == {"echo-unix", "echo-shm-spin"}
+    assert {point.size_bytes for point in own if point.backend in echoes} == {12_345}
+    assert any(point.backend == "memcpy" and 12_345 / 2 <= point.size_bytes <= 12_345 for point in own)
+    by_point, names = bounding([*own, *theirs])
+    assert set(names) == {point.id for point in own}
+    main = next(point for point in theirs if point.levels["arm"] == "main" and point.placement == "cross")
+    assert by_point[main.id] == [limit_point("echo-unix", 12_345, "cross").id]
+
+
+def test_a_quick_run_has_few_limits_and_all_that_its_points_need() -> None:
+    if not LimitsStudy().backends():
+        pytest.skip("the native package is not built here")
+    every = {each.name: points for each, points in Request().points()}
+    own = every.pop("limits")
+    assert len(own) <= 80
+    assert len({point.id for point in own}) == len(own)
+    assert not [point for point in own if point.backend.startswith("cache-line") and point.placement == "same"]
+    bounded = [point for name in ("payload", "stream") for point in every[name]]
+    assert all(limit_points(point, own) for point in bounded)
+    assert np.all([point.block == "limits" for point in own])
+
+
+def test_a_limit_is_in_as_many_heats_as_bound_anything() -> None:
+    efforts = {name: LimitsStudy().effort(profile) for name, profile in PROFILES.items()}
+    assert efforts.pop("smoke").least_launches == PROFILES["smoke"].most_launches
+    assert {effort.least_launches for effort in efforts.values()} == {LAUNCHES}
+
+
+@pytest.mark.parametrize(("name", "size"), [("clock", 0), ("map-kept", 84), ("flow-ring", 64), ("echo-pipe", 84)])
+def test_a_limit_takes_turns_and_leaves_nothing(name: str, size: int, launcher: Launcher) -> None:
+    study = LimitsStudy()
+    if name not in study.backends():
+        pytest.skip("the native package is not built here")
+    cpu = min(os.sched_getaffinity(0))
+    point, before = limit_point(name, size, "same"), files()
+    roles = study.roles(point, PROFILES["smoke"], Placement("same", (frozenset({cpu}),), "same"), 1)
+    ended = Heat(launcher, Schedule(turns=2)).run({point.id: Contestant(point, roles)})[point.id]
+    assert isinstance(ended, dict)
+    made = study.collect(point, ended, 1)
+    assert set(made.samples) == set(point.primary)
+    assert all(len(made.turns[op]) == 2 and sum(made.turns[op]) == len(made.samples[op]) for op in point.primary)
+    assert made.per == ({"received": 1000} if name == "flow-ring" else {})
+    assert files() == before
+
+
+def files() -> set[str]:
+    return {path.name for path in Path("/dev/shm").iterdir() if path.name.endswith("-limit")}

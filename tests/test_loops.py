@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.spawn.loops import count_faults, record, repeats
+from ipclab.spawn.loops import count_faults, operations, paced, record
 from ipclab.spawn.worker import WAKE_NS, Worker, queued_ns, zeros
 
 
@@ -33,10 +33,22 @@ def test_phases_are_the_differences_of_the_stamps(worker: Worker) -> None:
     assert set(worker.outcome.counters) == {"write", "read"}
 
 
-def test_repeats_stay_within_their_bounds() -> None:
-    assert repeats(lambda: None, 10**9, 3, 20) == 20
-    assert repeats(lambda: time.sleep(0.001), 1, 3, 20) == 3
-    assert 3 <= repeats(lambda: time.sleep(0.001), 8_000_000, 3, 20) <= 8
+def test_a_turn_has_as_many_operations_as_fit_into_it() -> None:
+    assert operations(2, 10**9, 3, 20) == 20
+    assert operations(1_000_000, 8_000_000, 3, 20) == 8
+    assert operations(2_000_000, 8_000_000, 10, 20) == 10
+    assert operations(9_000_000, 8_000_000, 10, 20) == 3  # three of very long ones are enough
+
+
+def test_a_schedule_is_fixed_beforehand_whatever_is_late() -> None:
+    waited: list[int] = []
+    numbers: list[int] = []
+    due, starts, ends = paced(numbers.append, 4, 1_000, waited.append)  # nothing waits, so that all are early
+    assert numbers == [0, 1, 2, 3]
+    assert due.tolist() == waited == [waited[0] + 1_000 * number for number in range(4)]
+    due, starts, ends = paced(lambda number: time.sleep(0.002 * (number == 0)), 3, 1_000)
+    assert ends[0] - due[0] > 2_000_000 < starts[1] - due[1]  # it waits for nobody: the others are late by the same
+    assert (starts >= due).all() and (ends >= starts).all()
 
 
 def test_faults_are_counted_step_by_step(worker: Worker) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import numpy as np
@@ -11,19 +12,21 @@ import pytest
 from click.testing import CliRunner
 
 from ipclab.cli import commands
-from ipclab.compare import shared
+from ipclab.compare import FAIL_ON, shared
 from ipclab.compare.facts import differences
 from ipclab.compare.held import Held
 from ipclab.compare.order import fastest, order
-from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, FAIL_ON, WORSE, fail, failing, least_shown, names, summary
+from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, WORSE, fail, failing, least_shown, names, summary
 from ipclab.compare.shared import points as compared
 from ipclab.errors import LabError
+from ipclab.frames import suspects
 from ipclab.machine import FACTS, affects
 from ipclab.paths import Paths
 from ipclab.render.report import notebooks_of
 from ipclab.stats.compare import Side, compare_runs, together
 from ipclab.stats.ranktest import least_p, p_value
 from ipclab.store.point import Point
+from tests.bundled import make_run, too_fast
 from tests.commands import ROOT
 from tests.simulated import Machine, limits, points, run
 
@@ -248,11 +251,29 @@ def test_a_comparison_that_itself_fails_is_not_a_verdict(monkeypatch: pytest.Mon
     def failing_one(runs: object) -> pd.DataFrame:
         raise LabError("the disk is full")
 
+    monkeypatch.setattr(suspects, "checked", lambda run: [])
     monkeypatch.setattr(shared, "points", failing_one)
     for words, code in ((["--fail-on", "slower"], 3), ([], 1)):
         done = CliRunner().invoke(commands, ["compare", "--table-only", *words])
         assert isinstance(done.exception, LabError)
         assert (str(done.exception), done.exception.exit_code) == ("the disk is full", code)
+
+
+def test_results_that_cannot_be_are_neither_compared_nor_chosen(
+    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    fast, other = (make_run(tmp_path / "data" / "runs", name) for name in ("aaaa", "bbbb"))
+    need = ["choose", "--way", "round-trip", "--size", "100", "--run"]
+    answered = ipclab(*need, str(other.path))
+    first, *_, last = answered.stdout.splitlines()
+    assert first == f"not measured here, but on Example bbbb (machine bbbb) on 2026-11-20: {other.id}"
+    assert last == f"run {other.id} (quick, 2026-11-20)" and "unix" in answered.stdout
+    too_fast(fast)
+    both = ipclab("compare", str(other.path), str(fast.path), "--table-only")
+    assert [line.rpartition(": ")[2] for line in both.stdout.splitlines()] == [other.id, fast.id]
+    for done in (both, ipclab(*need, str(fast.path))):
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert "2 results of" in done.stderr and "are physically impossible" in done.stderr
 
 
 def test_notebooks_of_several_runs_are_no_part_of_a_report_on_one() -> None:

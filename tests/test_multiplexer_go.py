@@ -46,8 +46,8 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
         "local",
         False,
     )
-    homeless = toolchain.environment(tmp_path, {"HOME": "/nonexistent"})
-    assert homeless["GOCACHE"] == str(tmp_path / "go-cache")
+    for homeless in ({"HOME": str(tmp_path / "nothing")}, {"HOME": ""}, {}):
+        assert toolchain.environment(tmp_path, homeless)["GOCACHE"] == str(tmp_path / "go-cache")
 
 
 @pytest.mark.slow

@@ -12,10 +12,12 @@ import pytest
 
 native = pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
 
-BUDGET, DEADLINE = 10_000_000, 5_000_000_000
+BUDGET, MOST, DEADLINE = 500_000, 30, 5_000_000_000
 CAPACITY = 100_000
 WAITS = ("spin", "spin-then-block", "block")
-KINDS = ("shm-spin", "shm-futex", "pipe", "unix", "tcp")
+KINDS = ("shm-spin", "shm-futex", "pipe", "unix", "tcp", "mq")
+FLOWS = ("ring", "pipe", "unix", "tcp", "mq")
+TRANSFERS = ("shm", "tcp-new", "tcp-kept")
 PAYLOAD = 512  # offset of the payload in a side's region (native/src/slot.rs)
 
 
@@ -23,11 +25,6 @@ def cpus():
     """One pair on one CPU, one on two where there are two."""
     ids = sorted(os.sched_getaffinity(0))
     return [(ids[0], ids[0]), (ids[0], ids[1])] if len(ids) > 1 else [(ids[0], ids[0])]
-
-
-def samples(raw):
-    assert len(raw) % 8 == 0
-    return struct.unpack(f"<{len(raw) // 8}q", raw)
 
 
 @pytest.fixture
@@ -72,41 +69,112 @@ def peer(segment):
         assert not process.is_alive()
 
 
-def test_single_process_limits_give_as_many_samples_as_asked():
-    assert len(samples(native.clock_cost(1000))) == len(samples(native.syscall_cost(1000))) == 1000
-    assert native.monotonic_ns() <= time.monotonic_ns() <= native.monotonic_ns()
-    assert all(sample > 0 for sample in samples(native.memcpy(1_000_000, 50, BUDGET)))
+def turns(kind, size=1, pair=(-1, -1), path="", number=3):
+    """Return the samples of some turns of a limit, which is closed then."""
+    limit = native.Limit(kind, size, pair, str(path))
+    found = [limit.turn(BUDGET, MOST, DEADLINE) for _ in range(number)]
+    limit.close()
+    with pytest.raises(ValueError, match="closed"):
+        limit.turn(BUDGET, MOST, DEADLINE)
+    assert all(1 <= len(samples) <= MOST and min(samples) > 0 for samples in found)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["clock", "syscall", "memcpy"])
+def test_limits_of_one_process_take_turns(kind):
+    turns(kind, 1_000)
+
+
+@pytest.mark.parametrize("way", ["truncated", "reopened", "kept", "file"])
+def test_a_file_is_written_and_read_by_each_way_to_its_mapping(tmp_path, way):
+    path = tmp_path / "payload"
+    for size in (1, 4096, 300_001):
+        for op in ("write", "read"):
+            turns(f"{op}-{way}", size, path=path)
+        assert path.stat().st_size == size
+
+
+def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
+    path = tmp_path / "payload"
+    limit = native.Limit("read-reopened", 100, (-1, -1), str(path))
+    path.write_bytes(bytes(100))
+    with pytest.raises(ValueError, match="not what was written"):
+        limit.turn(BUDGET, MOST, DEADLINE)
 
 
 @pytest.mark.parametrize("pair", cpus())
-@pytest.mark.parametrize("kind", KINDS)
-def test_echo_returns_checked_round_trips(kind, pair):
-    for size in (1, 84, 13_824, 300_001):
-        found = samples(native.echo(kind, size, 30, pair, BUDGET, DEADLINE))
-        assert 1 <= len(found) <= 30
-        assert min(found) > 0
+@pytest.mark.parametrize("kind", [f"echo-{kind}" for kind in KINDS] + [f"transfer-{kind}" for kind in TRANSFERS])
+def test_two_processes_take_turns(kind, pair):
+    for size in (1, 84, 8_000, 300_001):
+        if size <= 8_192 or not kind.endswith("-mq"):
+            turns(kind, size, pair)
+
+
+@pytest.mark.parametrize("pair", cpus())
+@pytest.mark.parametrize("kind", FLOWS)
+def test_messages_flow_one_way_and_give_one_sample_a_turn(kind, pair):
+    for size in (1, 64, 8_000, 1_048_576):
+        if size <= 8_192 or kind != "mq":
+            assert [len(samples) for samples in turns(f"flow-{kind}", size, pair)] == [1] * 3
+    assert native.Limit("flow-ring", 64, pair).batch == 1000
 
 
 @pytest.mark.parametrize("pair", cpus())
 def test_futex_wakes_a_proven_sleeper(pair):
-    assert 1 <= len(samples(native.futex_wake(pair, 50, BUDGET, DEADLINE))) <= 50
+    turns("futex-wake", pair=pair)
 
 
 def test_cache_lines_travel_between_cpus_only():
     same, *cross = cpus()
-    with pytest.raises(ValueError, match="within one CPU"):
-        native.cache_line(same, 10, BUDGET, DEADLINE)
-    for pair in cross:
-        assert len(samples(native.cache_line(pair, 100, 10 * BUDGET, DEADLINE))) == 100
-        assert len(samples(native.cache_line_cas(pair, 100, 10 * BUDGET, DEADLINE))) == 100
+    for kind in ("cache-line", "cache-line-cas"):
+        with pytest.raises(ValueError, match="within one CPU"):
+            native.Limit(kind, 1, same)
+        for pair in cross:
+            turns(kind, pair=pair)
+
+
+@pytest.mark.parametrize("kind", ["echo-shm-spin", "flow-ring", "cache-line"])
+def test_between_turns_the_ends_of_a_limit_sleep(kind):
+    pair = cpus()[-1]
+    if kind == "cache-line" and pair[0] == pair[1]:
+        pytest.skip("it needs two CPUs")
+    before = children()
+    limit = native.Limit(kind, 64, pair)
+    limit.turn(BUDGET, MOST, DEADLINE)
+    ends = children() - before
+    time.sleep(0.02)  # until both have come to rest
+    spent = [ran_ns(pid) for pid in ends]
+    time.sleep(0.05)
+    assert len(ends) == 2
+    assert [ran_ns(pid) for pid in ends] == spent
+    limit.close()
+    assert children() == before
+
+
+@pytest.mark.parametrize("kind", ["echo-pipe", "transfer-shm", "flow-unix"])
+def test_a_killed_end_ends_the_turn_and_leaves_no_process(kind):
+    before = children()
+    limit = native.Limit(kind, 100, (-1, -1))
+    limit.turn(BUDGET, MOST, DEADLINE)
+    os.kill(int(min(children() - before)), signal.SIGKILL)
+    with pytest.raises(BrokenPipeError, match="died"):
+        limit.turn(BUDGET, MOST, DEADLINE)
+    assert children() == before
 
 
 def test_a_limit_fails_at_its_deadline_and_leaves_no_process():
     before, running = os.sched_getaffinity(0), children()
+    limit = native.Limit("echo-unix", 100, cpus()[0])
+    os.kill(int(min(children() - running)), signal.SIGSTOP)
     with pytest.raises(TimeoutError):
-        native.echo("unix", 100, 1 << 20, cpus()[0], 60_000_000_000, 50_000_000)
+        limit.turn(BUDGET, MOST, 50_000_000)
     assert children() == running
     assert os.sched_getaffinity(0) == before
+
+
+def ran_ns(pid):
+    """Return for how long a process has run, in ns (proc(5), schedstat)."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
 def children() -> set[str]:
@@ -117,12 +185,15 @@ def children() -> set[str]:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: native.echo("smoke", 1, 1, (-1, -1), BUDGET, DEADLINE),
-        lambda: native.echo("pipe", 0, 1, (-1, -1), BUDGET, DEADLINE),
-        lambda: native.echo("pipe", 1, 0, (-1, -1), BUDGET, DEADLINE),
-        lambda: native.echo("pipe", 1, 1, (-2, 0), BUDGET, DEADLINE),
-        lambda: native.echo("pipe", 1, 1, (1000, 0), BUDGET, DEADLINE),
-        lambda: native.memcpy(0, 1, BUDGET),
+        lambda: native.Limit("echo-smoke", 1, (-1, -1)),
+        lambda: native.Limit("flow-smoke", 1, (-1, -1)),
+        lambda: native.Limit("transfer-smoke", 1, (-1, -1)),
+        lambda: native.Limit("write-smoke", 1, (-1, -1), "/dev/null"),
+        lambda: native.Limit("smoke", 1, (-1, -1)),
+        lambda: native.Limit("echo-pipe", 0, (-1, -1)),
+        lambda: native.Limit("echo-pipe", 1, (-2, 0)),
+        lambda: native.Limit("echo-pipe", 1, (1000, 0)).turn(BUDGET, MOST, DEADLINE),
+        lambda: native.Limit("memcpy", 0, (-1, -1)),
         lambda: native.Channel.segment_size(0),
     ],
 )

@@ -31,23 +31,33 @@ STUDY, SMOKE = NeighboursStudy(), PROFILES["smoke"]
 def test_a_hog_counts_its_work_and_is_gone_after_the_block(kind: str, tmp_path: Path) -> None:
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     others = set(children.read_text().split())  # of tests before
-    with beside(kind, [min(os.sched_getaffinity(0))], "nice", str(tmp_path)) as work:
-        (first,) = work()
+    with beside(kind, [min(os.sched_getaffinity(0))], "nice", str(tmp_path)) as hogs:
+        (first,) = hogs.steps()
         assert first > 0
         (hog,) = set(children.read_text().split()) - others
         deadline = time.monotonic() + 30
-        while work() == [first] and time.monotonic() < deadline:
+        while hogs.steps() == [first] and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert work()[0] > first
+        assert hogs.steps()[0] > first
         assert os.getpriority(os.PRIO_PROCESS, int(hog)) == 19
     assert set(children.read_text().split()) <= others
     assert not list(tmp_path.iterdir())
 
 
+def test_a_hog_rests_while_its_contestant_is_parked(tmp_path: Path) -> None:
+    with beside("cpu", [min(os.sched_getaffinity(0))], "plain", str(tmp_path)) as hogs:
+        hogs.rest()
+        before = hogs.steps()
+        time.sleep(0.05)
+        assert hogs.steps() == before
+        hogs.work()
+        assert hogs.steps() > before
+
+
 def test_no_hog_is_none() -> None:
-    with beside("", [], "plain", "") as work:
-        assert work() == []
-        assert check_busy(QUIET, work(), work()) == 0
+    with beside("", [], "plain", "") as hogs:
+        assert hogs.steps() == []
+        assert check_busy(QUIET, hogs.steps(), hogs.steps()) == 0
 
 
 def test_a_hog_that_stands_still_is_an_error() -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from ipclab.backends.installed import backends
+from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
+from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.loops import FAULT_REPEATS
 from ipclab.spawn.proof import PayloadError, check, digest, payload
@@ -63,7 +65,7 @@ def test_the_arms_and_their_levels() -> None:
     blocks = Counter(point.block for point in found)
     assert list(blocks) == [f"payload-{size}" for size in SIZES]
     arms = Counter(point.levels["arm"] for point in found if point.block == "payload-84")
-    assert arms == {"published": 1, "one-thread": 1, "mapping": 3, "file": 1, "handover": 3 * len(SEGMENTS), "tcp": 24}
+    assert arms == {"published": 1, "one-thread": 1, "mapping": 3, "file": 1, "handover": 3 * len(SEGMENTS), "tcp": 14}
     listing = ("published", "one-thread")
     assert {point.size_bytes for point in found if point.levels["arm"] in listing} == {88, 14_152, 1_384_120}
     assert {point.size_bytes for point in found if point.levels["arm"] not in listing} == set(SIZES)
@@ -168,8 +170,25 @@ def test_every_point_can_be_launched_and_is_proven(launcher: Launcher, point: Po
 @pytest.mark.parametrize("arm", ["handover", "tcp"])
 def test_large_payloads_arrive_whole(launcher: Launcher, arm: str) -> None:
     chosen = [point for point in points(1_382_400, arm=arm) if point.placement == "same"]
-    for point in chosen if arm == "handover" else [p for p in chosen if p.levels["nodelay"] == "on"]:
+    for point in chosen:
         assert len(launch(launcher, point).samples["handover"]) >= SMOKE.least_samples
+
+
+def test_arms_take_turns_of_which_the_first_is_not_kept(launcher: Launcher) -> None:
+    arms = ("mapping", "file", "handover", "tcp")
+    chosen = {arm: points(84, arm=arm, placement="same")[0] for arm in arms}
+    heat = {arm: Contestant(point, STUDY.roles(point, SMOKE, PLACED["same"], SEED)) for arm, point in chosen.items()}
+    ended = Heat(launcher, Schedule(turns=3, seconds=30)).run(heat)
+    for arm, point in chosen.items():
+        outcomes = ended[arm]
+        assert not isinstance(outcomes, LabError), outcomes
+        done = STUDY.collect(point, outcomes, SEED)
+        assert set(done.turns) == set(done.samples)
+        for op, turns in done.turns.items():
+            assert len(turns) == 3
+            assert sum(turns) == len(done.samples[op])
+            assert all(SMOKE.least_samples <= count <= SMOKE.most_samples for count in turns)
+    assert names_of(launcher.session.id) == []
 
 
 # The proof.
@@ -217,7 +236,7 @@ def test_a_writer_that_lies_is_caught(launcher: Launcher, name: str, fault: str)
 @pytest.mark.parametrize("receive", ["recv-4096", "recv-into"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_sender_that_lies_is_caught(launcher: Launcher, receive: str, fault: str) -> None:
-    levels = {"receive": receive, "connection": "new", "nodelay": "on", "placement": "same"}
+    levels = {"receive": receive, "connection": "new", "codec": "raw", "placement": "same"}
     point = points(84, arm="tcp", **levels)[0]
     sender, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
     liar = Role("sender", "tests.targets:send_planted", {**sender.arguments, "fault": fault}, sender.cpus)

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 
 import pytest
 
@@ -21,6 +22,14 @@ FAULTS = {
     "hang": "it hangs: no answer to 'recv 1000' in time",
     "die": "it died before it answered: exit code 3",
     "lie": "it lies about its size: 17 bytes announced, 7 came",
+    "drip": "it lies about its size: 65536 bytes announced",
+}
+ENDLESS = {  # what never ended, filled the memory, or was a traceback
+    "flood": "it lies about its size: 536870912 bytes announced: no message has more than 65536",
+    "stuck": "it drops: message 0 came in place of message 1",
+    "digits": "its answer to 'recv 1000' is no line",
+    "short": "its messages have at most 99 bytes: 100 are needed",
+    "large": "it died before it answered: exit code 1",  # at 16 MiB of the 1 GiB that it says it takes
 }
 
 
@@ -48,6 +57,14 @@ def test_the_examples_conform(language: str, tmp_path: Path) -> None:
 def test_a_broken_peer_is_told_by_its_fault(fault: str) -> None:
     (line,) = faults([*BROKEN, fault])
     assert line.startswith(FAULTS[fault])
+
+
+@pytest.mark.parametrize("fault", ENDLESS)
+def test_a_peer_that_gives_or_takes_without_end_is_told_in_little_memory(fault: str) -> None:
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    (line,) = faults([*BROKEN, fault])
+    assert line.startswith(ENDLESS[fault])
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 256 << 10  # KiB
 
 
 def test_a_whole_peer_has_no_fault_and_is_a_backend(tmp_path: Path) -> None:

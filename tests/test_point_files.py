@@ -12,13 +12,21 @@ from ipclab.errors import LabError
 from ipclab.store.files import dump_json
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured, decode, encode
+from ipclab.store.validity import DAY_NS
 from tests.made import make_launch
+
+
+def placed(measured: Measured, top: Path) -> Path:
+    """Write a point's file where a run has it."""
+    path = top / measured.point.study / f"{measured.point.id}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(encode(measured))
+    return path
 
 
 def test_equal_points_are_equal_bytes_and_come_back_whole(measured: Measured, tmp_path: Path) -> None:
     content = encode(measured)
-    path = tmp_path / "point.parquet"
-    path.write_bytes(content)
+    path = placed(measured, tmp_path)
     back = decode(path)
     assert encode(measured) == content == encode(back)
     assert (back.point, back.stop, back.failures) == (measured.point, measured.stop, measured.failures)
@@ -33,8 +41,7 @@ def test_equal_points_are_equal_bytes_and_come_back_whole(measured: Measured, tm
 
 
 def test_the_file_is_a_plain_table_for_others(measured: Measured, tmp_path: Path) -> None:
-    path = tmp_path / "point.parquet"
-    path.write_bytes(encode(measured))
+    path = placed(measured, tmp_path)
     table = pq.read_table(path)
     assert table.column_names == ["launch", "op", "ns"]
     rows = list(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
@@ -45,9 +52,8 @@ def test_the_file_is_a_plain_table_for_others(measured: Measured, tmp_path: Path
 
 
 def test_extreme_times_are_kept_exactly(point: Point, tmp_path: Path) -> None:
-    values = [0, 1, 2**63 - 1, -(2**63), 2**53 + 1, 1_800_000_000_000_000_001]
-    path = tmp_path / "point.parquet"
-    path.write_bytes(encode(Measured(point, [make_launch(op=values)], "budget")))
+    values = [0, 1, DAY_NS, 2**46 + 1, 1_000_003]
+    path = placed(Measured(point, [make_launch(op=values)], "budget"), tmp_path)
     assert decode(path).launches[0].samples["op"].tolist() == values
 
 

@@ -66,3 +66,28 @@ def test_a_ratio_of_medians_is_covered_as_promised() -> None:
         low, high = (one / other).ends
         hits += low <= 2.5 <= high
     assert 0.93 <= hits / 2_000 <= 0.98
+
+
+def measured(values: list[float], unit: str = "ns") -> Quantity:
+    """Return a quantity with these values in heats 1, 2 and so on."""
+    return Quantity(
+        float(np.median(values)), unit, min(values) / 2, max(values) * 2, "4 x 1", launches=dict(enumerate(values, 1))
+    )
+
+
+def test_what_shares_launches_is_computed_launch_by_launch() -> None:
+    whole, part = measured([100, 200, 400, 300]), measured([61, 121, 245, 182])
+    share = part / whole
+    assert share.value == pytest.approx(0.6083, abs=1e-3)
+    assert share.low is not None and share.high is not None
+    assert 0.60 < share.low < share.high < 0.62
+    assert (whole - part).launches == {1: 39, 2: 79, 3: 155, 4: 118}
+    apart = Quantity(2.0, "ns", 1.0, 4.0)
+    assert not (part / apart).launches  # independent: the ends of both count
+    assert (part / apart).ends[1] > 100
+
+
+def test_an_exact_number_only_shifts_what_was_measured() -> None:
+    found = Quantity(350.0, "ns", kind="computed") + measured([1.0, 1.1, 1.0, 1.2])
+    assert (found.value, found.ends) == (351.05, (350.5, 352.4))
+    assert found.launches == {1: 351.0, 2: 351.1, 3: 351.0, 4: 351.2}

@@ -16,6 +16,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
 from ipclab.spawn.mpi import NOT_ALONE, RankBench
@@ -55,7 +56,7 @@ def another(number: int) -> Point:
 def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
     last = max(CPUS)
     values = [0, -1, 2**62]
-    outcomes = bench(another(1), roles("tell", frozenset({last}), values=values), 30)
+    outcomes = alone(bench, another(1), roles("tell", frozenset({last}), values=values), 30)
     assert list(outcomes) == list(NAMES)
     pids = {name: outcome.facts["pid"] for name, outcome in outcomes.items()}
     for outcome in outcomes.values():
@@ -67,7 +68,7 @@ def test_ranks_meet_and_hand_everything_over(bench: RankBench) -> None:
 
 @needs_mpi
 def test_ranks_have_a_network_of_their_own_where_that_is_permitted(bench: RankBench) -> None:
-    outcomes = bench(another(2), roles("tell", values=[]), 30)
+    outcomes = alone(bench, another(2), roles("tell", values=[]), 30)
     expected = ["lo"] if may_leave_network() else [name for _, name in socket.if_nameindex()]
     assert [outcome.facts["network"] for outcome in outcomes.values()] == [expected] * 3
 
@@ -101,7 +102,7 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
     monkeypatch.setattr(mpi, "Role", lambda *given, alone, **more: Role(*given, **more))  # noqa: PLW0108  without `alone`
     with RankBench(launcher, 2, say=said.append) as bench:
         for _ in range(2):  # two sets of ranks
-            bench(another(3), roles("tell", count=2, values=[]), 30)
+            alone(bench, another(3), roles("tell", count=2, values=[]), 30)
     assert said == [NOT_ALONE]
 
 
@@ -110,13 +111,13 @@ def test_where_no_network_of_their_own_is_permitted_it_is_said_once(
 def test_ranks_need_no_home(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)
     with RankBench(launcher, 2) as bench:
-        assert len(bench(another(4), roles("tell", count=2, values=[]), 30)) == 2
+        assert len(alone(bench, another(4), roles("tell", count=2, values=[]), 30)) == 2
 
 
 @needs_mpi
 def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> None:
     def pids(number: int, count: int = 3) -> list[int]:
-        outcomes = bench(another(number), roles("tell", count=count, values=[]), 30)
+        outcomes = alone(bench, another(number), roles("tell", count=count, values=[]), 30)
         return [outcome.facts["pid"] for outcome in outcomes.values()]
 
     first = pids(10)
@@ -137,25 +138,26 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
 )
 def test_a_failed_launch_says_who_and_why_and_is_over(bench: RankBench, how: str, told: str) -> None:
     with pytest.raises(LaunchError) as caught:
-        bench(another(20), roles("fail", how=how), 1 if how == "hang" else 30)
+        alone(bench, another(20), roles("fail", how=how), 1 if how == "hang" else 30)
     assert told in str(caught.value)
     session = bench.launcher.session
     assert processes_of(session.id) == servers_of(bench.launcher)
     assert names_of(session.id) == []
     assert files_of(session.folder) == []
-    assert len(bench(another(21), roles("tell", values=[]), 30)) == 3  # others go on
+    assert len(alone(bench, another(21), roles("tell", values=[]), 30)) == 3  # others go on
 
 
 OWNER = """
 import os, sys
 from pathlib import Path
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi import RankBench
 from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
-    bench(another(1), roles("tell", values=[]), 60)
+    alone(bench, another(1), roles("tell", values=[]), 60)
     print(launcher.session.id, launcher.servers[0].process.pid, flush=True)
-    bench(another(2), roles("fail", how="hang"), 600)
+    alone(bench, another(2), roles("fail", how="hang"), 600)
 """
 
 
@@ -182,7 +184,7 @@ def _nothing(folder: Path, ledger: Path, session: str) -> bool:
 
 @needs_mpi
 def test_idle_ranks_use_no_cpu(bench: RankBench) -> None:
-    outcomes = bench(another(30), roles("tell", values=[]), 30)
+    outcomes = alone(bench, another(30), roles("tell", values=[]), 30)
     pids = [outcome.facts["pid"] for outcome in outcomes.values()]
     before = [cpu_ticks(pid) for pid in pids]
     deadline = time.monotonic() + 0.5
@@ -200,6 +202,7 @@ OUTER = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_outer import OuterBench, around, world
 from tests.test_ranks import another, roles
@@ -209,10 +212,10 @@ with around() as served:
             bench = OuterBench(launcher, world())
             for how, seconds in (("error", 60), ("lab", 60), ("late", 2)):
                 try:
-                    bench(another(1), roles("fail", how=how), seconds)
+                    alone(bench, another(1), roles("fail", how=how), seconds)
                 except LabError as error:
                     print(error, flush=True)
-                print(*bench(another(2), roles("tell", values=[]), 60), flush=True)
+                print(*alone(bench, another(2), roles("tell", values=[]), 60), flush=True)
 """
 
 

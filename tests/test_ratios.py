@@ -9,12 +9,12 @@ from ipclab.errors import LabError
 from ipclab.lab import labels
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.data import Data
-from ipclab.lab.numbers import Formatter
+from ipclab.lab.words import Words
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from tests.commands import ROOT
 
-DATA = Data(cast(Any, None), "en", Paths(ROOT), Catalogue("en"), Formatter("en"), ROOT)
+DATA = Data(cast(Any, None), Words(Catalogue("en")), Paths(ROOT))
 
 
 def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:

@@ -1,8 +1,11 @@
 """The native ring: many messages by one call, whole and in order, and what it refuses."""
 
+import mmap
 import os
 import tempfile
+import time
 from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -47,6 +50,29 @@ def test_a_full_ring_makes_its_sender_wait_and_loses_nothing(ends: Ends) -> None
     assert [int.from_bytes(receiver.recv(SECOND), "little") for _ in range(sent)] == list(range(sent))
     with pytest.raises(TimeoutError):
         receiver.recv(AT_ONCE)
+
+
+def test_a_peer_that_frees_a_little_at_a_time_does_not_put_the_deadline_off() -> None:
+    size = native.RingChannel.segment_size(CAPACITY)
+    taken = slice(size // 2 + 128, size // 2 + 136)  # what the peer says that it took, in its own half
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        os.ftruncate(file.fileno(), size)
+        sender = native.RingChannel(file.fileno(), CAPACITY, 0, "block")
+        with mmap.mmap(file.fileno(), size) as map:
+
+            def trickle() -> None:
+                for step in range(1, 200):
+                    map[taken] = (8 * step).to_bytes(8, "little")
+                    time.sleep(0.005)
+
+            with pytest.raises(TimeoutError):
+                while True:
+                    sender.send(bytes(CAPACITY), AT_ONCE)
+            peer = Thread(target=trickle)
+            peer.start()
+            with pytest.raises(TimeoutError):
+                sender.send(bytes(CAPACITY), SECOND // 10)
+            peer.join()
 
 
 def test_what_it_refuses_is_said_and_lost_by_nobody(ends: Ends) -> None:

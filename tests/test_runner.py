@@ -1,7 +1,7 @@
 """Rounds: their order, the launches that a point gets, questions, failures; made-up launches and clocks."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, groupby, pairwise
 from pathlib import Path
@@ -14,7 +14,8 @@ from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import Request
-from ipclab.measure.rounds import BUDGET, DECIDED, ENOUGH, Asking, Kept, Question, Rounds, State, shuffled
+from ipclab.measure.rounds import Asking, Launched, Question, Rounds, shuffled
+from ipclab.measure.state import BUDGET, DECIDED, ENOUGH, Kept, State
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -25,7 +26,7 @@ from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.bundled import NOW
 from tests.made import make_launch
 
-THREE = Profile("three", 3, 3, 100.0, 0.1, 1, 1, 1, ("same",))
+THREE = Profile("three", 3, 3, 100.0, 0.1, 1, 1, 1, 1, 1, 0, ("same",))
 QUICK = replace(THREE, most_launches=40)
 SECOND = 1_000_000_000
 MAIN: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
@@ -68,37 +69,44 @@ def same(_: Point) -> Launch:
     return launch_of(100)
 
 
-def nothing(states: Iterable[State]) -> Mapping[str, int]:
-    return {}
-
-
 def never(states: Iterable[State]) -> list[Any]:
     return []
 
 
 @dataclass
 class Session:
-    """A session over made-up launches: who was launched in which round, and what is left of it."""
+    """A session over made-up launches: who was launched in which round, and what is left of it.
+
+    Unless `heats` says otherwise, each point is measured by itself.
+    """
 
     states: dict[str, State]
     make: Make
-    left: Callable[[], float] = lambda: 1e9
+    heats: list[list[str]] = field(default_factory=list)
+    left: Callable[[], float] = lambda: 0.0
     seed: int = 1
     order: list[tuple[int, str]] = field(default_factory=list)
     stored: list[bool] = field(default_factory=list)
     told: Told = field(default_factory=Told)
     begun: int = 0
 
-    def launch(self, point: Point, number: int) -> Launch:
-        self.order.append((number, point.id))
-        return self.make(point)
+    def launch(self, names: Sequence[str], number: int) -> Launched:
+        launched: dict[str, Launch | LabError] = {}
+        for name in names:
+            self.order.append((number, name))
+            try:
+                launched[name] = self.make(self.states[name].point)
+            except LabError as error:
+                launched[name] = error
+        return launched
 
     def begin(self) -> None:
         self.begun += 1
 
     def measure(self, asked: Asking) -> None:
-        session = Rounds(self.states, self.seed, self.launch, self.begin, self.stored.append, self.left, self.told)
-        session.measure(asked)
+        heats = self.heats or [[name] for name in self.states]
+        told = self.begin, self.stored.append, self.left, self.told
+        Rounds(self.states, heats, self.seed, self.launch, *told).measure(asked)
 
     def stops(self) -> dict[str, str]:
         return {state.point.backend: state.stop for state in self.states.values()}
@@ -113,7 +121,7 @@ def session(found: list[Point], make: Make = same, effort: Profile = THREE, **mo
 
 def measured(found: list[Point], make: Make = same, effort: Profile = THREE, **more: Any) -> Session:
     done = session(found, make, effort, **more)
-    done.measure(Asking(nothing, never, never))
+    done.measure(Asking(never, never))
     return done
 
 
@@ -133,15 +141,45 @@ def test_the_order_follows_from_seed_and_round_alone() -> None:
     assert measured(found).order == measured(found[::-1]).order
     assert measured(found).order != measured(found, seed=2).order
     # Written down, since another version must continue a run in its order.
-    assert [point.backend for point in shuffled(found, 1, 1)] == ["b5", "b1", "b3", "b4", "b0", "b2"]
+    heats = [[point.backend] for point in found]
+    assert [name for (name,) in shuffled(heats, 1, 1)] == ["b5", "b1", "b3", "b4", "b0", "b2"]
 
 
-def test_points_of_a_contest_get_what_its_test_needs() -> None:
-    one, two = points("a", each=2)
-    done = session([one, two], effort=QUICK)
-    done.measure(Asking(lambda states: {two.id: 9}, never, never))
-    assert done.launches() == {"b0": 3, "b1": 9}
-    assert {*done.stops().values()} == {ENOUGH}
+def test_a_session_is_warmed_up_by_heats_that_are_not_recorded() -> None:
+    found = points("a", each=2)
+    done = session(found)
+    done.left = lambda: 100.0 - len(done.order)  # a launch takes a second, three are the warm-up
+    done.measure(Asking(never, never))
+    assert [number for number, _ in done.order] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert done.launches() == {"b0": 3, "b1": 3}
+    hurried = session(found, left=lambda: 0.0)
+    hurried.measure(Asking(never, never))
+    assert [number for number, _ in hurried.order] == [1, 1, 2, 2, 3, 3]
+
+
+def test_a_heat_is_made_again_when_most_of_it_was_disturbed_or_one_failed() -> None:
+    found = points("a", each=3)
+    heat = [[point.id for point in found]]
+    calls = count()
+    one = measured(found, lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK, heats=heat)
+    assert one.launches() == {"b0": 3, "b1": 3, "b2": 3}
+    calls = count()
+    most = measured(found, lambda _: launch_of(100, ("steal",) if next(calls) < 2 else ()), QUICK, heats=heat)
+    assert most.launches() == {"b0": 4, "b1": 4, "b2": 4}
+    calls = count()
+
+    def fails_once(_: Point) -> Launch:
+        if next(calls) == 0:
+            raise LabError("worker died")
+        return launch_of(100)
+
+    assert sorted(measured(found, fails_once, QUICK, heats=heat).launches().values()) == [3, 4, 4]
+
+
+def test_a_limit_that_other_heats_have_launched_ends_no_heat() -> None:
+    (point,), limits = points("a", each=1), points("limits", each=2)
+    heats = [[point.id, *(limit.id for limit in limits)], [limit.id for limit in limits], [limits[0].id]]
+    assert measured([point, *limits], effort=QUICK, heats=heats).states[point.id].lacks() == 0
 
 
 def test_disturbed_launches_are_repeated_and_kept_up_to_half_as_many() -> None:
@@ -157,39 +195,42 @@ def test_open_questions_go_on_together_to_the_next_look() -> None:
     found = points("a", each=3)
     effort = replace(QUICK, least_launches=8)
     asked = [[Question((found[0].id, found[2].id), 8, 20.0)], [], []]
-    done = session(found, effort=effort)
-    done.measure(Asking(nothing, lambda states: asked.pop(0), never))
-    assert done.launches() == {"b0": 12, "b1": 8, "b2": 12}
+    done = session(found, effort=effort, left=lambda: 1e9)
+    done.measure(Asking(lambda states: asked.pop(0), never))
+    assert done.launches() == {"b0": 10, "b1": 8, "b2": 10}
     assert done.stops() == {"b0": DECIDED, "b1": ENOUGH, "b2": DECIDED}
-    late = [{name for number, name in done.order if number == each} for each in range(9, 13)]
-    assert late == [{found[0].id, found[2].id}] * 4
+    late = [{name for number, name in done.order if number == each} for each in range(9, 11)]
+    assert late == [{found[0].id, found[2].id}] * 2
 
 
 def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     found = points("a", each=4)
     cheap, dear = ((found[0].id, found[1].id), 8, 10.0), ((found[2].id, found[3].id), 8, 39.0)
     done = session(found, effort=replace(QUICK, least_launches=8))
-    done.left = lambda: 40.0 - len(done.order)  # a launch takes a second; 32 are the least
-    done.measure(Asking(nothing, lambda states: [Question(*dear), Question(*cheap)], never))
-    assert done.launches() == {"b0": 12, "b1": 12, "b2": 8, "b3": 8}
+    done.left = lambda: 39.0 - len(done.order)  # a launch takes a second; 32 are the least, 2 the warm-up
+    done.measure(Asking(lambda states: [Question(*dear), Question(*cheap)], never))
+    assert done.launches() == {"b0": 10, "b1": 10, "b2": 8, "b3": 8}
     assert {*done.stops().values()} == {BUDGET}
 
 
 def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
     found = points("a", each=2)
-    done = session(found, effort=replace(QUICK, least_launches=8, most_launches=20))
+    done = session(found, effort=replace(QUICK, least_launches=8, most_launches=20), left=lambda: 1e9)
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(Asking(nothing, lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never))
-    assert done.launches() == {"b0": 18, "b1": 18}  # the last look below the most
+    done.measure(Asking(lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never))
+    assert done.launches() == {"b0": 16, "b1": 16}  # the last look below the most
 
 
 def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[list[Point], Make]:
-    """Return points of round trips and launches with their scatter."""
+    """Return points of round trips and launches in heats, with their scatter."""
     found = [Point("round_trip", name, 100, "cross", MAIN, "", ("round-trip",)) for name in medians]
+    heats = Counter[str]()
 
     def make(point: Point) -> Launch:
         made = make_launch((), **{"round-trip": [int(medians[point.backend] * np.exp(random.normal(0, 0.1)))] * 3})
         made.elapsed_ns = SECOND
+        heats[point.id] += 1
+        made.facts["heat"] = heats[point.id]
         return made
 
     return found, make
@@ -197,10 +238,11 @@ def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[li
 
 def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
     found, make = trips(np.random.default_rng(5), {"tcp": 50_000, "unix": 51_500, "pipe": 90_000, "zmq-ipc": 200_000})
-    done = session(found, make, QUICK)
+    effort = replace(QUICK, least_launches=4)
+    done = session(found, make, effort, heats=[[point.id for point in found]], left=lambda: 1e9)
     done.measure(asking(0.1))
     launches = done.launches()
-    assert launches["pipe"] == launches["zmq-ipc"] == 8
+    assert launches["zmq-ipc"] == 4
     assert launches["tcp"] == launches["unix"] > 12
     assert not any(question.need <= 0 for question in asking(0.1).open(done.states.values()))
 
@@ -213,20 +255,22 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
     def begin(calls: int) -> tuple[Kept, Rounds]:
         kept, left = Kept(run, {"a": THREE}), iter(range(calls))
 
-        def launch(point: Point, number: int) -> Launch:
+        def launch(names: Sequence[str], number: int) -> Launched:
             if next(left, None) is None:
                 raise SessionError("the fork server does not answer")
             made = launch_of(100 + number)
             made.facts["round"] = number
-            return made
+            return dict.fromkeys(names, made)
 
-        return kept, Rounds(kept.states(found), 1, launch, lambda: None, kept.store, lambda: 0.0, Told())
+        heats = [[point.id] for point in found]
+        told = lambda: None, kept.store, lambda: 0.0, Told()
+        return kept, Rounds(kept.states(found), heats, 1, launch, *told)
 
     with pytest.raises(SessionError):
-        begin(3)[1].measure(Asking(nothing, never, never))
+        begin(3)[1].measure(Asking(never, never))
     assert sum(len(decode(file).launches) for file in run.point_files()) == 3
     kept, again = begin(3)
-    again.measure(Asking(nothing, never, never))
+    again.measure(Asking(never, never))
     held = [decode(file) for file in run.point_files()]
     assert sorted([launch.facts["round"] for launch in each.launches] for each in held) == [[1, 2, 3], [1, 3, 4]]
     assert {each.stop for each in held} == {ENOUGH}
@@ -268,7 +312,7 @@ def test_a_mistake_in_the_code_is_not_taken_for_a_failed_launch() -> None:
 
     done = session(points("a"), broken)
     with pytest.raises(ZeroDivisionError):
-        done.measure(Asking(nothing, never, never))
+        done.measure(Asking(never, never))
     assert done.told.ended == 1 and done.stored == [True]
 
 

@@ -12,12 +12,20 @@ from pathlib import Path
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.lab.runs import choose
+from ipclab.lab.lab import Lab
+from ipclab.lab.runs import best, called, choose
+from ipclab.machine import origin
+from ipclab.measure.progress import Progress
+from ipclab.measure.request import Request
+from ipclab.measure.session import measure
 from ipclab.paths import Paths
 from ipclab.store import run as folder
-from ipclab.store.files import dump_json, sealed, sha256, write_whole
+from ipclab.store.bundle import pack
+from ipclab.store.files import clean, dump_json, sealed, sha256, write_whole
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
+from ipclab.studies.interface import Sweep
+from tests.bundled import make_run
 from tests.commands import ROOT
 
 NOW = dt.datetime(2026, 11, 21, 3, 4, 5, tzinfo=dt.UTC)
@@ -152,6 +160,26 @@ def test_write_whole_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeypatc
         write_whole(path / "below", b"")
 
 
+def test_a_full_disk_leaves_no_empty_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(LabError, match=r"cannot write .*: No space left on device; free some room"):
+        made(tmp_path / "runs")
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_only_the_parts_of_processes_that_ended_are_removed(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    names = [f"page.pdf.{pid}.part" for pid in (os.getpid(), ended.pid)]
+    for name in (*names, "mine.part"):
+        (tmp_path / name).touch()
+    assert clean([tmp_path, tmp_path / "nothing"]) == [str(tmp_path / names[1])]
+    assert files(tmp_path) == {names[0], "mine.part"}
+
+
 def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
     code = "import sys; from pathlib import Path; from ipclab.store.run import read; *_, path = sys.argv"
     code += "; held = read(Path(path)).held(); held.__enter__()"
@@ -245,6 +273,14 @@ def test_the_newest_run_that_can_be_read_is_found(tmp_path: Path) -> None:
     assert folder.newest(tmp_path / "absent", lambda _: True) is None
 
 
+def test_a_clock_that_was_set_back_makes_no_run(paths: Paths) -> None:
+    newer = made(paths.runs, now=dt.datetime.now(dt.UTC) + dt.timedelta(hours=1))
+    request = Request(("payload",), "smoke", sweep=Sweep((84,), ("shm-mmap",)))
+    with pytest.raises(LabError, match=f"the clock was set back: it is .* and the run {newer.id} is newer; set it, or"):
+        measure(paths, request, Progress())
+    assert list(paths.runs.glob("*/*")) == [newer.path]
+
+
 def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
     paths = Paths(tmp_path)
     mine = made(paths.runs, "a")
@@ -252,3 +288,66 @@ def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
         assert choose(paths, name).path == mine.path
     with pytest.raises(UsageError, match="no run"):
         choose(paths, "20990101T000000Z-abcdef")
+
+
+def holding(paths: Paths, day: int, profile: str, count: int, machine: str = "a") -> RunFolder:
+    """Return a finished run of so many points of round trips, which nobody reads here."""
+    run = made(paths.runs, machine, now=NOW + dt.timedelta(days=day))
+    names = [f"points/round_trip/p-cross-{size}-0123abcd.parquet" for size in range(100, 100 + count)]
+    run.about["files"] = dict.fromkeys(names, "0" * 64)
+    run.about["parameters"] = {**PARAMETERS, "profile": profile}
+    run.about["finished"] = NOW.isoformat()
+    run.save()
+    return run
+
+
+def test_the_run_that_answers_most_is_opened_and_not_the_newest(tmp_path: Path) -> None:
+    paths = Paths(tmp_path)
+    assert best(paths, "round_trip") == []
+    quick = holding(paths, 1, "quick", 11)
+    smoke, one = holding(paths, 2, "smoke", 20), holding(paths, 3, "full", 1)
+    assert [run.id for run in best(paths, "round_trip")] == [quick.id, one.id, smoke.id]
+    assert choose(paths, study="round_trip").id == quick.id
+    assert best(paths, "round_trip", lambda run: run.id == one.id)[0].id == one.id
+    assert called(best(paths, "round_trip")) == (
+        f"{quick.id} (quick, 2026-11-22); the newest, {one.id} (full, 2026-11-24), tells less"
+    )
+    again, standard = holding(paths, 4, "quick", 11), holding(paths, 0, "standard", 11)
+    assert [run.id for run in best(paths, "round_trip")][:3] == [standard.id, again.id, quick.id]
+    assert best(paths, "payload") == []
+
+
+def test_a_run_of_this_machine_is_better_than_anothers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = Paths(tmp_path)
+    mine, other = holding(paths, 0, "quick", 1), holding(paths, 1, "full", 9, "b")
+    other.about["machine"]["facts"] = {"cpu_model": "Another"}
+    other.save()
+    monkeypatch.setattr(origin, "_facts", lambda: {"cpu_model": "Mine"})
+    assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
+    (line,) = origin.lines(paths, [mine, other])
+    assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"
+
+
+def test_a_study_that_no_run_holds_is_an_error(tmp_path: Path, paths: Paths) -> None:
+    with pytest.raises(UsageError, match=r"unknown study 'nope'"):
+        choose(paths, study="nope")
+    with pytest.raises(UsageError, match="there is no run yet"):
+        choose(Paths(tmp_path), study="faults")
+    (tmp_path / "data").mkdir(exist_ok=True)
+    pack(make_run(tmp_path / "elsewhere"), tmp_path / "data/published.ipclab")
+    (tmp_path / "data/published.ipclab").rename(tmp_path / "data/reference.ipclab")
+    with pytest.raises(UsageError, match="no run holds faults; measure it: ipclab measure --study faults"):
+        choose(Paths(tmp_path), study="faults")
+    assert choose(Paths(tmp_path), study="round_trip").path.is_relative_to(tmp_path / "data/opened")
+
+
+def test_whoever_opens_anothers_run_is_told_first(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_run(paths.data / "imported")
+    said = {}
+    for lang in ("en", "ko", "zh"):
+        Lab.open(str(run.path), lang)
+        said[lang] = capsys.readouterr().out.splitlines()[0]
+    assert said["en"].startswith("Not measured here, but on Example 0123456789ab (machine 0123456789ab) on ")
+    assert all("Example 0123456789ab" in line and "20" in line for line in said.values()) and len({*said.values()}) == 3
+    Lab.open(str(holding(paths, 0, "quick", 1).path))
+    assert capsys.readouterr().out.splitlines()[0].startswith("run 2026")

@@ -43,6 +43,7 @@ FULL = """
 import sys
 from pathlib import Path
 from ipclab.errors import LabError
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, Role
 GIVEN = {"size": 4 << 20, "seed": 1, "sampling": {"budget_ns": 1, "least": 1, "most": 1}}
 with Launcher(Path(sys.argv[1])) as launcher:
@@ -91,7 +92,7 @@ from tests.test_ranks import another, roles
 with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
     ends = [Role(name, "tests.channel_targets:echo", {"backend": "iceoryx2", "wait": "block", "sizes": [8 << 20]},
                  frozenset(os.sched_getaffinity(0))) for name in ("server", "client")]
-    for launch in (lambda: launcher.launch(ends, 30), lambda: bench(another(1), roles("tell", values=[]), 30)):
+    for launch in (lambda: launcher.launch(ends, 30), lambda: alone(bench, another(1), roles("tell", values=[]), 30)):
         try:
             launch()
         except LabError as error:

@@ -12,6 +12,7 @@ from ipclab.backends.codecs import CODECS, dictionary, encoded_bytes, rotations
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend, Place
 from ipclab.backends.seqlock import LENGTH, SEQUENCE, START, SeqlockStore
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.proof import digest, payload
@@ -40,7 +41,7 @@ def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(benc
         pytest.skip(why)
     late = not (backend.store and backend.store.collective)  # which the launch's deadline alone ends
     ranks = roles("conform", backend=backend.name, late=late)
-    check_conformance(bench(another(100 + STORES.index(backend)), ranks, 60), late)
+    check_conformance(alone(bench, another(100 + STORES.index(backend)), ranks, 60), late)
 
 
 def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
@@ -151,4 +152,4 @@ def test_the_example_in_the_documents_conforms(
     (about / "entry_points.txt").write_text("[ipclab.backends]\nfile-store = file_store:backend\n")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
     with RankBench(launcher, 3) as ranks:
-        check_conformance(ranks(another(200), roles("conform", backend="file-store", late=True), 60), True)
+        check_conformance(alone(ranks, another(200), roles("conform", backend="file-store", late=True), 60), True)

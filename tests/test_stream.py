@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from ipclab.backends.installed import backends
-from ipclab.errors import UsageError
+from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
+from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch
@@ -20,8 +21,9 @@ from ipclab.store.point import Point
 from ipclab.studies import ranks
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.stream import FROM_SEND, INTENDED, STALL_NS, StreamStudy, account
+from ipclab.studies.stream import STALL_NS, StreamStudy
 from ipclab.studies.stream.ends import FILL_LEAST, RECEIVED, SENT
+from ipclab.studies.stream.joined import FROM_SEND, INTENDED, account
 from tests.test_channels import launch
 from tests.test_workers import CPUS
 
@@ -121,6 +123,41 @@ def test_a_planted_fault_is_caught_on_every_mechanism(launcher: Launcher, backen
     told = {"drop": "1 were lost", "duplicate": "1 were duplicated", "swap": "1 were reordered"}
     with pytest.raises(PayloadError, match=told[fault]):
         launched(launcher, point, f"tests.stream_targets:{fault}")
+
+
+def heat(launcher: Launcher, points: list[Point], module: str, turns: int) -> dict[str, Launch]:
+    """Return what became of a heat of `points`, each with so many recorded turns, by backend."""
+    contestants = {}
+    for point in points:
+        roles = [replace(role, target=module) for role in STUDY.roles(point, SMOKE, FREE, 9)]
+        contestants[point.id] = Contestant(point, roles)
+    ended = Heat(launcher, Schedule(turns=turns)).run(contestants)
+    made = {}
+    for point in points:
+        outcomes = ended[point.id]
+        assert not isinstance(outcomes, LabError), outcomes
+        made[point.backend] = STUDY.collect(point, outcomes, 9)
+    return made
+
+
+def test_streams_take_turns_and_set_up_once(launcher: Launcher) -> None:
+    chosen = [points(arm="main", size_bytes=64, backend=name)[0] for name in ("unix", "shm-ring")]
+    chosen.append(points(arm="open", backend="posix-mq", rate=100_000)[0])
+    made = heat(launcher, chosen, "ipclab.studies.stream.ends:run", 3)
+    for one in made.values():
+        assert {op: len(one.samples[op]) for op in (SENT, RECEIVED)} == {SENT: 3, RECEIVED: 3}
+        assert one.turns[SENT] == one.turns[RECEIVED] == [1, 1, 1]
+        assert [len(one.samples[op]) for op in ("set-up", "connect", "first-message", "tear-down")] == [1, 1, 1, 2]
+    late = made["posix-mq"]
+    assert late.turns[INTENDED] == late.turns[FROM_SEND]
+    assert len(late.turns[INTENDED]) == 3
+    assert sum(late.turns[INTENDED]) == len(late.samples[INTENDED]) == late.facts["messages"]
+
+
+def test_a_message_that_is_lost_in_a_turn_that_only_warms_up_is_missed(launcher: Launcher) -> None:
+    point = points(arm="main", size_bytes=64, backend="unix")[0]
+    with pytest.raises(PayloadError, match="1 were lost"):
+        heat(launcher, [point], "tests.stream_targets:drop", 2)
 
 
 def numbers(*values: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ipclab.stats.tolerance import (
+from ipclab_answers.deadlines.tolerance import (
     DRIFTS,
     ERROR,
     FAILED,

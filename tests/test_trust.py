@@ -7,7 +7,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.lab import trust
-from ipclab.lab.lab import Lab
+from ipclab.lab.lab import lab_of
 from ipclab.lab.trust import HIGH, LOW, MEDIUM, RULES, judged
 from ipclab.paths import Paths
 from ipclab.store.files import dump_json
@@ -62,7 +62,7 @@ def test_one_that_was_skipped_is_no_pass() -> None:
     ("found", "share"), [((), None), ((AGREES, AGREES), 0.0), ((AGREES, DIFFERS), 0.5), ((AGREES, ABSENT), None)]
 )
 def test_the_run_keeps_what_was_said(run: RunFolder, paths: Paths, found: tuple[Found, ...], share: float) -> None:
-    lab = Lab.of(run, paths, "en")
+    lab = lab_of(run, paths, "en")
     assert trust.facts(lab, "round_trip")["referees"] is None
     ask(run, *found)
     known = kept(run)
@@ -81,8 +81,8 @@ def test_what_was_altered_is_not_believed(run: RunFolder) -> None:
 
 
 def test_the_facts_are_those_of_the_points_asked_for(run: RunFolder, paths: Paths) -> None:
-    row = Lab.of(run, paths, "en").trust("round_trip", backend="unix")
-    known = trust.facts(Lab.of(run, paths, "en"), "round_trip", backend="unix")
+    row = lab_of(run, paths, "en").trust("round_trip", backend="unix")
+    known = trust.facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
     assert known["disturbed"] == 0.0
     assert 0 < (known["width"] or 0) < 0.2
     assert known["beaten"] == 0.0

@@ -65,7 +65,7 @@ WRONG_LEVELS = (
     (
         ("payload",),
         {"entries": (10,)},
-        "no study here has a factor 'entries'; did you mean 'placement'? there are placement",
+        "no study here has a factor 'entries'; there is placement",
     ),
     ((), {"entries": ()}, "factor entries has no level; give some, such as 10"),
     *(

@@ -12,8 +12,11 @@ import pytest
 
 from ipclab.frames import derived, judged
 from ipclab.lab import prose
-from ipclab.lab.data import Data
+from ipclab.lab.audit import Audit
+from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
+from ipclab.lab.questions import Question
+from ipclab.lab.words import Words
 from ipclab.paths import checkout
 from ipclab.store import samples
 from ipclab.store.bundle import opened
@@ -37,6 +40,12 @@ def reference() -> RunFolder:
 @cache
 def measured(study: str, kind: str) -> pd.DataFrame:
     return READ(reference(), study, kind)
+
+
+def forget_judged() -> None:
+    """Forget what was judged of values that are changed now."""
+    judged._sides.cache_clear()
+    judged._medians.cache_clear()
 
 
 class NoFigures(ast.NodeTransformer):
@@ -79,13 +88,14 @@ class Told:
         self.shown: list[str] = []
         self.blocks: set[str] = set()
         self.own: set[str] = set()
+        self.answers: set[str] = set()
         self.values: dict[str, Any] = {}
         self.name, self.frames = name, frames
 
     def __enter__(self) -> "Told":
         """Execute the notebook; until the end of `with` every value comes from the frames."""
         self.patch = pytest.MonkeyPatch()
-        judged._sides.cache_clear()
+        forget_judged()
         for where, name, made in self._made():
             self.patch.setattr(where, name, made)
         try:
@@ -97,7 +107,7 @@ class Told:
 
     def __exit__(self, *_: object) -> None:
         self.patch.undo()
-        judged._sides.cache_clear()
+        forget_judged()
 
     def _run(self) -> None:
         for is_prose, content in cells(self.name):
@@ -109,14 +119,15 @@ class Told:
                     self.values["run"] = str(reference().path)
 
     def _made(self) -> list[tuple[Any, str, Any]]:
-        say, translate = Data.say, Data.translate
-        nothing = ((Lab, name, lambda *_, **__: None) for name in ("table", "claims_table", "keep"))
+        say, translate = Data.say, Words.translate
+        methods = ((Lab, "table"), (Lab, "keep"), (Audit, "claims_table"))
+        nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
             (derived, "read", self.frames),
             (samples, "decode", decoded),
             (prose, "namespace", lambda: self.values),
             (Data, "say", lambda lab, text, /, **more: self._note(text, say(lab, text, **more))),
-            (Data, "translate", lambda lab, text: self._note(text, translate(lab, text))),
+            (Words, "translate", lambda lab, text: self._note(text, translate(lab, text))),
             *nothing,
         ]
 
@@ -125,12 +136,26 @@ class Told:
         return text
 
     def _prose(self, cell: str) -> None:
-        lab = self.values["lab"]
-        for block in prose.split(cell):
-            text = lab.fill(block)
-            self.shown += [text]
-            self.blocks.add(block)
-            self.own |= set(SENTENCE.split(block))
+        prose.render(cell, self)
+
+    def translate(self, msgid: str) -> str:
+        """Return prose as it is: what is checked is the English."""
+        return msgid
+
+    def fill(self, text: str, more: Any = None) -> str:
+        """Note a block of the prose, or an alternative that a question chose, and return it filled."""
+        filled = Teller(self.values["lab"]).fill(text, more)
+        self.shown.append(filled)
+        if more is None:
+            self.blocks.add(text)
+            self.own |= set(SENTENCE.split(text))
+        elif ENDS.search(text):
+            self.answers.add(text)
+        return filled
+
+    def answer(self, question: Question) -> Any:
+        """Return what the lab answers to a question in the prose."""
+        return Teller(self.values["lab"]).answer(question)
 
     def templates(self) -> set[str]:
         """Return the templates of all sentences that the prose shows: its own, and those that values bring."""
@@ -138,11 +163,12 @@ class Told:
 
     @property
     def alternatives(self) -> set[str]:
-        """The templates of those that values bring."""
+        """The templates of those that values bring, and of those that questions chose."""
         every = "\n".join(self.shown)
-        return {
+        brought = {
             each
             for text, of in self.said.items()
             if " " in text and text.endswith((".", ":")) and text in every
             for each in of
         } - {" ".join(each.split()) for each in self.blocks}
+        return self.answers | brought

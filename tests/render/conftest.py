@@ -26,7 +26,9 @@ from ipclab.stats.quantity import Quantity
 _ = Catalogue.load(lang, Path(locale)).translate
 told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
-prose.register(_, lambda text: fill(text, told.__getitem__, Formatter(lang, _)))
+from types import SimpleNamespace
+say = lambda text, more=None: fill(text, told.__getitem__, Formatter(lang, _))
+prose.register(SimpleNamespace(translate=_, fill=say))
 print("noise that a report must not show")"""
 PROSE = """%%prose
 # What a write costs
@@ -131,11 +133,11 @@ def translate_all(sources: words.Sources) -> None:
 def sources(tmp_path_factory: Any) -> words.Sources:
     """A package with the words of report chrome and setup, one notebook, complete catalogues."""
     root = tmp_path_factory.mktemp("lab")
-    found = words.Sources(root / "package", root / "notebooks", root / "locale")
-    found.package.mkdir()
+    found = words.Sources((root / "ipclab",), root / "notebooks", root / "locale")
+    found.packages[0].mkdir()
     found.notebooks.mkdir()
     marked = [TABLE, FIGURE, *(f"N_({m!r})" for m in KO if m in CHROME)]
-    (found.package / "code.py").write_text("\n".join(marked), encoding="utf-8")
+    (found.packages[0] / "code.py").write_text("\n".join(marked), encoding="utf-8")
     write_notebook(found.notebooks / "demo.ipynb", SETUP, PROSE, TABLE, FIGURE)
     translate_all(found)
     return found

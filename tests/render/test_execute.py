@@ -57,7 +57,7 @@ def test_wrong_parameters_are_refused_before_a_kernel_starts(tmp_path: Path, mon
 
 CELLS = {
     "lab": "from ipclab.lab import prose\nfrom ipclab.errors import LabError\n"
-    "prose.register(str, str)\nraise LabError('no room', 'it is full', 'make room')",
+    "prose.register(None)\nraise LabError('no room', 'it is full', 'make room')",
     "python": "x = 1\n1 / 0",
     "magic": "%%prose\n# Title",
     "endless": "while True: pass",

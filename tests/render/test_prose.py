@@ -7,6 +7,7 @@ from ipclab.lab import prose
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.prose import named
 from ipclab.stats.quantity import Quantity
+from tests.tellers import Plain
 
 SOURCE = """# 1. Title
 
@@ -55,7 +56,7 @@ def test_translations_go_back_to_where_the_blocks_were() -> None:
 
 
 def test_a_line_break_in_chinese_is_no_space() -> None:
-    shown = prose.render("Text", lambda _: "一行，\n两行 of\nCPU", str)
+    shown = prose.render("Text", Plain(lambda _: "一行，\n两行 of\nCPU"))
     assert shown == "一行，两行 of CPU"
 
 

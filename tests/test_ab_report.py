@@ -7,9 +7,9 @@ import pytest
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
-from ipclab.ab.told import Told
-from ipclab.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged
 from ipclab.stats.compare import SLOWER, UNDECIDED
+from ipclab_answers.ab.report import Report
+from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged
 from tests.test_ab import answered
 
 BMF = {  # https://bencher.dev/bmf.json
@@ -37,8 +37,8 @@ ANSWERS = [answered(0.5), answered(-0.5), answered(again=0.5), NONE]
 LABELS = {A: "old `cmd` | 'x' <a>", B: 'new & "y"', AGAIN: "old"}
 
 
-def told(answer: Answer) -> Told:
-    return Told(answer, LABELS, "ns")
+def told(answer: Answer) -> Report:
+    return Report(answer, LABELS, "ns")
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.verdict)
@@ -80,7 +80,7 @@ def test_the_line_is_one_with_verdict_ratio_and_controls(answer):
 
 
 def test_equal_labels_stay_apart_in_bencher_metric_format():
-    same = Told(answered(0.0), {A: "x", B: "x", AGAIN: "x"}, "ns")
+    same = Report(answered(0.0), {A: "x", B: "x", AGAIN: "x"}, "ns")
     assert set(json.loads(same.bmf())) == {"A: x", "B: x", "x over x"}
 
 

@@ -1,0 +1,125 @@
+"""Which test of heats decides with the fewest, at a held rate of false alarms? By simulation.
+
+usage: python benchmarks/paired.py [contests]
+
+Contests of several mechanisms, whose log times scatter by `SCATTER` in a heat, are looked at after so many heats as
+`HEAT_LOOKS` says, at the levels that a run has. Prints by shape of the scatter and size of the contest, for each test:
+the share of contests of identical code in which a copy was called different from the fastest at any look, and how many
+heats it took on the mean until a mechanism that is a tenth slower was found (the last look where it was not). About a
+minute and a half; the seed is fixed.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from ipclab.stats import paired
+from ipclab.stats.family import HEAT_LOOKS, pair_level
+from ipclab.stats.intervals import Floats
+
+CONTESTS, SIZES = 1_000, (3, 6, 12, 20)
+MOST = 40  # heats: the most of a quick run
+LOOKS = [look for look in HEAT_LOOKS if look <= MOST]
+SCATTER, SLOWER = 0.02, math.log(1.10)  # so that ratios scatter by 0.028, as measured
+OUTLIERS, OUTLIER = 0.1, 0.2  # how many heats have one, and its mean
+MODES = 0.25  # how far two modes are apart
+Test = Callable[[Floats, float], tuple[float, float]]
+
+
+def signed_ranks(ratios: Floats, level: float) -> tuple[float, float]:
+    """Return the exact interval of a shift by Wilcoxon's signed ranks; infinite where ranks cannot show `level`."""
+    count = len(ratios)
+    averages = np.sort(np.add.outer(ratios, ratios)[np.triu_indices(count)] / 2)
+    outside = int(np.searchsorted(_law(count), level / 2, "right"))
+    return (averages[outside - 1], averages[-outside]) if outside else (-math.inf, math.inf)
+
+
+@lru_cache
+def _law(count: int) -> Floats:
+    """Return the distribution function of the sum of positive ranks."""
+    ways = np.zeros(count * (count + 1) // 2 + 1)
+    ways[0] = 1
+    for rank in range(1, count + 1):
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    return np.array(np.cumsum(ways) / 2**count)
+
+
+def signs(ratios: Floats, level: float) -> tuple[float, float]:
+    """Return the exact interval of the median by signs; infinite where they cannot show `level`."""
+    count, outside, chance = len(ratios), 0, 0.0
+    while 2 * (chance := chance + math.comb(count, outside) / 2**count) <= level:
+        outside += 1
+    ordered = np.sort(ratios)
+    return (ordered[outside - 1], ordered[-outside]) if outside else (-math.inf, math.inf)
+
+
+TESTS: dict[str, Test] = {"t": paired.interval, "signed ranks": signed_ranks, "signs": signs}
+
+
+def normal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Return normal scatter."""
+    return random.normal(0, SCATTER, shape)
+
+
+def heavy(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Return scatter with the tails of Student's t of three degrees of freedom."""
+    return random.standard_t(3, shape) * SCATTER
+
+
+def contaminated(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Return normal scatter, of which a tenth is much slower."""
+    return normal(random, shape) + (random.random(shape) < OUTLIERS) * random.exponential(OUTLIER, shape)
+
+
+def bimodal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Return scatter of two modes, one of which a mechanism is in by chance in each heat."""
+    return normal(random, shape) + (random.random(shape) < 1 / 2) * MODES
+
+
+SHAPES = (normal, heavy, contaminated, bimodal)
+
+
+def alarmed(times: Floats, test: Test) -> bool:
+    """Tell whether any look calls one of the log `times` (mechanism, heat) different from the fastest."""
+    for look in LOOKS:
+        seen = times[:, :look]
+        best = int(np.argmin(np.median(seen, axis=1)))
+        level = pair_level(len(times), look, HEAT_LOOKS)
+        for other in range(len(times)):
+            low, high = test(seen[other] - seen[best], level) if other != best else (0, 0)
+            if low > 0 or high < 0:
+                return True
+    return False
+
+
+def heats_to_find(times: Floats, test: Test) -> int:
+    """Return after how many heats the second mechanism, made slower, is shown to be; the last look if it is not."""
+    ratios = times[1] + SLOWER - times[0]
+    for look in LOOKS:
+        low, _ = test(ratios[:look], pair_level(len(times), look, HEAT_LOOKS))
+        if low > 0:
+            return look
+    return LOOKS[-1]
+
+
+def weighed(contests: int, sizes: tuple[int, ...] = SIZES) -> Iterator[dict[str, object]]:
+    """Yield what each test does in `contests` contests of each shape and size; all tests have the same ones."""
+    random = np.random.default_rng(1)
+    for shape in SHAPES:
+        for size in sizes:
+            drawn = [shape(random, (size, LOOKS[-1])) for _ in range(contests)]
+            for name, test in TESTS.items():
+                wrong = np.mean([alarmed(times, test) for times in drawn])
+                heats = np.mean([heats_to_find(times, test) for times in drawn])
+                row = {"scatter": shape.__name__, "mechanisms": size, "test": name}
+                yield {**row, "false alarms": float(wrong), "heats": float(heats)}
+
+
+if __name__ == "__main__":
+    asked = int(sys.argv[1]) if len(sys.argv) > 1 else CONTESTS
+    table = pd.DataFrame(weighed(asked))
+    print(table.pivot(index=["scatter", "mechanisms"], columns="test").round(3).to_string())

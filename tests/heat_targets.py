@@ -1,0 +1,61 @@
+"""Contestants that only tests launch: they count, keep what they are told to keep, and fail in every way."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Turns, Worker
+
+LONG = 600.0
+
+
+def count(worker: Worker, number: int, log: str) -> Turns:
+    """Keep `number` in each turn, and write down whose turn it is."""
+    while roles := (yield {"number": number}):
+        with Path(log).open("a", encoding="utf-8") as file:
+            file.write(f"{number}\n")
+        assert roles[worker.role]["number"] == number
+        with worker.counting("op", 1):
+            keep(worker, "op", np.array([number, number], np.int64))
+    worker.outcome.facts["done"] = True
+
+
+def fail(worker: Worker, how: str, log: str) -> Turns:
+    """Fail in the third turn, or while parked before it."""
+    for turn in range(3):
+        if (yield {"pid": os.getpid()}) is None:
+            return
+        keep(worker, "op", np.array([turn], np.int64))
+    if how == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "error":
+        raise ValueError("no such turn")
+    if how == "hang":
+        time.sleep(LONG)
+    if how == "end":
+        return
+    if how == "parked":
+        child = os.fork()
+        if child == 0:
+            time.sleep(0.01)
+            os.kill(os.getppid(), signal.SIGKILL)
+            os._exit(0)
+    while (yield {}) is not None:
+        pass
+
+
+def waits(worker: Worker, log: str) -> Turns:
+    """Be the peer of `fail`, which ends when there are no more turns."""
+    while (yield {}) is not None:
+        pass
+
+
+def straight(worker: Worker, log: str) -> None:
+    """Take no turns: run to the end when started."""
+    with Path(log).open("a", encoding="utf-8") as file:
+        file.write("straight\n")
+    keep(worker, "op", np.array([1], np.int64))

@@ -1,0 +1,49 @@
+"""Working copies of the notebooks: with what they show, and never over what a reader changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ipclab.explore.copies import refresh
+from ipclab.paths import Paths
+from tests.render.conftest import write_notebook
+
+
+@pytest.fixture
+def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))  # where trust is kept
+    (tmp_path / "notebooks").mkdir()
+    write_notebook(tmp_path / "notebooks" / "demo.ipynb", "1 + 1")
+    return Paths(tmp_path)
+
+
+def executed(paths: Paths) -> Path:
+    """Write the notebook as papermill leaves it: with a cell of its own, and an output."""
+    notebook = json.loads((paths.notebooks / "demo.ipynb").read_text())
+    injected = {**notebook["cells"][0], "id": "more", "metadata": {"tags": ["injected-parameters"]}}
+    notebook["cells"].insert(1, injected)
+    notebook["cells"][-1]["outputs"] = [
+        {"output_type": "display_data", "data": {"text/markdown": "two"}, "metadata": {}}
+    ]
+    file = paths.root / "executed.ipynb"
+    file.write_text(json.dumps(notebook))
+    return file
+
+
+def test_a_copy_shows_what_the_executed_notebook_shows(paths: Paths) -> None:
+    assert refresh(paths, {"demo": executed(paths)}) == []
+    copy = json.loads((paths.notebooks / "work" / "demo.ipynb").read_text())
+    source = json.loads((paths.notebooks / "demo.ipynb").read_text())
+    assert copy["cells"][-1]["outputs"][0]["data"] == {"text/markdown": ["two"]}
+    assert [cell["source"] for cell in copy["cells"]] == [cell["source"] for cell in source["cells"]]
+
+
+def test_a_changed_copy_stays_and_is_named_when_its_source_is_newer(paths: Paths) -> None:
+    refresh(paths, {})
+    copy = paths.notebooks / "work" / "demo.ipynb"
+    copy.write_text(copy.read_text().replace("1 + 1", "1 + 2"))
+    assert refresh(paths, {"demo": executed(paths)}) == []
+    write_notebook(paths.notebooks / "demo.ipynb", "3")
+    assert refresh(paths, {}) == ["demo.ipynb"]
+    assert "1 + 2" in copy.read_text()
