@@ -50,7 +50,7 @@ def test_it_is_measured_after_the_payload_and_its_payloads_are_its_own() -> None
     assert [name for name in studies() if name in order] == order
     assert not STUDY.sized
     for name in ("tcp", "zmq-tcp"):  # no store; one between nodes only
-        with pytest.raises(UsageError, match=f"study shared_dict has no backend '{name}'; did you mean"):
+        with pytest.raises(UsageError, match=f"study shared_dict has no backend '{name}'; "):
             Request(("shared_dict",), "smoke", sweep=Sweep(None, (name,))).points()
 
 

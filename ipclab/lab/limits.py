@@ -12,7 +12,7 @@ from ipclab.lab.data import Data
 def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
     if points.empty:
-        return points.assign(limit=0.0, over_limit=0.0)
+        return points.assign(limit=0.0, over_limit=0.0, over=None)
     return with_limits(points, lab.launches("limits"))
 
 
