@@ -93,8 +93,10 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def processes_of(session: str) -> list[int]:
-    """Return the processes whose command line names `session`: its fork servers and their children."""
-    found = []
+    """Return the processes whose command line names `session`: its fork servers and their children; of none, none."""
+    found: list[int] = []
+    if not session:
+        return found
     for entry in Path("/proc").iterdir():
         try:
             # A zombie has no command line any more.

@@ -102,7 +102,7 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
 @pytest.mark.skipif(find_spec("ipclab_native") is None, reason="the native package is not installed")
 def test_kill_9_of_native_processes(world: World) -> None:
     measuring = world.start(measure_command(SIZES, BACKENDS, native=True))
-    world.wait(measuring, lambda: len(processes_of(world.session(measuring) or "none")) > 1)
+    world.wait(measuring, lambda: len(processes_of(world.session(measuring))) > 1)
     session = world.session(measuring)
     kill(measuring, session, False)
     assert eventually(partial(ended, session))
@@ -265,7 +265,7 @@ def test_kill_9_of_a_bundle_leaves_nothing_that_clean_does_not_take(
 def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: World) -> None:
     """The peer is deaf for a minute: it does not see that its standard input has ended."""
     conform = world.start([sys.executable, "-m", "ipclab", "conform", sys.executable, str(PEER), "deaf"])
-    world.wait(conform, lambda: len(processes_of(world.session(conform) or "none")) == 2)
+    world.wait(conform, lambda: len(processes_of(world.session(conform))) == 2)
     session = world.session(conform)
     conform.kill()
     conform.communicate(timeout=10)

@@ -86,6 +86,7 @@ import os, sys
 from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.spawn import mpi
+from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.spawn.mpi import RankBench
 from tests.test_ranks import another, roles

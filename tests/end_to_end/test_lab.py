@@ -105,7 +105,7 @@ def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str
     assert errors(cells) == []
     assert figures(cells)["payload-placement"][1]["payload"] < before["payload-placement"][1]["payload"]
     doubled = "handed[handed.metric == 'p50'].head(3).assign(double=lambda rows: 2 * rows.value)[['backend', 'double']]"
-    change(page, re.escape('lab.table(table, _("The payloads")') + ".*$", f"lab.table({doubled}, 'Twice')")
+    change(page, re.escape('lab.table(table, "The payloads"') + ".*$", f"lab.table({doubled}, 'Twice')")
     assert len(tables(again(page))["Twice"]["rows"]) == 3
 
 
