@@ -7,7 +7,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.measure.heats import MOST, heats, packed, parted, with_limits
-from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.heat import LEAST_TURNS, Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher, Role
 from ipclab.store.point import Point
 from ipclab.studies.installed import study
@@ -110,3 +110,12 @@ def test_a_limit_takes_turns_with_what_it_bounds_first() -> None:
     groups = [["a"], ["b"], ["c"]]
     found = with_limits(groups, {name: ["pipe"] for name in "abc"}, ["pipe", "clock"])
     assert found == [["a", "pipe"], ["b"], ["c"], ["clock"]]
+
+
+def test_a_heat_whose_turns_last_long_has_fewer_but_enough() -> None:
+    schedule = Schedule(turns=8, most_ns=100)
+    assert not schedule.enough(LEAST_TURNS - 1, 10**9)
+    assert schedule.enough(LEAST_TURNS, 101)
+    assert not schedule.enough(7, 100)
+    assert schedule.enough(8, 0)
+    assert not Schedule(turns=8).enough(7, 10**12)

@@ -26,7 +26,7 @@ from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.bundled import NOW
 from tests.made import make_launch
 
-THREE = Profile("three", 3, 3, 100.0, 0.1, 1, 1, 1, 1, 1, 0, ("same",))
+THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)
 SECOND = 1_000_000_000
 MAIN: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
@@ -193,23 +193,23 @@ def test_disturbed_launches_are_repeated_and_kept_up_to_half_as_many() -> None:
 
 def test_open_questions_go_on_together_to_the_next_look() -> None:
     found = points("a", each=3)
-    effort = replace(QUICK, least_launches=8)
-    asked = [[Question((found[0].id, found[2].id), 8, 20.0)], [], []]
+    effort = replace(QUICK, least_launches=7)
+    asked = [[Question((found[0].id, found[2].id), 7, 20.0)], [], []]
     done = session(found, effort=effort, left=lambda: 1e9)
     done.measure(Asking(lambda states: asked.pop(0), never))
-    assert done.launches() == {"b0": 10, "b1": 8, "b2": 10}
+    assert done.launches() == {"b0": 9, "b1": 7, "b2": 9}
     assert done.stops() == {"b0": DECIDED, "b1": ENOUGH, "b2": DECIDED}
-    late = [{name for number, name in done.order if number == each} for each in range(9, 11)]
+    late = [{name for number, name in done.order if number == each} for each in range(8, 10)]
     assert late == [{found[0].id, found[2].id}] * 2
 
 
 def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     found = points("a", each=4)
-    cheap, dear = ((found[0].id, found[1].id), 8, 10.0), ((found[2].id, found[3].id), 8, 39.0)
-    done = session(found, effort=replace(QUICK, least_launches=8))
-    done.left = lambda: 39.0 - len(done.order)  # a launch takes a second; 32 are the least, 2 the warm-up
+    cheap, dear = ((found[0].id, found[1].id), 7, 10.0), ((found[2].id, found[3].id), 7, 39.0)
+    done = session(found, effort=replace(QUICK, least_launches=7))
+    done.left = lambda: 35.0 - len(done.order)  # a launch takes a second; 28 are the least, 2 the warm-up
     done.measure(Asking(lambda states: [Question(*dear), Question(*cheap)], never))
-    assert done.launches() == {"b0": 10, "b1": 10, "b2": 8, "b3": 8}
+    assert done.launches() == {"b0": 9, "b1": 9, "b2": 7, "b3": 7}
     assert {*done.stops().values()} == {BUDGET}
 
 
@@ -218,7 +218,7 @@ def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
     done = session(found, effort=replace(QUICK, least_launches=8, most_launches=20), left=lambda: 1e9)
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
     done.measure(Asking(lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never))
-    assert done.launches() == {"b0": 16, "b1": 16}  # the last look below the most
+    assert done.launches() == {"b0": 19, "b1": 19}  # the last look below the most
 
 
 def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[list[Point], Make]:
@@ -238,11 +238,11 @@ def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[li
 
 def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
     found, make = trips(np.random.default_rng(5), {"tcp": 50_000, "unix": 51_500, "pipe": 90_000, "zmq-ipc": 200_000})
-    effort = replace(QUICK, least_launches=4)
+    effort = replace(QUICK, least_launches=6)
     done = session(found, make, effort, heats=[[point.id for point in found]], left=lambda: 1e9)
     done.measure(asking(0.1))
     launches = done.launches()
-    assert launches["zmq-ipc"] == 4
+    assert launches["zmq-ipc"] == 6
     assert launches["tcp"] == launches["unix"] > 12
     assert not any(question.need <= 0 for question in asking(0.1).open(done.states.values()))
 

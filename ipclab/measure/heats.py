@@ -31,6 +31,15 @@ def heats(points: Iterable[Point]) -> list[list[str]]:
     return found
 
 
+def compared(points: Iterable[Point]) -> set[str]:
+    """Return the names of the points that some contest compares with others."""
+    by_study: dict[str, list[Point]] = {}
+    for point in points:
+        by_study.setdefault(point.study, []).append(point)
+    groups = [group for study, mine in by_study.items() for group in contests(study, mine)]
+    return {name for group in groups for contest in group for name in contest}
+
+
 def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
     """Return the groups of points that are compared, directly or through others.
 

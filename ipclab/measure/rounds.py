@@ -102,8 +102,13 @@ class Rounds:
         compared = [state for state in states if state.point.study != LimitsStudy.name] or states
         disturbed = median_low([state.lacks() for state in compared]) > 0
         lacking = any(len(state.taken) < state.effort.least_launches for state in compared)
-        going = [state.point.id for state in states if not state.ended]
+        going = [state.point.id for state in states if not state.ended and not self._is_known(state)]
         return going if disturbed or lacking else ()
+
+    @staticmethod
+    def _is_known(state: State) -> bool:
+        """Tell whether `state` is a limit that has launches enough, whatever it bounds needs more of."""
+        return state.point.study == LimitsStudy.name and len(state.taken) >= state.effort.least_launches
 
     def _towards(self, goals: Mapping[str, int], heat: Sequence[str]) -> Sequence[str]:
         """Return whom of `heat` to launch for its `goals`, in launches by point."""

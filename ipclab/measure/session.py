@@ -14,7 +14,7 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames.points import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
-from ipclab.measure.heats import heats, with_limits
+from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import SEED_BITS, Request
@@ -40,6 +40,7 @@ from ipclab.studies.profile import profile
 SHARED_MEMORY_SLACK = 1 << 20
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 NOT_HERE = "not testable here: "
+LONG_TURNS = 2  # a heat has fewer turns than planned where these last so many times as long as they should
 WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
 SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
 Wanted = list[tuple[Study, list[Point]]]
@@ -128,6 +129,10 @@ class _Measuring:
         kept = Kept(self.run, {each.name: self.request.effort(each) for each, _, _ in opened.values()})
         points = [point for _, _, mine in opened.values() for point in mine]
         states = kept.states(points)
+        in_contests = compared(points)
+        for state in states.values():
+            if state.point.id not in in_contests and state.point.study not in ALWAYS:
+                state.effort = state.effort.for_values()
         chosen = profile(self.request.profile)
         numbers, heats_made = count(kept.order + 1), count(kept.heat + 1)
 
@@ -180,7 +185,8 @@ class _Measuring:
         effort = ordinary[0].effort
         apart = any(state.point.placement != SAME_CPU for state in states)
         warm_ns = effort.warm_ns if apart else 0
-        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, seed, effort.launch_seconds)
+        most_ns = LONG_TURNS * effort.turns * effort.turn_ns * len(contestants)
+        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, seed, effort.launch_seconds, most_ns)
         source = Source()
         before, start = conditions(source), time.monotonic_ns()
         ends = bench(contestants, schedule)

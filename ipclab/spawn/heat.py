@@ -26,6 +26,7 @@ from ipclab.spawn.launcher import (
 from ipclab.spawn.worker import Outcome, Roles, Turn
 from ipclab.store.point import Point
 
+LEAST_TURNS = 4  # recorded of each contestant, however long they last
 BEGINNING, END = -1, -2  # in which order contestants begin and end: as rounds of turns have numbers
 
 
@@ -41,9 +42,10 @@ class Contestant:
 class Schedule:
     """How the contestants of a heat take turns, in an order that follows from `seed`.
 
-    `turns` of each are recorded. Before these, `warm_turns` of each are not, and further ones until
-    `warm_ns` have passed. `seconds` is the deadline of a contestant's beginning, of each of its turns,
-    and of its end.
+    `turns` of each are recorded, or fewer, but at least `LEAST_TURNS`, where these last longer than
+    `most_ns` (0: however long it takes). Before these, `warm_turns` of each are not, and further ones
+    until `warm_ns` have passed. `seconds` is the deadline of a contestant's beginning, of each of its
+    turns, and of its end.
     """
 
     turns: int = 1
@@ -51,6 +53,12 @@ class Schedule:
     warm_ns: int = 0
     seed: int | str = 0
     seconds: float = 30.0
+    most_ns: int = 0
+
+    def enough(self, number: int, elapsed_ns: int) -> bool:
+        """Tell whether `number` recorded turns of each, which took `elapsed_ns`, will do."""
+        long = bool(self.most_ns) and number >= LEAST_TURNS and elapsed_ns > self.most_ns
+        return number >= self.turns or long
 
     def order(self, names: Sequence[str], number: int) -> list[str]:
         """Return `names` in the order of round `number` of turns."""
@@ -139,8 +147,10 @@ class Heat:
             self._round(next(rounds), recorded=False)
         while time.monotonic_ns() < steady and self.parked:
             self._round(next(rounds), recorded=False)
-        for _ in range(self.schedule.turns):
+        began, recorded = time.monotonic_ns(), 0
+        while not self.schedule.enough(recorded, time.monotonic_ns() - began):
             self._round(next(rounds), recorded=True)
+            recorded += 1
 
     def _round(self, number: int, recorded: bool) -> None:
         for name in self.schedule.order([*self.parked], number):

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ipclab.errors import LabError
-from ipclab.spawn.heat import BEGINNING, END, Schedule
+from ipclab.spawn.heat import BEGINNING, END, LEAST_TURNS, Schedule
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.wire import Wire, decode, encode
 from ipclab.spawn.worker import QUEUED, Failed, Meeting, Outcome, Roles, Turns, Worker, called, confessing
@@ -238,11 +238,20 @@ class RankHeat:
                 self._round(next(rounds), recorded=False)
             while self._first_says(time.monotonic_ns() < steady and bool(self.parked)):
                 self._round(next(rounds), recorded=False)
-            for _ in range(schedule.turns):
+            began, recorded = time.monotonic_ns(), 0
+            while not self._enough(recorded, began):
                 self._round(next(rounds), recorded=True)
+                recorded += 1
             for name in schedule.order([*self.parked], END):
                 self._go_on(name, more=False)
         return self.outcomes
+
+    def _enough(self, recorded: int, began: int) -> bool:
+        """Tell whether so many recorded turns, the first of which began at `began`, will do: the same at every rank."""
+        schedule = self.command.schedule
+        if recorded < LEAST_TURNS or not schedule.most_ns:
+            return schedule.enough(recorded, 0)
+        return self._first_says(schedule.enough(recorded, time.monotonic_ns() - began))
 
     def _comm(self, held: ExitStack, part: Part) -> Any:
         group = self.world.group.Incl([*part.roles])

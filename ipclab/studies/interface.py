@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -138,12 +139,19 @@ class Study(ABC):
         return sorted(found.values(), key=lambda point: blocks.index(point.block))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
-        """Return `points` without those that the table leaves out of a quick run, so that it decides the others."""
+        """Return `points` without those that the table leaves out of a quick run, so that it decides the others.
+
+        A level that is text may be a pattern, such as `*CnR`.
+        """
         rows = self.table().get("brief", {}).get("leave", [])
+
+        def is_level(level: Any, wanted: Any) -> bool:
+            choices = wanted if isinstance(wanted, list) else [wanted]
+            return level in choices or any(fnmatchcase(str(level), choice) for choice in choices if "*" in str(choice))
 
         def has(point: Point, row: Levels) -> bool:
             levels = {**point.key(), "size": point.size_bytes}
-            return all(levels.get(key) in (value if isinstance(value, list) else [value]) for key, value in row.items())
+            return all(is_level(levels.get(factor), wanted) for factor, wanted in row.items())
 
         return [point for point in points if not any(has(point, row) for row in rows)]
 

@@ -16,6 +16,7 @@ class Profile:
 
     name: str
     least_launches: int  # of a point; one that takes part in a contest gets what telling its mechanisms apart needs
+    least_values: int  # of a point that no contest compares: launches enough for a value with its interval
     most_launches: int
     seconds: float  # of measuring, after which no question that is still open gets more launches
     same: float  # how much two mechanisms that count as the same may differ (a share): what so many launches resolve
@@ -44,9 +45,13 @@ class Profile:
         most = max(self.most_samples, TAIL_SAMPLES)
         return replace(self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most)
 
+    def for_values(self) -> "Profile":
+        """Return this effort for a point that no contest compares."""
+        return replace(self, least_launches=min(self.least_launches, self.least_values))
+
     def exactly(self, launches: int) -> "Profile":
         """Return this effort with so many launches of each point, no more and no fewer."""
-        return replace(self, least_launches=launches, most_launches=launches)
+        return replace(self, least_launches=launches, least_values=launches, most_launches=launches)
 
 
 PROFILES = {row["name"]: Profile(**row) for row in table(Path(__file__).with_name("profiles.toml"))["profile"]}
