@@ -83,7 +83,7 @@ def cells(name: str) -> list[tuple[bool, Any]]:
 class Told:
     """The sentences of one execution: each template beside what it became, and the notebook's variables."""
 
-    def __init__(self, name: str, frames: Frames) -> None:
+    def __init__(self, name: str, frames: Frames, run: RunFolder | None = None) -> None:
         self.said: dict[str, set[str]] = {}
         self.shown: list[str] = []
         self.blocks: set[str] = set()
@@ -91,6 +91,7 @@ class Told:
         self.answers: set[str] = set()
         self.values: dict[str, Any] = {}
         self.name, self.frames = name, frames
+        self.run = run or reference()
 
     def __enter__(self) -> "Told":
         """Execute the notebook; until the end of `with` every value comes from the frames."""
@@ -116,7 +117,7 @@ class Told:
             else:
                 exec(content, self.values)
                 if "run" in self.values and "lab" not in self.values:
-                    self.values["run"] = str(reference().path)
+                    self.values["run"] = str(self.run.path)
 
     def _made(self) -> list[tuple[Any, str, Any]]:
         say, translate = Data.say, Words.translate

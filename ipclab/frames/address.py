@@ -8,7 +8,7 @@ a factor in its place gives the level itself.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -123,7 +123,10 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def quantity(row: Any) -> Quantity:
-    """Return a row of a point frame, or of a text's table, as a quantity."""
+    """Return a row of a point frame, or of a text's table, as a quantity.
+
+    A notebook may have put another value into the row, such as a rate: that is not the median of the row's launches.
+    """
     if not hasattr(row, "launches"):
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
     n = f"{int(row.launches)} x {int(row.samples)}"
@@ -131,8 +134,10 @@ def quantity(row: Any) -> Quantity:
     if row.value != row.value:
         return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
     launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))
-    ends = float(row.low), float(row.high)
-    return Quantity(float(row.value), str(row.unit), *ends, n, sources=(source,), launches=launches, row=source)
+    found = Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
+    if launches and not min(launches.values()) <= found.value <= max(launches.values()):
+        return found
+    return replace(found, launches=launches, row=source)
 
 
 def at(words: str, points: Points, texts: Points) -> Quantity | None:

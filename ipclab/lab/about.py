@@ -241,7 +241,15 @@ def _together(frames: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFram
 def _best(times: Sequence[float], row: Any) -> Quantity:
     """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
     best, second = times[0], times[min(1, len(times) - 1)]
-    found = replace(quantity(row), value=best, low=best, high=second, n=f"{len(times)}")
+    best_launch: dict[str, Any] = {
+        "value": best,
+        "low": best,
+        "high": second,
+        "n": f"{len(times)}",
+        "launches": {},
+        "row": "",
+    }
+    found = replace(quantity(row), **best_launch)
     if row.backend != "memcpy":
         return found
     speed = row.size_bytes * 1e9

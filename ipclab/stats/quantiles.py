@@ -31,7 +31,7 @@ def pooled(launches: Sequence[Samples | Any], q: float) -> Pooled | None:
     """
     counts = np.array([len(samples) for samples in launches], np.float64)
     total = int(counts.sum())
-    if total * (1 - q) < LEAST_BEYOND:
+    if total == 0 or total - 1 - rank(total, q) < LEAST_BEYOND:
         return None
     ordered = np.sort(np.concatenate(launches))
     value = float(ordered[rank(total, q)])
