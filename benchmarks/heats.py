@@ -180,37 +180,44 @@ def _by_heat(made: Sequence[Turns], key: tuple[str, str]) -> dict[int, list[floa
 def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
     """Return how often each planted share was found, or twins were called different, within 3 s of heats.
 
-    The echo of the calibration is what all of them are of.
+    It is the exchange of the calibration, through each of six mechanisms.
     """
     placed = placements(Topology.read(Source()))
-    trials = defaultdict[tuple[str, float], list[float]](list)
+    trials = defaultdict[tuple[str, str, float], list[float]](list)
     with tempfile.TemporaryDirectory() as folder, Launcher(Path(folder) / "ledger") as launcher:
 
-        def trial(placement: str, share: float) -> None:
-            trials[placement, share].append(_seconds_to_tell(launcher, placed[placement], placement, share))
+        def trial(backend: str, placement: str, share: float) -> None:
+            told = _seconds_to_tell(launcher, placed[placement], backend, share)
+            trials[placement, backend, share].append(told)
 
         pinned = [placement for placement in PINNED if placement in placed]
-        rounds(seconds, launcher, [partial(trial, *asked) for asked in product(pinned, PLANTED)])
+        rounds(seconds, launcher, [partial(trial, *asked) for asked in product(FEW["round_trip"], pinned, PLANTED)])
     rows = []
-    for (placement, share), found in sorted(trials.items()):
+    for (placement, backend, share), found in sorted(trials.items()):
         told = [each for each in found if each < math.inf]
         middle = float(np.median(told)) if told else math.nan
-        head = {"placement": placement, "planted": share, "trials": len(found), "called different": len(told)}
+        head = {
+            "placement": placement,
+            "backend": backend,
+            "planted": share,
+            "trials": len(found),
+            "called different": len(told),
+        }
         rows.append({**head, "share": len(told) / len(found), "median seconds": middle})
     return pd.DataFrame(rows).round(3)
 
 
-def _seconds_to_tell(launcher: Launcher, placed: Placement, placement: str, share: float) -> float:
+def _seconds_to_tell(launcher: Launcher, placed: Placement, backend: str, share: float) -> float:
     """Return after how many seconds of heats a look calls the two different; infinite when none does in time."""
     effort, spent, sides = profile("quick"), 0.0, {"one": {}, "other": {}}
     contestants = {}
     for name, exchanges in zip(sides, PLANTED[share], strict=True):
         least = max(LEAST_LONG, TURN_EXCHANGES // exchanges)
         wanted = replace(effort, least_samples=least)
-        point = Point("calibration", name, 100, placement, {"exchanges": exchanges}, "calibration", (OP,))
-        contestants[name] = Contestant(point, roles(exchanges, wanted, placed))
+        point = Point("calibration", name, 100, placed.name, {"exchanges": exchanges}, "calibration", (OP,))
+        contestants[name] = Contestant(point, roles(exchanges, wanted, placed, backend))
     for number in range(1, HEAT_LOOKS[-1] + 1):
-        warm_ns = 0 if placement == SAME_CPU else effort.warm_ns
+        warm_ns = 0 if placed.name == SAME_CPU else effort.warm_ns
         schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, time.monotonic_ns(), effort.launch_seconds)
         began = time.monotonic()
         ends = Heat(launcher, schedule).run(contestants)
@@ -278,6 +285,8 @@ def main(words: Sequence[str]) -> None:
     what, seconds = words[0], float(words[1]) if len(words) > 1 else SECONDS
     found = {"scatter": scatter, "planted": planted, "alone": alone}[what](seconds, words[2:])
     print(found.to_string(index=False))
+    if what == "planted":
+        print(found.groupby(["placement", "planted"])[["trials", "called different"]].sum().to_string())
     if what == "scatter":
         print(found.groupby(["study", "placement"])[["before", "after", "times less variance"]].median().to_string())
     if what == "alone":

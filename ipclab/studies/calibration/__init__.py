@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.point import Point
-from ipclab.studies.calibration.echo import EXCHANGES, OP, SIZE
+from ipclab.studies.calibration.echo import EXCHANGES, OP, SIZE, USUAL
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 __all__ = ["EXCHANGES", "OP", "SIZE", "CalibrationStudy", "roles"]
@@ -17,11 +17,11 @@ MOST_LAUNCHES = HEAT_LOOKS[1]  # identical code would else take the time of ques
 PAIRS = {"quick": 4, "standard": 6, "full": 8}
 
 
-def roles(exchanges: int, profile: Profile, placement: Placement) -> list[Role]:
-    """Return the echoing and the asking process."""
-    asking = {"exchanges": exchanges, **profile.samples}
-    ends: tuple[tuple[str, str, dict[str, int]], ...] = ("server", "serve", {}), ("client", "ask", asking)
-    return [Role(name, f"{HERE}:{run}", told, placement.role(index)) for index, (name, run, told) in enumerate(ends)]
+def roles(exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL) -> list[Role]:
+    """Return the echoing and the asking process, which exchange through `backend`."""
+    asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
+    serving = Role("server", f"{HERE}:serve", {"backend": backend}, placement.role(0))
+    return [serving, Role("client", f"{HERE}:ask", asking, placement.role(1))]
 
 
 class CalibrationStudy(Study):
