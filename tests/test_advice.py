@@ -9,7 +9,7 @@ import pytest
 
 from ipclab.frames.contests import VALUES
 from ipclab.lab import lab_of
-from ipclab.lab.advice import LEAST, NONE, PART, STRONG, advised, named_entrant
+from ipclab.lab.advice import ALIKE, LEAST, NONE, ONLY, PART, STRONG, advised, named_entrant
 from ipclab.lab.runs import choose
 from ipclab.paths import checkout
 from ipclab.stats.compare import Side, compare
@@ -42,6 +42,8 @@ def contest(scatter: float, *factors: float, launches: int = LAUNCHES, seed: int
         ((1, 1.03, 3), 0.1, 12, PART, 1),
         ((1, 1.03, 1.04), 0.3, 12, LEAST, 0),
         ((1, 2, 3), 0.02, 3, NONE, 0),
+        ((1, 2), 0.02, 12, ONLY, 1),
+        ((1, 1.001, 1.002), 0.005, 12, ALIKE, 0),
     ],
 )
 def test_the_strength_of_evidence(
@@ -49,8 +51,10 @@ def test_the_strength_of_evidence(
 ) -> None:
     row = only(contest(scatter, *factors, launches=launches))
     assert (row["guess"], row["strength"], row["shown"]) == ("a", strength, shown)
-    assert (row["more"] == 0) == (strength == STRONG)
-    assert (row["loss"] == 0) == (strength == STRONG)
+    decided = strength in (STRONG, ONLY, ALIKE)
+    assert (row["more"] == 0) == decided
+    assert (row["loss"] == 0) == decided
+    assert (row["within"] < 1.1) == (strength == ALIKE)
     assert math.isnan(row["loss"]) == (strength == NONE)
 
 
@@ -64,7 +68,7 @@ def test_with_the_launches_that_were_asked_for_most_contests_are_decided() -> No
     for seed in range(20):
         row = only(contest(0.1, 1, 1.12, launches=8, seed=seed))
         more = min(int(row["more"]), 60)
-        decided.append(only(contest(0.1, 1, 1.12, launches=8 + more, seed=seed))["strength"] == STRONG)
+        decided.append(only(contest(0.1, 1, 1.12, launches=8 + more, seed=seed))["strength"] in (ONLY, ALIKE))
     assert sum(decided) >= 12
 
 

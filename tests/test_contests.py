@@ -34,6 +34,13 @@ def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
     assert 1.7 < ratio < 1.9
 
 
+def test_who_spins_before_it_blocks_is_not_among_those_that_do_not_spin() -> None:
+    found = trips()
+    found["wait"] = found.backend.map({"spin": "spin", "a": "spin-then-block"}).fillna("block")
+    (sleeping,) = winners(contests("round_trip", found).query("among == 'sleeping'")).itertuples()
+    assert (sleeping.fastest, sleeping.slower) == ("b", ["slow"])
+
+
 def test_other_arms_take_no_part() -> None:
     assert contests("round_trip", trips(arm="gap")).empty
     assert winners(contests("round_trip", trips(arm="gap"))).empty

@@ -20,6 +20,7 @@ from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
+SPINNING = ("spin", "spin-then-block")  # ways to wait; who spins before it blocks spins while its peer is quick
 WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
 KNOWN = ("verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired")  # of a Comparison
@@ -148,7 +149,7 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         question = " ".join(f"{name}={told[name]}" for name in race.per)
         head = {"question": question, **{name: told.get(name, 0) for name in ("op", "placement", "size_bytes")}}
         apart = race.sleeping and "wait" in field_of
-        asleep = [(SLEEPING, field_of[field_of["wait"] != "spin"])] if apart else []
+        asleep = [(SLEEPING, field_of[~field_of["wait"].isin(SPINNING)])] if apart else []
         for among, entrants in [(ALL, field_of), *asleep]:
             if len(entrants):
                 groups = entrants.groupby(["entrant", "point"], sort=True)

@@ -17,9 +17,25 @@ from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
+ONLY, ALIKE = (
+    "only",
+    "alike",
+)  # of the strong ones: of one rival, and where no rival was shown to be slower
 GUESS_NOTES = tuple(labels.SAID["advice"].values())
 GUESS = ("guess", "best", "rivals", "shown", "strength")
-ADVICE = (*GUESS, "second", "ratio", "low", "high", "loss", "slowest", "times", "more")
+ADVICE = (
+    *GUESS,
+    "second",
+    "ratio",
+    "low",
+    "high",
+    "slower",
+    "within",
+    "loss",
+    "slowest",
+    "times",
+    "more",
+)
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
@@ -29,9 +45,10 @@ def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return one row for each contest of more than one mechanism in a contest frame, in the frame's order.
 
     Columns beside those of the contest: `guess` (the least median, `best` ns), `rivals` (how many), `shown` (how many
-    of them were shown to be slower), `strength` (`strong`: each rival was shown to be slower or the same, `part`: some
-    were, `least`: none, `none`: too few launches to show any), `second` with its `ratio` to the guess from `low` to
-    `high`, `loss` (the share that the guess may take longer than the best rival by the intervals; NaN where these
+    of them were shown to be slower), `strength` (`strong`: each rival was shown to be slower or the same, `only`: the
+    one that there is to be slower, `alike`: all to be the same; `part`: some were, `least`: none, `none`: too few
+    launches to show any), `second` with its `ratio` to the guess from `low` to `high` and whether it is `slower`,
+    `within` (the factor within which all are alike, or undecided), `loss` (the share that the guess may take longer than the best rival by the intervals; NaN where these
     have no end), `slowest` and how many `times` as long it takes, and `more`: the launches that are estimated to
     decide between guess and nearest undecided rival, beyond those that there are; 0 where all is decided.
     """
@@ -62,6 +79,8 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
         "ratio": second.ratio,
         "low": second.low,
         "high": second.high,
+        "slower": second.verdict == SLOWER,
+        "within": _within(rivals),
         "loss": _loss(undecided),
         "slowest": str(slowest.other),
         "times": slowest.ratio,
@@ -71,10 +90,21 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
 
 def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
     if decided.all():
-        return STRONG
+        slower = int((rivals.verdict == SLOWER).sum())
+        if not slower:
+            return ALIKE
+        return ONLY if len(rivals) == 1 else STRONG
     if decided.any():
         return PART
     return NONE if (rivals.verdict == NOT_TESTED).all() else LEAST
+
+
+def _within(rivals: pd.DataFrame) -> float:
+    """Return the factor that no ratio to the guess leaves by its interval; NaN where one has no end."""
+    lows, highs = rivals.low.astype(float), rivals.high.astype(float)
+    if lows.isna().any() or highs.isna().any():
+        return float("nan")
+    return float(max(highs.max(), 1 / lows.min()))
 
 
 def _loss(undecided: pd.DataFrame) -> float:
@@ -142,10 +172,14 @@ def _in_words(lab: Data, row: Any) -> dict[str, str]:
     best = numbers.format(Quantity(row.best, "ns"))
     ends = () if pd.isna([row.low, row.high]).any() else (row.low, row.high)
     ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")
+    if ends and not row.slower:
+        within = Quantity(max(row.high, 1 / row.low))
+        ratio = lab.say(N_("within {within:x}"), within=within)
     counts = {
         "shown": int(row.shown),
         "rivals": int(row.rivals),
         "all": int(row.rivals) + 1,
+        "within": Quantity(row.within),
     }
     return {
         "guess": lab.say(named, name=named_entrant(lab, row.guess), text=best),
