@@ -37,7 +37,7 @@ def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
 def test_who_spins_before_it_blocks_is_not_among_those_that_do_not_spin() -> None:
     found = trips()
     found["wait"] = found.backend.map({"spin": "spin", "a": "spin-then-block"}).fillna("block")
-    (sleeping,) = winners(contests("round_trip", found).query("among == 'sleeping'")).itertuples()
+    sleeping = winners(contests("round_trip", found).query("among == 'sleeping'")).iloc[0]
     assert (sleeping.fastest, sleeping.slower) == ("b", ["slow"])
 
 

@@ -48,8 +48,9 @@ def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     of them were shown to be slower), `strength` (`strong`: each rival was shown to be slower or the same, `only`: the
     one that there is to be slower, `alike`: all to be the same; `part`: some were, `least`: none, `none`: too few
     launches to show any), `second` with its `ratio` to the guess from `low` to `high` and whether it is `slower`,
-    `within` (the factor within which all are alike, or undecided), `loss` (the share that the guess may take longer than the best rival by the intervals; NaN where these
-    have no end), `slowest` and how many `times` as long it takes, and `more`: the launches that are estimated to
+    `within` (the factor within which all are alike, or undecided), `loss` (the share that the guess may take longer
+    than the best rival by the intervals; NaN where these have no end), `slowest` and how many `times` as long it
+    takes, and `more`: the launches that are estimated to
     decide between guess and nearest undecided rival, beyond those that there are; 0 where all is decided.
     """
     rows = []
