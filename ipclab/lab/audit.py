@@ -219,11 +219,11 @@ class Audit:
         """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
         low, high = rule.written
         known = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
-        whole = rule.unit == "share" and all(
+        whole = rule.unit in ("share", "points") and all(
             abs(100 * end - round(100 * end)) < SLACK for end in known
         )
         ends = [
-            self.numbers.format(Quantity(end, rule.unit), "pct,int" if whole else "")
+            self.numbers.format(Quantity(end, rule.unit), "int" if whole else "")
             for end in known
         ]
         sign = "=" if low == high else ("≥>" if high == inf else "≤<")[rule.open]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
+from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read as parameters_of
 from ipclab.measure.progress import TEXT, Progress
@@ -127,10 +128,14 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
 
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
-    """Write the point frame of each study of `run` as CSV into `folder` and return the files."""
+    """Write the point frame of each study of `run` as CSV into `folder` and return the files.
+
+    What one cell would hold as a list, the values of all heats, stays with the run: a table of numbers has none.
+    """
     files = [folder / f"{study}.csv" for study in derived.measured(run)]
     for file in files:
-        text = derived.read(run, file.stem, "points").to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        points = derived.read(run, file.stem, "points").drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
         write_whole(file, text.encode())
     return files
 
