@@ -1,6 +1,5 @@
 """What two documents state is one thing: each ratio has one definition, shares differ by points, and no interval is empty."""
 
-import json
 import re
 
 import pandas as pd
@@ -14,13 +13,13 @@ from ipclab.lab.numbers import Formatter
 from ipclab.paths import checkout
 from ipclab.render.report import write_frames
 from ipclab.stats.quantity import Quantity
-from tests.commands import ROOT
 from tests.told import reference
 
 EMPTY = re.compile(r"(?P<end>[−\d.,]+)\s?[–~]\s?(?P=end)\]")
 # Values of the appendix, and the sentences of the claims that state the same.
 WRITE, READ = (f"payload.{op}[arm=mapping,mapping=truncated,size_bytes=1382400]" for op in ("write", "read"))
-PAST = "payload.handover[arm=tcp,receive=recv-4096,codec=raw,connection=new,nodelay=off,placement=cross,size_bytes=1382400]"
+AS_V09 = "arm=tcp,receive=recv-4096,codec=raw,connection=new,nodelay=off"
+PAST = f"payload.handover[{AS_V09},placement=cross,size_bytes=1382400]"
 SAID_AGAIN = {"0.10": f"{PAST} / ({WRITE} + {READ})", "0.11": f"({WRITE} + {READ}) * 20", "0.14": f"{PAST} / {WRITE}"}
 
 

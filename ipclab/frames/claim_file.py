@@ -63,6 +63,14 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
         self.own_values, self.here_values = self.values | self.own_values, self.values | self.here_values
 
 
+class Revision(msgspec.Struct, forbid_unknown_fields=True):
+    """One revision of a signed document: its name, its date and what changed."""
+
+    revision: str = ""
+    date: str = ""
+    change: str = ""
+
+
 class Control(msgspec.Struct, forbid_unknown_fields=True):
     """What stands on the first page of a signed document: empty fields are lines to write on."""
 
@@ -72,6 +80,7 @@ class Control(msgspec.Struct, forbid_unknown_fields=True):
     author: str = ""
     reviewer: str = ""
     approver: str = ""
+    history: list[Revision] = []
 
 
 class _Names(msgspec.Struct):
