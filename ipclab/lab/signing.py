@@ -52,7 +52,7 @@ def page_marks(lab: Data) -> Marks:
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
-    profile = lab.run.about["parameters"]["profile"]
+    profile = lab.level("profile", lab.run.about["parameters"]["profile"])
     mark = lab.say(PRELIMINARY, profile=profile) if is_preliminary(lab) else ""
     return Marks(signed_by(lab).number, mark)
 
