@@ -1,4 +1,4 @@
-"""What two documents state is one thing: each ratio has one definition, shares differ by points, and no interval is empty."""
+"""What documents state: each ratio has one definition, shares differ by points, and no interval is empty."""
 
 import re
 

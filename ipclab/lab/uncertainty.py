@@ -32,7 +32,7 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
     `timed` are the times (ns) that were taken of it: one for a time, both for their ratio. `printed` is half of the
     interval that the reports print. What this run does not know has no value, and counts as nothing.
 
-    >>> pd.DataFrame({"transfer": budget(lab, transfer, transfer), "ratio": budget(lab, past / transfer, past, transfer)})
+    >>> pd.DataFrame({"past": budget(lab, past, past), "ratio": budget(lab, past / now, past, now)})
     """
     clock = lab.value(lab.points("limits", backend="clock"), op="read", metric="p50")
     resolution = lab.run.about["machine"]["facts"].get("clock_resolution")
@@ -83,7 +83,7 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
 
 
 def _of_twins(lab: Data, sides: int) -> float | None:
-    """Return how far identical programs lie apart: what their processes have of the server that they were forked from."""
+    """Return how far identical programs lie apart: what processes have of the server that they were forked from."""
     contests = lab.contests(calibration.STUDY)
     if contests.empty:
         return None

@@ -15,6 +15,7 @@ from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read as parameters_of
+from ipclab.lab.quotes import notebooks
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import words
@@ -109,8 +110,8 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
-    """Return the notebooks of the report, by name: those that take a `run` (or `runs`) and a language."""
-    every = sorted(paths.notebooks.glob("*.ipynb"))
+    """Return the notebooks of the report, by name, a person's own last: those with a `run` (or `runs`) and a `lang`."""
+    every = notebooks(paths).values()
     tools = ("index", "measure", "explore", "choose", "course")
     return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
 
