@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from ipclab.lab import budget, claims, smallest_found
+from ipclab.lab import budget, claims, smallest_found, with_own
 from ipclab.lab.configuration import about_configuration
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.lab.signing import MIME, Marks, is_preliminary, page_marks, title_block
@@ -154,7 +154,7 @@ def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
     code = [cell.source for cell in nbformat.read(example, as_version=4).cells if cell.cell_type == "code"]
     assert sum(len(source.splitlines()) for source in code) <= 30
     lab = lab_of(reference(), checkout(), "ko")
-    own = claims(lab.with_own(str(example.with_suffix(".toml"))), "own")
+    own = claims(with_own(lab, str(example.with_suffix(".toml"))), "own")
     assert list(own.here) == ["holds", "holds"]
 
 
