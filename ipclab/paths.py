@@ -51,6 +51,7 @@ class Paths:
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
     compared = _below("root", "data/compared.ipclab")  # a run of another machine, to compare in a fresh clone
     notebooks = _below("root", "notebooks")  # outputs stripped
+    own = _below("home", "notebooks/own")  # a person's own, rendered with them
     work = _below("home", "notebooks/work")  # a reader's copies of them
     figures = _below("home", "figures")  # SVG and PNG, made
     reports = _below("home", "reports")  # HTML and PDF, made

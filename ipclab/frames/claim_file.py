@@ -63,6 +63,14 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
         self.own_values, self.here_values = self.values | self.own_values, self.values | self.here_values
 
 
+class Revision(msgspec.Struct, forbid_unknown_fields=True):
+    """One revision of a signed document: its name, its date and what changed."""
+
+    revision: str = ""
+    date: str = ""
+    change: str = ""
+
+
 class Control(msgspec.Struct, forbid_unknown_fields=True):
     """What stands on the first page of a signed document: empty fields are lines to write on."""
 
@@ -72,6 +80,12 @@ class Control(msgspec.Struct, forbid_unknown_fields=True):
     author: str = ""
     reviewer: str = ""
     approver: str = ""
+    history: list[Revision] = []
+
+    @property
+    def printed(self) -> list[msgspec.Struct]:
+        """What is printed as it is: the document's own fields, and each revision's."""
+        return [self, *self.history]
 
 
 class _Names(msgspec.Struct):
@@ -145,8 +159,8 @@ class Lines:
             raise UsageError(f"{self.name}, line 1", str(error), "write it as 1e30") from error
         if not file.claims and file.document is None:
             raise UsageError(self.place(None, "claim"), "a file of claims holds [[claim]] tables", "see docs/claims.md")
-        if file.document:
-            self._check_braces(file.document, Control.__struct_fields__, None)
+        for printed in file.document.printed if file.document else ():
+            self._check_braces(printed, [name for name in printed.__struct_fields__ if name != "history"], None)
         for number, claim in enumerate(file.claims):
             self._check_braces(claim, PLAIN, number)
             if not claim.language:

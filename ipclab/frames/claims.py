@@ -46,7 +46,8 @@ WORDS = {judge.INSIDE: HOLDS, judge.UNDECIDED: UNDECIDED, judge.NOT_TESTED: UNDE
 OWN = "own"  # the seed of a person's own claims
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
-_WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "count")]
+_WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "points", "count")]
+_PLAIN = {"%": "share", "%p": "points"}  # a share, and the difference of two
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_WRITTEN, key=len, reverse=True))
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _AMOUNT = re.compile(rf"(?P<minus>-)?\s*(?P<number>{_NUMBER})(?:\s*(?P<unit>{_UNIT}))?")
@@ -201,7 +202,7 @@ def amount(text: str) -> Quantity:
     if not match:
         raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}")
     factor, dimension = UNITS[match["unit"] or "1"]
-    unit = "share" if match["unit"] == "%" else SHOWN[dimension]
+    unit = _PLAIN.get(match["unit"] or "1", SHOWN[dimension])
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
     if not isfinite(value):
         raise RuleError(f"{text!r} is too large a number")

@@ -17,6 +17,8 @@ MODULES = {
     ),
     "advice": ("GUESS_NOTES", "guesses"),
     "audit": ("claims", "claims_table", "compute", "corrections", "with_own"),
+    "uncertainty": ("COVERAGE", "LEAST", "TYPES", "budget", "smallest_found"),
+    "configuration": ("about_configuration",),
     "drawing": (
         "bars",
         "dots",
@@ -33,6 +35,7 @@ MODULES = {
     ),
     "lab": ("Lab", "lab_of"),
     "limits": ("beaten", "impossible", "limited"),
+    "signing": ("is_preliminary", "page_marks", "title_block"),
     "table": ("listed",),
     "trust": ("trusted",),
 }

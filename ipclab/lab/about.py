@@ -78,7 +78,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Points that cannot be measured here"): len(about["points"]),
         N_("Points that failed"): len(about["failures"]),
         N_("Load at the start, at the end"): words.joined(_loads(lab)),
-        N_("CPU time that the host took away"): Quantity(_stolen(about), "ns"),
+        N_("CPU time that the host took away"): Quantity(stolen(about), "ns"),
     }
     names = [words.translate(item) for item in items]
     return pd.DataFrame({"item": names, "value": list(items.values())})
@@ -108,7 +108,7 @@ def _loads(lab: Data) -> list[str]:
     return [lab.words.numbers.number(load, 2) for load in loads]
 
 
-def _stolen(about: Mapping[str, Any]) -> float:
+def stolen(about: Mapping[str, Any]) -> float:
     """Return the CPU time (ns) that the host took away in all sessions."""
     stolen = 0.0
     for session in about["sessions"]:

@@ -1,6 +1,6 @@
 """The audit in a reader's words: the texts' claims and a person's own, judged, and what corrects them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from math import inf
@@ -115,8 +115,13 @@ class Audit:
             f"{method}_high": high,
         }
 
-    def claims_table(self, study: str, name: str = "") -> Table:
-        """Return the claims of the study's text (or your `own`) as a table: words, rule, verdicts, what decides."""
+    def claims_table(
+        self, study: str, name: str = "", of: Collection[str] | None = None
+    ) -> Table:
+        """Return the claims of the study's text (all texts when empty, or your `own`) as a table.
+
+        Columns: words, rule, verdicts, what decides; `of` names the claims that are shown, all when None.
+        """
         names = [
             "id",
             "meaning",
@@ -129,6 +134,8 @@ class Audit:
             "adds",
         ]
         found = self.claims(study).reindex(columns=names).astype({"fairly": bool})
+        if of is not None:
+            found = found[found.id.isin(of)]
         says = N_("{words} ({section})")
         places = zip(found.meaning, found.section, strict=True)
         words = [
@@ -155,12 +162,12 @@ class Audit:
         )
         ids = added.groupby("adds", sort=False).id.agg(self.words.joined)
         notes += [self.say(how, claims=claims, adds=adds) for adds, claims in ids.items()]
-        caption = self.say(
-            N_("Your own claims, judged")
-            if study == OWN
-            else N_("The text's claims, judged")
-        )
-        if study != OWN:
+        captions = {
+            OWN: N_("Your own claims, judged"),
+            "": N_("Claims that fail, on a text's own table or on this run"),
+        }
+        caption = self.say(captions.get(study, N_("The text's claims, judged")))
+        if study not in captions:
             text = self._title(texts(self.paths)[study])
             caption = self.say(N_("{caption}: {text}"), caption=caption, text=text)
             source = N_(
@@ -219,11 +226,11 @@ class Audit:
         """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
         low, high = rule.written
         known = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
-        whole = rule.unit == "share" and all(
+        whole = rule.unit in ("share", "points") and all(
             abs(100 * end - round(100 * end)) < SLACK for end in known
         )
         ends = [
-            self.numbers.format(Quantity(end, rule.unit), "pct,int" if whole else "")
+            self.numbers.format(Quantity(end, rule.unit), "int" if whole else "")
             for end in known
         ]
         sign = "=" if low == high else ("≥>" if high == inf else "≤<")[rule.open]
@@ -320,9 +327,11 @@ def claims(lab: Data, study: str = "") -> pd.DataFrame:
     return Audit(lab).claims(study)
 
 
-def claims_table(lab: Data, study: str, name: str = "") -> Table:
-    """Return the claims of the study's text (or your "own") as a table: words, rule, verdicts, what decides."""
-    return Audit(lab).claims_table(study, name)
+def claims_table(
+    lab: Data, study: str, name: str = "", of: Collection[str] | None = None
+) -> Table:
+    """Return the claims of the study's text (or your "own") as a table: see `Audit.claims_table`."""
+    return Audit(lab).claims_table(study, name, of)
 
 
 def corrections(lab: Data) -> pd.DataFrame:

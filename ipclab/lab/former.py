@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import pandas as pd
-
 from ipclab.frames import derived, judged
-from ipclab.frames.published import worded
 from ipclab.lab import about, advice, audit, data, limits, prose, table, trust
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
@@ -22,8 +19,7 @@ class Former:
         limits.impossible,
         table.listed,
     )
-    claims, claims_table = audit.claims, audit.claims_table
-    corrections, compute, with_own = audit.corrections, audit.compute, audit.with_own
+    claims_table, with_own = audit.claims_table, audit.with_own
     run: Any
     words: Any
     paths: Any
@@ -37,9 +33,6 @@ class Former:
 
     def judged(self, value: Any) -> Any:  # noqa: D102
         return judged.judged(self.run, value)
-
-    def text(self, study: str) -> pd.DataFrame:  # noqa: D102
-        return worded(self.paths, study)
 
     def translate(self, msgid: str) -> str:  # noqa: D102
         return str(self.words.translate(msgid))
@@ -56,10 +49,6 @@ class Former:
             for name, _ in prose.placeholders(self.words.translate(text))
         ]
         return str(self.say(text)) if all(asked) else ""
-
-    @property
-    def own(self: Any) -> Any:  # noqa: D102
-        return self._own
 
     @property
     def lang(self) -> str:  # noqa: D102

@@ -25,6 +25,7 @@ _SCALES = {
     "B": {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, **_BINARY},
     "B/s": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
     "share": {"pct": 0.01},
+    "points": {"pp": 0.01},  # the difference of two shares
     "1": {"x": 1.0, "pct": 0.01},
 }
 _SYMBOL = {
@@ -34,6 +35,7 @@ _SYMBOL = {
     **dict.fromkeys(("1", "count", "text", "date", ""), ""),
 }
 _TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
+_POINTS = {"ko": "%p", "zh": "个百分点"}
 _BETWEEN = {"ko": "~"}  # the ends of a range
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
 _WRITTEN = "배(95% 구간 {}~{}배)"
@@ -58,8 +60,9 @@ class Formatter:
     def format(self, found: Quantity, spec: str = "") -> str:
         """Return a quantity as text. `spec` is a list of words, separated by commas:
 
-        a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct x`; without one, times and rates
-        choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval` (adds `[low–high]`),
+        a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times and rates
+        choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval` (adds `[low–high]` where
+        it can be told from the value in the digits that are shown),
         `fine` (two more decimals), `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when
         it was not measured).
         Raises LabError for a word that does not fit the found.
@@ -139,11 +142,14 @@ class Formatter:
             else _decimals(value / scale) + 2 * ("fine" in words)
         )
         symbols = _SYMBOL | ({"x": _TIMES[self.lang]} if self.lang in _TIMES else {})
+        symbols["pp"] = _POINTS.get(self.lang, f"{NBSP}pp")
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
         text = self.number(value / scale if scale != 1.0 else value, places) + symbol
         if "interval" in words and found.low is not None and found.high is not None:
             ends = [self.number(end / scale, places) for end in (found.low, found.high)]
             bounded = isfinite(found.low) and isfinite(found.high)
+            if {*ends} == {self.number(value / scale, places)}:
+                return text  # the interval lies within the value's last digit
             text += f" [{_BETWEEN.get(self.lang, '–').join(ends) if bounded else self.translate(_UNBOUNDED)}]"
         return text
 
@@ -167,7 +173,7 @@ class Formatter:
                 if name not in _BINARY and size >= step
             ]
             return max(reached, key=scales.__getitem__, default=found.unit)
-        return "pct" if found.unit == "share" else found.unit
+        return {"share": "pct", "points": "pp"}.get(found.unit, found.unit)
 
 
 def plain(value: Any) -> Quantity | str:

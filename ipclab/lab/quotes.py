@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas, table
 from ipclab.lab.data import Data
 from ipclab.lab.parameters import read_notebook
@@ -102,13 +102,19 @@ class Quoted:
         return self._values[name]
 
 
+def notebooks(paths: Paths) -> dict[str, Path]:
+    """Return the notebooks by name, a person's own last; raises `UsageError` for two of one name."""
+    found = {file.stem: file for file in sorted(paths.notebooks.glob("*.ipynb"))}
+    for file in sorted(paths.own.glob("*.ipynb")):
+        if file.stem in found:
+            raise UsageError(f"{file} has the name of another notebook", "", "rename it")
+        found[file.stem] = file
+    return found
+
+
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     """Return where the executed `notebook` about `run` lies, in the language; the name tells what it was made from."""
-    source = chosen(
-        "notebook",
-        notebook,
-        {file.stem: file for file in paths.notebooks.glob("*.ipynb")},
-    )
+    source = chosen("notebook", notebook, notebooks(paths))
     code = sorted(file for file in paths.package.rglob("*") if file.suffix in CODE)
     inputs = [
         source,
@@ -117,6 +123,9 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
         *sorted(paths.published.iterdir()),
     ]
     inputs += [paths.control] if paths.control.is_file() else []
+    inputs += sorted(
+        source.parent.glob("*.toml")
+    )  # the claims of a person's own notebook
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
     stamp.update(repr(sorted(run.about["files"].items())).encode())
     return (
@@ -141,9 +150,7 @@ def quoted(lab: Data, notebook: str) -> Quoted:
         from ipclab.lab.execute import execute
 
         given = {"run": str(lab.run.path), "lang": lab.words.lang}
-        execute(
-            lab.paths.notebooks / f"{notebook}.ipynb", given, file, timeout_s=TIMEOUT_S
-        )
+        execute(notebooks(lab.paths)[notebook], given, file, timeout_s=TIMEOUT_S)
     return read(file, notebook, lab.say)
 
 

@@ -7,6 +7,8 @@ import resource
 from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 from ipclab.machine.conditions import conditions
@@ -184,6 +186,15 @@ def lock_digest(source: Source) -> str:
         return hashlib.sha256(source.paths.lock.read_bytes()).hexdigest()[:16]
     except OSError as error:
         raise AbsentError from error
+
+
+def native_digest(source: Source) -> str:
+    """Return the beginning of the SHA-256 of the native package's binary."""
+    found = find_spec("ipclab_native")
+    binaries = sorted(Path(found.origin).parent.glob("*.so")) if found and found.origin else []
+    if not binaries:
+        raise AbsentError("not built")
+    return hashlib.sha256(binaries[0].read_bytes()).hexdigest()[:16]
 
 
 def tool(source: Source, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from markdown_it.token import Token
 
 from ipclab.errors import LabError, hint
-from ipclab.lab import canvas, prose, quotes, table
+from ipclab.lab import canvas, prose, quotes, signing, table
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
@@ -32,7 +32,7 @@ class Document:
 
     The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those of figures and
     tables by name, `links` rows of addresses by text (empty: this document) beside it, `headings` have level (from 1),
-    id and text.
+    id and text. `marks` stand on every page of a document to sign: its `number` and a `mark`, both may be empty.
     """
 
     lang: str
@@ -47,6 +47,7 @@ class Document:
     labels: dict[str, str] = field(default_factory=dict)
     links: Sequence[Mapping[str, str]] = ()
     headings: list[tuple[int, str, str]] = field(default_factory=list)
+    marks: Mapping[str, str] | None = None
 
     def label(self, name: str) -> str:
         """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
@@ -117,7 +118,9 @@ def _blocks(cell: Any, document: Document) -> Iterator[Block]:
 
 def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
     """Yield the blocks of one display; widgets and empty displays have none."""
-    if table.MIME in data:
+    if signing.MIME in data:
+        document.marks = data[signing.MIME]
+    elif table.MIME in data:
         yield _labelled(Table.from_json(data[table.MIME]), document)
     elif canvas.MIME in data:
         words = metadata.get(canvas.MIME, {})

@@ -130,6 +130,7 @@ def data(document: Document) -> dict[str, Any]:
         "run": document.run,
         "contents": document.translate(SAID["page"]["contents"]) if document.headings else "",
         "front": document.front,
+        "marks": document.marks and {"named": document.translate(SAID["page"]["number"]), **document.marks},
     }
     pages = document.translate(SAID["numbered"]["page"])
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}

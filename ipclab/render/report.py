@@ -12,8 +12,10 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
+from ipclab.frames.points import BY_HEAT, HEATS
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.lab.parameters import read as parameters_of
+from ipclab.lab.quotes import notebooks
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import words
@@ -108,8 +110,8 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
-    """Return the notebooks of the report, by name: those that take a `run` (or `runs`) and a language."""
-    every = sorted(paths.notebooks.glob("*.ipynb"))
+    """Return the notebooks of the report, by name, a person's own last: those with a `run` (or `runs`) and a `lang`."""
+    every = notebooks(paths).values()
     tools = ("index", "measure", "explore", "choose", "course")
     return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
 
@@ -127,10 +129,14 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
 
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
-    """Write the point frame of each study of `run` as CSV into `folder` and return the files."""
+    """Write the point frame of each study of `run` as CSV into `folder` and return the files.
+
+    What one cell would hold as a list, the values of all heats, stays with the run: a table of numbers has none.
+    """
     files = [folder / f"{study}.csv" for study in derived.measured(run)]
     for file in files:
-        text = derived.read(run, file.stem, "points").to_csv(index=False, lineterminator="\n", float_format="%.9g")
+        points = derived.read(run, file.stem, "points").drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
         write_whole(file, text.encode())
     return files
 

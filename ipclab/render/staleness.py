@@ -26,13 +26,14 @@ def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> di
     code = [file for package in paths.packages for file in package.rglob("*") if file.suffix in CODE]
     measured, beside = dict[str, str](), paths.package.parent
     own = _digests(claims.parent, [claims]) if claims else {}
+    mine = _digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent  # calibrations of two machines have one name
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
         measured |= _digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
     return {
         "data": measured | _digests(paths.root, paths.published.iterdir()),
-        "code": _digests(beside, code) | _digests(paths.root, paths.notebooks.glob("*.ipynb")),
+        "code": _digests(beside, code) | _digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
         "words": _digests(beside, paths.locale.glob("*/LC_MESSAGES/*.po")),
         "lock": _digests(paths.root, [paths.lock]),
         "claims": _digests(paths.control.parent, [paths.control]) | own,

@@ -47,17 +47,22 @@ OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 @dataclass(frozen=True)
 class Sources:
-    """Where words come from: the packages' Python files and the notebooks; `locale` holds the catalogues."""
+    """Where words come from: the packages' Python files and the notebooks; `locale` holds the catalogues.
+
+    A person's own notebooks (in `own`) are printed as they are written where no catalogue has their name.
+    """
 
     packages: tuple[Path, ...] = Paths.packages
     notebooks: Path = field(default_factory=lambda: checkout().notebooks)
     locale: Path = Paths.locale
+    own: Path = field(default_factory=lambda: checkout().own)
 
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
         words = [sorted(package.rglob(name)) for package in self.packages for name in ("*.py", LABELS, "facts.csv")]
-        return [*chain.from_iterable(words), *sorted(self.notebooks.glob("*.ipynb")), *claims]
+        own = [file for file in sorted(self.own.glob("*.ipynb")) if any(self.locale.glob(f"*/*/{file.stem}.po"))]
+        return [*chain.from_iterable(words), *sorted(self.notebooks.glob("*.ipynb")), *own, *claims]
 
     def domain(self, file: Path) -> str:
         """Return the name of the catalogue that holds the words of `file`: of its package, notebook or the claims."""
@@ -151,10 +156,10 @@ def extract_facts(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Mes
 
 
 def title(notebook: Path, lang: str) -> str:
-    """Return the title of a notebook's report in `lang`: the first heading of its prose."""
+    """Return the title of a notebook's report in `lang`: the first heading of its prose, else its name."""
     heading = f"{MAGIC}\n# "
     sources = (cell["source"] for cell in read_notebook(notebook)["cells"])
-    first = next(source.removeprefix(heading) for source in sources if source.startswith(heading))
+    first = next((source.removeprefix(heading) for source in sources if source.startswith(heading)), notebook.stem)
     return Catalogue.load(lang).translate(first.split("\n")[0])
 
 

@@ -56,7 +56,7 @@ def test_contents_by_keyboard(browser: Any, made: Path) -> None:
 
 def test_a_table_sorts_filters_and_saves_without_a_request(browser: Any, made: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((made / "en" / "claims.html").as_uri())
+    page.goto((made / "en" / "01_payload.html").as_uri())
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     table = page.locator("#payload-claims")

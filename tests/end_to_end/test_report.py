@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ipclab.frames.points import VALUES
+from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.paths import Paths, checkout
 from ipclab.render.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
@@ -24,6 +24,7 @@ REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
 PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
 NAMES = [path.stem for path in PAGES]
 PICTURE = "payload-then-now"
+MOST_PAGES = 12
 
 
 def digest(path: Path) -> str:
@@ -61,7 +62,8 @@ def test_tables_of_data_have_the_columns_of_a_frame(made: Path) -> None:
     for path in files:
         table = pd.read_csv(path, low_memory=False)
         assert list(table.columns[:3]) == ["study", "point", "backend"]
-        assert list(table.columns[-len(VALUES) :]) == list(VALUES)
+        values = [name for name in VALUES if name not in (HEATS, BY_HEAT)]
+        assert list(table.columns[-len(values) :]) == values
         assert set(table.study) == {path.stem}
         assert not any(table[name].astype(str).str.startswith("{").any() for name in table)
 
@@ -113,6 +115,13 @@ def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -
     twice = {label: values for label, values in known.items() if len(values) > 1}
     assert len(twice) >= 2, known
     assert {label: values for label, values in twice.items() if len(set(values)) > 1} == {}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", ["00_appendix", "claims"])
+def test_what_is_signed_and_passed_on_is_short(made: Path, name: str, lang: str) -> None:
+    pages = re.findall(rb"/Type ?/Pages\b.*?/Count (\d+)", (made / lang / f"{name}.pdf").read_bytes(), re.DOTALL)
+    assert max(map(int, pages)) <= MOST_PAGES
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
