@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib.collections import QuadMesh
 
 SHARE = 1e-6  # of the data's length: rounding
 
@@ -28,7 +29,10 @@ def _outside(ax: Any, which: str, place: int, marks: list[Any], ends: tuple[floa
     found = []
     for kind, points in marks:
         values = points[:, place]
-        values = values[np.isfinite(values)]
+        drawn = np.isfinite(values)
+        if getattr(ax, f"get_{which}scale")() == "log":
+            drawn &= values > 0
+        values = values[drawn]
         if len(values) and (values.min() < low or values.max() > high):
             reached = f"{values.min():g} to {values.max():g}"
             found.append(f"{ax.get_title()}: {which} of {kind}: {reached}, data {ends[0]:g} to {ends[1]:g}")
@@ -36,14 +40,14 @@ def _outside(ax: Any, which: str, place: int, marks: list[Any], ends: tuple[floa
 
 
 def _marks(ax: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what is drawn at data: its kind and its points. A line across the whole axes is a help, no mark."""
+    """Yield what is drawn at data: its kind and its points; neither lines across the whole axes nor a grid's cells."""
     for line in ax.lines:
         if line.get_transform() == ax.transData and len(line.get_xydata()):
             yield f"line {line.get_label()}", np.asarray(line.get_xydata(), float)
     for patch in ax.patches:
         if patch.get_width() and patch.get_height():
             yield "bar", patch.get_bbox().get_points()
-    for drawn in ax.collections:
+    for drawn in (each for each in ax.collections if not isinstance(each, QuadMesh)):
         if hasattr(drawn, "get_sizes") and drawn.get_offset_transform() == ax.transData:
             yield f"dots {drawn.get_label()}", np.ma.filled(drawn.get_offsets().astype(float), np.nan)
         else:

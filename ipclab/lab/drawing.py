@@ -363,7 +363,6 @@ def _rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
     """Name the rows of a horizontal picture, the first on top."""
     ax.set_yticks(range(len(levels)), [_label(ax, factor, level) for level in levels])
     ax.set_ylim(len(levels) - 0.5, -0.5)
-    note_ends(ax, "y", ax.get_ylim())
 
 
 def _error(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
