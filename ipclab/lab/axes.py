@@ -24,7 +24,11 @@ LEAST = (
 )
 MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
-SPANNED = ("value", "low", "high")  # of an interval: each column reaches as far as the others
+SPANNED = (
+    "value",
+    "low",
+    "high",
+)  # of an interval: each column reaches as far as the others
 
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
