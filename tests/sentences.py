@@ -288,6 +288,12 @@ MAPPED = {
     for where, cache in (("not ", "cold"), ("", "warm"))
     for begins, rule in (("reading", above), ("mapping", below), ("whether", undecided))
 }
+ALIKE = {
+    "Small files that are not in memory: reading past the cache or": PLAIN,
+    "Small files that are in memory: reading or": PLAIN,
+    "Large files that are not in memory: reading past the cache or": PLAIN,
+    "Large files that are in memory: reading or": PLAIN,
+}
 FILE_IO = {
     "One thread that reads for the others takes less": above(BASE),
     "Threads that each read and compute in turn take": below(BASE),
@@ -298,7 +304,14 @@ FILE_IO = {
     "For large files {many} threads take longer": above(MORE),
     "For large files {many} threads take less": below(MORE),
     "For large files, whether {many}": undecided(MORE),
+    **ALIKE,
     **MAPPED,
+    "One thread that reads for the others or": PLAIN,  # alike: tests/test_questions.py
+    "Reserving half of the threads for computing or": PLAIN,
+    "For large files {many} threads or": PLAIN,
+    "Of {reference} threads one reader takes": PLAIN,
+    "It takes {reserved:x,interval} as long": PLAIN,
+    "Mapped they take": PLAIN,
     "The share of time that it saves grows": above(GROWING),
     "The share of time that it saves shrinks": below(GROWING),
     "Whether the share of time that it saves": undecided(GROWING),

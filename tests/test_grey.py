@@ -15,6 +15,7 @@ from ipclab.lab.lab import Lab, lab_of
 from ipclab.paths import checkout
 from ipclab.render.words import MAGIC
 from ipclab.store.bundle import opened
+from tests.beyond import beyond
 from tests.commands import ROOT
 from tests.cut import cut
 from tests.grey import alike
@@ -26,6 +27,7 @@ NOTEBOOKS = {
     "04_round_trip": "round_trip",
     "05_file_io": "file_io",
     "06_stream": "stream",
+    "07_faults": "faults",
 }
 
 
@@ -57,14 +59,15 @@ def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_neighbours_differ_in_grey_and_every_median_is_shown(
+def test_neighbours_differ_in_grey_every_median_is_shown_and_nothing_is_drawn_beyond_its_data(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     figures = drawn(name, monkeypatch, tmp_path)
     if NOTEBOOKS[name] in measured(opened(checkout(), checkout().reference)):
-        assert len(figures) >= 4
+        assert len(figures) >= (1 if name == "07_faults" else 4)
     assert {title: found for title, figure in figures.items() if (found := alike(figure))} == {}
     assert {title: found for title, figure in figures.items() if (found := cut(figure))} == {}
+    assert {title: found for title, figure in figures.items() if (found := beyond(figure))} == {}
 
 
 @pytest.fixture
@@ -140,3 +143,29 @@ def test_an_axis_ends_near_the_values_and_shows_the_limit(lab: Lab) -> None:
         canvas.complete(figure)
         assert ax.get_ylim()[0] >= 0.1 and ax.get_ylim()[1] <= 10
         assert 500 < other.get_ylim()[1] <= 5000
+
+
+def test_a_bar_a_dot_and_a_line_beyond_their_data_are_found(lab: Lab) -> None:
+    frame = rows(["tcp", "unix"])
+    with canvas.blank(lab, (4, 3)) as figure:
+        ax = figure.subplots()
+        lines(frame, x="size_bytes", hue="backend", ax=ax)
+        assert beyond(figure) == []
+        ax.broken_barh([(1, 7e9)], (1, 0.5))
+        ax.scatter([5], [0.5])
+        ax.plot([1, 9.5], [1, 1])
+        assert len(beyond(figure)) == 3
+        other = figure.add_subplot()
+        other.plot([0, 1], [0, 1])
+        assert "no frame" in beyond(figure)[-1]
+
+
+def test_an_interval_and_a_stacked_bar_lie_within_their_data(lab: Lab) -> None:
+    with canvas.blank(lab, (4, 3)) as figure:
+        ax, other = figure.subplots(1, 2)
+        lines(rows(["tcp"]).assign(low=0.5, high=3.0), x="size_bytes", hue="backend", ax=ax)
+        bars(rows(["tcp", "unix"]), y="size_bytes", hue="backend", ax=other)
+        assert beyond(figure) == []
+        ax.errorbar([1], [1], yerr=[[0.1], [9.0]])
+        other.barh([0], [1.5], left=[3.0])
+        assert len(beyond(figure)) >= 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,11 @@ LEAST = (
 )
 MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
+SPANNED = (
+    "value",
+    "low",
+    "high",
+)  # of an interval: each column reaches as far as the others
 
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
@@ -30,6 +36,9 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
     axis = getattr(ax, f"{which}axis")
     words = ax.figure.lab.words
     values = pd.to_numeric(frame[column], errors="coerce").dropna()
+    beside = SPANNED if column in SPANNED else ()
+    for name in {column, *beside} & set(frame):
+        note_ends(ax, which, frame[name])
     if log and len(values) and values.min() > 0:
         _logarithmic(ax, which, float(values.min()), float(values.max()))
     else:
@@ -41,6 +50,15 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
 
     axis.set_major_formatter(FuncFormatter(written))
     axis.set_label_text(words.joined(map(words.label, _names(frame, column))))
+
+
+def note_ends(ax: Any, which: str, values: Any) -> None:
+    """Note how far the data reach that one axis shows: a test holds every mark that is drawn against it."""
+    finite = [value for value in map(float, values) if isfinite(value)]
+    if finite:
+        known = ax.figure.data_ends.setdefault((ax, which), (min(finite), max(finite)))
+        ends = min(known[0], *finite), max(known[1], *finite)
+        ax.figure.data_ends[ax, which] = ends
 
 
 def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:

@@ -88,7 +88,10 @@ def blank(
             [],
             [],
         )
-        canvas.names = named(names)
+        canvas.names, canvas.data_ends = (
+            named(names),
+            {},
+        )  # how far the data of each axis reach
         canvas.strokes, canvas.extent = (
             {},
             {},

@@ -13,7 +13,7 @@ import seaborn as sns
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.lab import labels, style
-from ipclab.lab.axes import reach, scale, ticks_at
+from ipclab.lab.axes import note_ends, reach, scale, ticks_at
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import why_empty
 from ipclab.stats.quantity import Quantity
@@ -202,6 +202,7 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") ->
     _rows(ax, y, rows)
     ax.grid(axis="y", visible=False)
     scale(ax, "x", frame, x, log=False)
+    note_ends(ax, "x", [0, lengths.sum(axis="columns").max()])
     ax.set_xlim(left=0)
 
 
@@ -221,6 +222,8 @@ def limit(
     part = frame.sort_values(x)
     values = passes * part[y]
     reach(ax, "y", values.min(), values.max())  # it stays in view
+    note_ends(ax, "y", values)
+    note_ends(ax, "x", part[x])
     look = {
         "label": ax.figure.lab.say(label),
         "color": style.BLACK,
