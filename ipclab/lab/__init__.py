@@ -27,6 +27,7 @@ MODULES = {
         "limit",
         "lines",
         "name_ends",
+        "over",
         "scale",
         "sources",
         "ticks_at",
@@ -34,6 +35,7 @@ MODULES = {
     "lab": ("Lab", "lab_of"),
     "limits": ("beaten", "impossible", "limited"),
     "table": ("listed",),
+    "tied": ("alike",),
     "trust": ("trusted",),
 }
 _PLACES = {name: module for module, names in MODULES.items() for name in names}
