@@ -25,6 +25,7 @@ NAMELESS = "_nolegend_"
 DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}
 OTHERS = N_("others")
 End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
+WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
 FEW_LEVELS = 2  # of an axis, that make no line
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
@@ -99,9 +100,10 @@ def over(
         lines(frame, x=x, hue=hue, ax=ax, log=log)
         ax.set_ylabel(label)
         return
-    dots(frame, y=hue, hue=x, ax=ax, log="x" if "y" in log else "")
+    wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
+    dots(frame, y=hue, hue=x, ax=ax, log="x" if wide else "")
     ax.set_xlabel(label)
-    if "y" not in log:
+    if not wide:
         ax.set_xlim(left=0)
 
 
