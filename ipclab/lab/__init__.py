@@ -29,6 +29,7 @@ MODULES = {
         "limit",
         "lines",
         "name_ends",
+        "over",
         "scale",
         "sources",
         "ticks_at",
@@ -37,6 +38,7 @@ MODULES = {
     "limits": ("beaten", "impossible", "limited"),
     "signing": ("is_preliminary", "page_marks", "title_block"),
     "table": ("listed",),
+    "tied": ("alike",),
     "trust": ("trusted",),
 }
 _PLACES = {name: module for module, names in MODULES.items() for name in names}

@@ -25,6 +25,8 @@ NAMELESS = "_nolegend_"
 DOT: dict[str, Any] = {"markersize": 4.5, "label": NAMELESS}
 OTHERS = N_("others")
 End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
+WIDE = 10.0  # a ratio of values above which dots stand on a logarithmic axis
+FEW_LEVELS = 2  # of an axis, that make no line
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
@@ -43,8 +45,8 @@ def lines(
     """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
 
     `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
-    with `ends="both"` at the left ones too. With `beside` the lines are hollow, dashed and nameless: other values of
-    the same levels, such as the text's. Levels that are not among `leading` (see there) are thin grey lines.
+    with `ends="both"` at the left ones too. With `beside` the lines are grey, hollow, dashed and nameless: other
+    values of the same levels, such as the text's. Levels that are not among `leading` (see there) are thin grey lines.
     """
     if beside and frame.empty:
         return
@@ -87,11 +89,30 @@ def lines(
         name_ends(ax, [_end(*line, x, y, 0) for line in named], "left")
 
 
+def over(
+    frame: pd.DataFrame, *, x: str, hue: str, ax: Any, label: str, log: str = ""
+) -> None:
+    """Draw values over `x` as lines; where it has one or two levels, as dots in a row for each level of `hue`.
+
+    `label` is the name of the values, `log` names the logarithmic axes of the lines ("xy").
+    """
+    if frame[x].nunique() > FEW_LEVELS:
+        lines(frame, x=x, hue=hue, ax=ax, log=log)
+        ax.set_ylabel(label)
+        return
+    wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
+    dots(frame, y=hue, hue=x, ax=ax, log="x" if wide else "")
+    ax.set_xlabel(label)
+    if not wide:
+        ax.set_xlim(left=0)
+
+
 def _look(ax: Any, level: Any, place: int, beside: bool) -> dict[str, Any]:
     colour, marker = style.look(level, place)
     look = {"color": colour, "markeredgecolor": colour, "marker": marker}
     if beside:
-        return {**look, "linestyle": "--", "markerfacecolor": "white"}
+        grey = {"color": style.GREY, "markeredgecolor": style.GREY}
+        return {**look, **grey, "linestyle": "--", "markerfacecolor": "white"}
     return {**look, "linestyle": style.stroke(ax, level, place)["linestyle"]}
 
 

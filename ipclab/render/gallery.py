@@ -31,7 +31,7 @@ from ipclab.store.files import dump_json, sha256, write_whole
 
 APPENDIX, PAGE = "00_appendix", "README.md"
 FIGURES = (
-    "payload-then-now", "payload-write-time", "payload-bandwidth", "shared-dict-write", "shared-dict-shares",
+    "payload-then-now", "payload-write-time", "payload-bandwidth", "shared-dict-write", "shared-dict-stream",
     "multiplexer-sides", "round-trip-latency", "round-trip-ranking", "file-io-states", "file-io-timeline",
     "stream-throughput", "stream-cost", "claims-glance",
 )  # fmt: skip
