@@ -141,8 +141,9 @@ def data(document: Document) -> dict[str, Any]:
     return {"about": about, "attached": attached, "blocks": blocks, "labels": document.labels, "pages": pages}
 
 
-def _named(block: Any, document: Document) -> Table:
+def _named(block: Block, document: Document) -> Block:
     """Return a table that is too long for print as its caption and a note that says where it stands."""
+    assert isinstance(block, Table)  # noqa: S101  for the type checker
     note = document.translate(SAID["numbered"]["elsewhere"]).replace("{rows}", str(len(block.rows)))
     return replace(block, columns=[], rows=[], notes=[note])
 
@@ -152,7 +153,12 @@ def _block(block: Block, lang: str) -> dict[str, Any]:
         case list():
             return {"type": "prose", "children": _nodes(SyntaxTreeNode(block), lang)}
         case Table():
-            return {"type": "sheet", "name": "", **block.to_json(), "whole": _lines(block) <= _WHOLE_LINES}
+            return {
+                "type": "sheet",
+                "name": "",
+                **replace(block, values=()).to_json(),
+                "whole": _lines(block) <= _WHOLE_LINES,
+            }
         case Figure():
             whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
             words = {"alt": block.alt, "caption": block.caption, "name": block.name}
