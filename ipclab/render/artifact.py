@@ -1,4 +1,4 @@
-"""`python -m ipclab.render.artifact` (`make artifact`) writes ARTIFACT.md: how each claim is judged again, from the claims.
+"""ARTIFACT.md, how each claim is judged again: `python -m ipclab.render.artifact` (`make artifact`) writes it.
 
 For each claim: the command, its minutes, where its table and figure stand, and what the committed run says to expect.
 """

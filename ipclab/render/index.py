@@ -31,6 +31,8 @@ def write(executed: Sequence[Path], folder: Path, about: Mapping[str, Any]) -> P
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
         found = read(notebook, folder)
         stem = f"{_stem(file, folder)}.html"
+        origins = [block for block in found.prose[:1] if _is_origin(block)]
+        page.blocks += [] if page.blocks else origins
         page.headings.append((1, f"s-{stem}", found.title))
         page.blocks += [_heading(found.title, stem), *_first(found, stem)]
     made = folder / NAME
@@ -55,21 +57,28 @@ def _heading(title: str, target: str) -> list[Token]:
 
 
 def _first(found: Document, target: str) -> list[Block]:
-    """Return the findings of a report (its first list, else its first paragraph) and its first figure."""
-    said = next((told for told in map(_findings, found.prose) if told), [])
+    """Return the findings of a report (the list of its front, else its first paragraph) and its first figure."""
+    front = [block for block in found.blocks[: found.front] if isinstance(block, list)]
+    said = _one(front, "ordered_list") or _one(found.prose, "paragraph")
     figure = next((block for block in found.blocks if isinstance(block, Figure)), None)
-    for token in [child for each in said for child in each.children or []]:
+    for token in [child for block in said for child in block.children or []]:
         href = str(token.attrGet("href") or "")
         if token.type == "link_open" and href.startswith("#"):
             token.attrSet("href", f"{target}{href}")
     return [said, *([replace(figure, name="")] if figure else [])]
 
 
-def _findings(tokens: Sequence[Token]) -> list[Token]:
-    starts = [place for place, token in enumerate(tokens) if token.type in ("ordered_list_open", "paragraph_open")]
-    if not starts:
-        return []
-    rest = tokens[starts[0] :]
-    end = rest[0].type.replace("open", "close")
-    told = [*takewhile(lambda token: token.type != end or token.level != rest[0].level, rest)]
-    return [token for token in rest[: len(told) + 1] if token.type != "footnote_reference"]
+def _one(prose: Sequence[list[Token]], kind: str) -> list[Token]:
+    """Return the tokens of the first block of a `kind` in prose, other than whose run it is; none without one."""
+    for tokens in filter(lambda block: not _is_origin(block), prose):
+        for place, token in enumerate(tokens):
+            if token.type == f"{kind}_open":
+                inner = takewhile(lambda each: each.type != f"{kind}_close", tokens[place:])
+                return [*inner, Token(f"{kind}_close", token.tag, -1, block=True)]
+    return []
+
+
+def _is_origin(tokens: Sequence[Token]) -> bool:
+    """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
+    inline = [token for token in tokens if token.type == "inline"]
+    return len(inline) == 1 and inline[0].content.startswith("**") and inline[0].content.endswith("**")
