@@ -1,4 +1,4 @@
-"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone; what is too long for print is named there."""
+"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone; the long ones are only named in print."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_a_long_table_stands_on_the_page_and_is_named_in_print() -> None:
         (sheet,) = (block for block in data(document)["blocks"] if block["type"] == "sheet")
         assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
         assert bool(printed) or sheet["notes"] == ["400 rows: in the HTML report, and from there as CSV."]
-        html = ReportHTMLExporter().convert(document)  # type: ignore[no-untyped-call]
+        html = ReportHTMLExporter().convert(document)
         assert html.count("<tr>") == 1 + rows
     assert len(compiled(read(long_page(400, ["long"]), Path()), format="png", ppi=20)) > 1
 
