@@ -27,7 +27,7 @@ IPCLAB := $(RUN_PYTHON) -m ipclab
 IN_PARALLEL := -n auto --maxprocesses 4 --dist loadfile
 export IPCLAB_UNDER_MAKE := 1
 
-.PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery words
+.PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery artifact words
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -88,6 +88,9 @@ reference: setup ## make the newest finished run, or RUN, the committed one; its
 
 gallery: setup ## render the committed run into docs/gallery and the READMEs' pictures
 	@$(RUN_PYTHON) -m ipclab.render.gallery
+
+artifact: setup ## write ARTIFACT.md: how each claim is judged again
+	@$(RUN_PYTHON) -m ipclab.render.artifact
 
 words: setup ## bring the translation catalogues up to date
 	@$(RUN_PYTHON) -m ipclab.render.words update

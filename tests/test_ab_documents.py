@@ -7,7 +7,7 @@ import yaml
 from click.testing import CliRunner
 
 from ipclab.cli import commands
-from ipclab_answers.commands import ab
+from ipclab_answers.ab.command import ab
 from tests.commands import ROOT
 
 

@@ -13,8 +13,9 @@ from ipclab.paths import checkout
 from ipclab.stats.compare import NOT_COMPARABLE, VERDICTS
 from ipclab.store.bundle import opened
 from ipclab.studies.profile import profile
-from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED, narrowed_to
+from ipclab_answers.choose.answer import ANSWERED, NOTHING, UNDECIDED
 from ipclab_answers.choose.asked import points, request
+from ipclab_answers.choose.candidates import narrowed_to
 from ipclab_answers.choose.need import MUSTS, of, read
 from ipclab_answers.choose.promises import Offer, kept, promised
 from ipclab_answers.choose.shown import WORDS, tables

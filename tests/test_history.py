@@ -16,7 +16,7 @@ from ipclab.render.report import notebooks_of
 from ipclab.store.run import RunFolder
 from ipclab_answers.history.changepoint import bounds, changes
 from ipclab_answers.history.runs import BLESSED, bless, blessed
-from ipclab_answers.history.steps import DRIFT, MACHINE, MECHANISM, UNKNOWN, History, lines
+from ipclab_answers.history.steps import DRIFT, LIMITS_ONLY, MACHINE, MECHANISM, UNKNOWN, History, lines
 from tests.commands import ROOT
 from tests.histories import KINDS, history
 from tests.simulated import Machine, limits, points, run
@@ -91,6 +91,15 @@ def test_a_median_lies_in_its_interval_where_all_launches_agree() -> None:
 def test_without_limits_a_step_is_of_unknown_origin() -> None:
     made = [run(str(k), Machine(1 + k, 1.0, 0.02, launches=8), k, points()) for k in range(2)]
     assert set(History.of(made).events().what) == {UNKNOWN}
+
+
+def test_where_limits_alone_step_no_mechanism_is_said_to() -> None:
+    made = [run(str(k), Machine(1.0, 1 + k, 0.02, launches=8), k) for k in range(2)]
+    past = History.of(made)
+    (event,) = past.events().to_dict("records")
+    assert (event["what"], event["points"], event["limits"]) == (LIMITS_ONLY, 0, 12)
+    (told, _) = lines(past, past.events().assign(run=["1"], accepted=[""], changed=[""]))
+    assert "limits only" in told and "no mechanism is shown to" in told and "as well" not in told
 
 
 def test_a_step_must_exceed_the_luck_of_sessions() -> None:

@@ -24,7 +24,8 @@ from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity
 
 MIME = "application/vnd.ipclab.table+json"
-SAID = ("caption", "columns", "rows", "notes", "name", "drawn")
+SAID = ("caption", "columns", "rows", "notes", "name", "drawn", "values")
+FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
@@ -46,7 +47,8 @@ class Column:
 class Table:
     """Rows of finished text, translated and formatted, never markup; `frame` is what they were made from.
 
-    `drawn` names the studies that it was made from, with the number of rows, where the frame tells.
+    `drawn` names the studies that it was made from, with the number of rows, where the frame tells; `values` holds
+    value, low, high and unit of each cell that is a quantity, else nothing.
     """
 
     caption: str
@@ -55,6 +57,7 @@ class Table:
     notes: Sequence[str] = field(default_factory=tuple)
     name: str = ""
     drawn: dict[str, int] = field(default_factory=dict)
+    values: Sequence[Sequence[Sequence[Any]]] = field(default_factory=tuple)
     frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +78,7 @@ class Table:
         return {
             name: told[name]
             for name in SAID
-            if told[name] or name not in ("name", "drawn")
+            if told[name] or name not in ("name", "drawn", "values")
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -112,7 +115,14 @@ class Table:
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements has an address."""
         linked = self.name.endswith(LINKED)
-        return HTML.render(table=self, linked=linked, whole=_whole)
+        return HTML.render(table=self, linked=linked, whole=_whole, kind=self._kind())
+
+    def _kind(self) -> str:
+        """Return the class of a form to fill in, or of a table that a narrow screen shows row by row."""
+        if not any(column.label for column in self.columns):
+            return " form"
+        few = len(self.columns) <= FEW_COLUMNS and len(self.rows) <= FEW_ROWS
+        return " few" if few else ""
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {
@@ -135,6 +145,7 @@ class _Told:
     cells: list[str]
     numbers: bool
     stays: bool
+    values: list[list[Any]] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:
@@ -185,7 +196,10 @@ def tabulated(
     rows = [list(row) for row in zip(*(column.cells for column in shown), strict=True)]
     if gone and len(shown) <= len(_index(frame)):
         rows = []  # nothing beside the levels of the index
-    return Table(lab.say(caption), columns, rows, said, name, drawn, frame)
+    known = [list(row) for row in zip(*(column.values for column in shown), strict=True)]
+    if not rows or not any(any(row) for row in known):
+        known = []
+    return Table(lab.say(caption), columns, rows, said, name, drawn, known, frame)
 
 
 def _index(frame: pd.DataFrame) -> list[Any]:
@@ -216,8 +230,23 @@ def _columns(
         cells = [_text(lab, column, value, how, names) for value in values]
         numbers = place > 0 and _numeric(values, column)
         stays = in_index or len(shown) <= 1 or not head.strip()
-        told.append(_Told(head, cells, numbers, stays))
+        known = [_value(lab, value) for value in values]
+        told.append(_Told(head, cells, numbers, stays, known))
     return told
+
+
+def _value(lab: Data, value: Any) -> list[Any]:
+    """Return value, low, high and unit of a quantity that is a number (an end that is not known is empty)."""
+    if not isinstance(value, Quantity) or not isinstance(
+        value.value, int | float | np.number
+    ):
+        return []
+    found = judged(lab.run, value)
+    ends = [
+        end if end is not None and np.isfinite(end) else ""
+        for end in (found.low, found.high)
+    ]
+    return [float(found.value), *ends, found.unit]
 
 
 def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:

@@ -16,7 +16,8 @@ from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
 
-KEEP_IN_LAB, FRONT = "lab", "front"
+KEEP_IN_LAB, FRONT, LONG = "lab", "front", "long"
+MOST_ROWS = 12  # of a table of a cell tagged `long` that is printed; what has more stands in the HTML alone
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
 SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
@@ -33,6 +34,7 @@ class Document:
     The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those of figures and
     tables by name, `links` rows of addresses by text (empty: this document) beside it, `headings` have level (from 1),
     id and text. `marks` stand on every page of a document to sign: its `number` and a `mark`, both may be empty.
+    Tables at the places `unprinted` of the blocks are too long for print, which only names them.
     """
 
     lang: str
@@ -48,6 +50,7 @@ class Document:
     links: Sequence[Mapping[str, str]] = ()
     headings: list[tuple[int, str, str]] = field(default_factory=list)
     marks: Mapping[str, str] | None = None
+    unprinted: set[int] = field(default_factory=set)
 
     def label(self, name: str) -> str:
         """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
@@ -80,10 +83,13 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     document = Document(lang, title, date, run, files, Catalogue.load(lang, locale).translate)
     document.links = facts.get("links", ())
     for cell in notebook["cells"]:
-        shown = _blocks(cell, document) if KEEP_IN_LAB not in cell["metadata"].get("tags", []) else ()
+        tags = cell["metadata"].get("tags", [])
+        shown = _blocks(cell, document) if KEEP_IN_LAB not in tags else ()
         for block in shown:  # one by one: labels count the blocks before them
+            if LONG in tags and isinstance(block, Table) and len(block.rows) > MOST_ROWS:
+                document.unprinted.add(len(document.blocks))
             document.blocks.append(block)
-        if FRONT in cell["metadata"].get("tags", []):
+        if FRONT in tags:
             document.front = len(document.blocks)
     _take_title(document)
     _refer(document)

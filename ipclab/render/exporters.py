@@ -1,6 +1,7 @@
 """The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes through them too."""
 
 from base64 import b64encode
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.resources import files
@@ -134,8 +135,18 @@ def data(document: Document) -> dict[str, Any]:
     }
     pages = document.translate(SAID["numbered"]["page"])
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
-    blocks = [_block(block, document.lang) for block in document.blocks]
+    blocks = [
+        _block(_named(block, document) if place in document.unprinted else block, document.lang)
+        for place, block in enumerate(document.blocks)
+    ]
     return {"about": about, "attached": attached, "blocks": blocks, "labels": document.labels, "pages": pages}
+
+
+def _named(block: Block, document: Document) -> Block:
+    """Return a table that is too long for print as its caption and a note that says where it stands."""
+    assert isinstance(block, Table)  # noqa: S101  for the type checker
+    note = document.translate(SAID["numbered"]["elsewhere"]).replace("{rows}", str(len(block.rows)))
+    return replace(block, columns=[], rows=[], notes=[note])
 
 
 def _block(block: Block, lang: str) -> dict[str, Any]:
@@ -143,7 +154,12 @@ def _block(block: Block, lang: str) -> dict[str, Any]:
         case list():
             return {"type": "prose", "children": _nodes(SyntaxTreeNode(block), lang)}
         case Table():
-            return {"type": "sheet", "name": "", **block.to_json(), "whole": _lines(block) <= _WHOLE_LINES}
+            return {
+                "type": "sheet",
+                "name": "",
+                **replace(block, values=()).to_json(),
+                "whole": _lines(block) <= _WHOLE_LINES,
+            }
         case Figure():
             whole = svg.width_pt(block.svg) > _TEXT_WIDTH_PT
             words = {"alt": block.alt, "caption": block.caption, "name": block.name}

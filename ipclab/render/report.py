@@ -13,12 +13,13 @@ from typing import Any
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
-from ipclab.lab.catalogue import LANGUAGES
+from ipclab.lab.catalogue import LANGUAGES, Catalogue
 from ipclab.lab.parameters import read as parameters_of
 from ipclab.lab.quotes import notebooks
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
-from ipclab.render import words
+from ipclab.render import index, words
+from ipclab.render.document import SAID
 from ipclab.render.staleness import current, write_manifest
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
@@ -71,6 +72,7 @@ def report(
     pages, absent = held_by(run, notebooks_of(paths))
     pairs = [(notebook, lang) for notebook in pages for lang in langs]
     wanted = [file for pair in pairs for file in target.files(*pair)]
+    wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
     if current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
         return wanted
@@ -90,6 +92,9 @@ def report(
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
     stages = [[job for job in jobs if quoting[job.notebook] is last] for last in (False, True)]
     made = run_jobs(stages, target, progress)
+    for lang in langs if "html" in formats else ():
+        mine = [job for job in jobs if job.lang == lang]
+        made.append(index.write([job.executed for job in mine], out / lang, mine[0].metadata))
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
 
@@ -188,7 +193,8 @@ def _jobs(
         page, files = f"{notebook.stem}.html", [file for file, other in pairs if other == lang]
         tongues = [other for file, other in pairs if file == notebook]
         others = {TONGUES[other]: "" if other == lang else f"../{other}/{page}" for other in tongues}
-        beside = {words.title(file, lang): "" if file == notebook else f"{file.stem}.html" for file in files}
+        beside = {Catalogue.load(lang).translate(SAID["page"]["index"]): index.NAME}
+        beside |= {words.title(file, lang): "" if file == notebook else f"{file.stem}.html" for file in files}
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         about = {"lang": lang, "date": run.about["begun"], "run": run.id, "links": [others, beside]}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}

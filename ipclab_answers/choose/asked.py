@@ -23,7 +23,8 @@ from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import Profile, profile
 
-from ipclab_answers.choose.answer import Answer, Frames, answer
+from ipclab_answers.choose.answer import Answer, answer
+from ipclab_answers.choose.candidates import Frames
 from ipclab_answers.choose.need import EACH, NEED, ROUND_TRIP, STATE, SURVIVES, Need
 from ipclab_answers.choose.promises import DEMANDS, Offer
 

@@ -12,13 +12,8 @@ from ipclab.lab.prose import join_lines
 from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity
 
-from ipclab_answers.choose.answer import (
-    EXCLUDED,
-    NOTHING,
-    UNDECIDED,
-    UNMEASURED,
-    Answer,
-)
+from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
+from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED
 from ipclab_answers.choose.need import US, Need
 
 SHOWN = 8  # mechanisms of which more is told than their time

@@ -17,11 +17,9 @@ from ipclab.stats.ranktest import least_p
 
 from ipclab_answers.history.changepoint import Changes, Shifts, bounds, changes
 
-MACHINE, MECHANISM, UNKNOWN = (
-    "machine",
-    "mechanism",
-    "unknown",
-)  # what stepped, by the limits
+# What stepped, by the limits.
+MACHINE, MECHANISM, LIMITS_ONLY = "machine", "mechanism", "limits"
+UNKNOWN = "unknown"
 # Why nothing can be judged.
 ONE_RUN, MOVED = "one-run", "differs:relation"
 NO_TIME, FEW = "not-a-time", "few-launches"
@@ -35,6 +33,7 @@ KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
 WHAT = {
     MACHINE: "the machine: {limits} of {tested} limits changed too",
     MECHANISM: "not the machine by its limits: none of {tested} is shown to have changed",
+    LIMITS_ONLY: "the limits alone: {limits} of {tested} changed, no mechanism is shown to",
     UNKNOWN: "limits were not measured on both sides",
 }
 MOST = 6  # changes that a line names
@@ -103,8 +102,9 @@ class History:
         `tested` the limits that the runs on both sides hold (of drift its first and its last run);
         `slower` counts the points that moved up; `ratio` is the geometric mean over the points
         (over the limits when only these moved), `low` and `high` the least and the most; `what`
-        stepped: `MACHINE` when limits did as well, `MECHANISM` when they did not, else `UNKNOWN`;
-        `changed`: what differs between the two sides, see `beside`.
+        stepped: `MACHINE` when limits did as well, `MECHANISM` when they did not, `LIMITS_ONLY`
+        when nothing else did, else `UNKNOWN`; `changed`: what differs between the two sides, see
+        `beside`.
         """
         rows = []
         kinds = {
@@ -132,7 +132,7 @@ class History:
         tested = sum(is_limit[number] for number in held[0] & held[1])
         what = MECHANISM if tested else UNKNOWN
         if limits:
-            what = MACHINE
+            what = MACHINE if points else LIMITS_ONLY
         shifts = points or limits
         return {
             "kind": kind,

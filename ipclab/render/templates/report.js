@@ -12,7 +12,16 @@ const made = (name, about, ...inside) => {
   return element;
 };
 
-for (const box of document.querySelectorAll("div.table[id]")) {
+// A cell as CSV: the number that it holds, its interval's ends and its unit where its column holds numbers, else its text.
+const known = (cell) => (cell.dataset.value ?? "").split(" ");
+const parts = (cell, numbers) => {
+  const text = cell.textContent.trim();
+  if (!numbers) return [text];
+  if (cell.tagName === "TH" && cell.scope === "col") return [text, ...["low", "high", "unit"].map((end) => `${text} ${end}`)];
+  return cell.dataset.value ? known(cell) : [text, "", "", ""];
+};
+
+for (const box of document.querySelectorAll("div.table[id]:not(.form)")) {
   const table = box.querySelector("table"), body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const words = document.body.dataset, tools = made("p", { className: "tools" });
   const text = (row, place) => row.cells[place].textContent.trim();
@@ -24,6 +33,8 @@ for (const box of document.querySelectorAll("div.table[id]")) {
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const compare = (one, other) => {
+        const [c, d] = [one, other].map((row) => Number.parseFloat(known(row.cells[place])[0]));
+        if (!Number.isNaN(c - d)) return c - d;
         const [a, b] = [text(one, place), text(other, place)], by = number(a) - number(b);
         return Number.isNaN(by) ? a.localeCompare(b, document.documentElement.lang, { numeric: true }) : by;
       };
@@ -41,7 +52,8 @@ for (const box of document.querySelectorAll("div.table[id]")) {
   const save = made("button", { type: "button" }, "CSV");
   save.addEventListener("click", () => {
     const rows = [table.tHead.rows[0], ...body.rows].filter((row) => !row.hidden);
-    const lines = rows.map((row) => [...row.cells].map((cell) => quoted(cell.textContent.trim())).join(","));
+    const numbers = heads.map((_, place) => rows.some((row) => row.cells[place].dataset.value));
+    const lines = rows.map((row) => [...row.cells].flatMap((cell, place) => parts(cell, numbers[place])).map(quoted).join(","));
     const link = made("a", { download: `${box.id}.csv` });
     link.href = URL.createObjectURL(new Blob(["\ufeff", lines.join("\n"), "\n"], { type: "text/csv" }));
     link.click();

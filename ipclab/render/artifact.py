@@ -1,0 +1,98 @@
+"""ARTIFACT.md, how each claim is judged again: `python -m ipclab.render.artifact` (`make artifact`) writes it.
+
+For each claim: the command, its minutes, where its table and figure stand, and what the committed run says to expect.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ipclab.frames import derived
+from ipclab.lab.audit import claims
+from ipclab.lab.data import Data
+from ipclab.lab.lab import lab_of
+from ipclab.paths import Paths, checkout
+from ipclab.store.bundle import opened
+from ipclab.store.files import write_whole
+
+NAME = "ARTIFACT.md"
+HEADS = ("Claim", "Section", "It says", "Expected here", "Expected by the fair method")
+TABLE = "claims"  # in the name of a study's table of claims
+_FIGURE = re.compile(r"lab\.figure\(\s*(?:\\n\",\s*\")?\s*\\?\"([\w-]+)")
+INTRODUCTION = """# What was claimed, and how to see it again
+
+Made from the claims and the committed reference run by `make artifact`; do not edit it. `make setup` sets the
+environment up (about a minute), `make report RUN=data/reference.ipclab` renders what was measured, without measuring.
+Minutes are those of the committed run ({processor}, profile {profile}), shared among its studies by their launches; a
+quick run (`--profile quick`) takes less and decides less. Ratios and verdicts are to be expected again, times are not:
+they are of that machine.
+"""
+STUDY = """
+## {title}
+
+- Measure: `ipclab measure --study {study} --profile {profile}`, about {minutes} min;
+  then `make report RUN=<its folder>`
+- Table: [{table}](reports/en/{page}.html#{table}) in `reports/<language>/{page}.html`
+- Figure: [{figure}](reports/en/{page}.html#{figure}) there, and as `figures/{figure}.en.svg`
+"""
+
+
+def made(paths: Paths) -> str:
+    """Return the text of the file, from the claims as the committed run has them."""
+    run = opened(paths, paths.reference)
+    lab = lab_of(run, paths, "en")
+    judged, shares = claims(lab), _shares(lab)
+    facts, profile = run.about["machine"]["facts"], run.about["parameters"]["profile"]
+    parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
+    for study, rows in judged.groupby("study", sort=False):
+        (page,) = (file for file in paths.notebooks.glob("0*.ipynb") if file.stem.partition("_")[2] == study)
+        source = page.read_text("utf-8")
+        figures = _FIGURE.findall(source)
+        told = {
+            "title": rows.title.iloc[0],
+            "study": study,
+            "profile": profile,
+            "minutes": max(1, round(_minutes(run.about["sessions"]) * shares[str(study)])),
+            "page": page.stem,
+            "table": f"{str(study).replace('_', '-')}-{TABLE}",
+            "figure": figures[0],
+        }
+        parts += [STUDY.format_map(told), _table(rows.to_dict("records"))]
+    return "\n".join(parts)
+
+
+def write(paths: Paths) -> Path:
+    """Write the file at the checkout's root and return it."""
+    file = paths.root / NAME
+    write_whole(file, made(paths).encode())
+    return file
+
+
+def _table(rows: Sequence[dict[Any, Any]]) -> str:
+    lines = [" | ".join(HEADS), "|".join(["---"] * len(HEADS))]
+    for row in rows:
+        fair = row["fair_told"] if row["fairly"] else "as published"
+        cells = [row["id"], row["section"], row["meaning"], row["here_told"], fair]
+        lines.append(" | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells))
+    return "\n".join(f"| {line} |" for line in lines) + "\n"
+
+
+def _shares(lab: Data) -> dict[str, float]:
+    """Return the share of the run's launches that each study took."""
+    counts = {}
+    for study in derived.measured(lab.run):
+        launches = lab.launches(study)
+        counts[study] = len(launches[["point", "launch"]].drop_duplicates())
+    return {study: count / sum(counts.values()) for study, count in counts.items()}
+
+
+def _minutes(sessions: Sequence[dict[str, Any]]) -> float:
+    """Return the minutes that the sessions of a run took together."""
+    moments = [[dt.datetime.fromisoformat(session[name]) for name in ("begun", "ended")] for session in sessions]
+    return sum((end - begin).total_seconds() for begin, end in moments) / 60
+
+
+if __name__ == "__main__":
+    print(write(checkout()))

@@ -1,0 +1,180 @@
+"""The command `ab`: two arms in interleaved launches. What is asked is checked first."""
+
+import math
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from ipclab.commands import PATH, SIZE, Words
+from ipclab.errors import LabError, UsageError
+from ipclab.paths import checkout
+
+if TYPE_CHECKING:
+    from ipclab_answers.ab.arms import Arm
+
+FORMATS = ("line", "markdown", "junit", "bmf")
+SEED_BITS = 31
+SECONDS = click.IntRange(1, 24 * 3600)
+
+
+def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
+    """Return a bound given as 5% or 0.05."""
+    try:
+        share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{value} is no share above 0 and below 1, such as 5%")
+    return share
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="A [B]")
+@click.option(
+    "--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone."
+)
+@click.option("--undo", help="The command that takes --before back, after each launch.")
+@click.option(
+    "--command", default="", help="What to run, with an interpreter or checkout for {}."
+)
+@click.option(
+    "--printed", is_flag=True, help="Compare the last number printed, not the time."
+)
+@click.option(
+    "--more-is-better", "more", is_flag=True, help="Of the printed number, that is."
+)
+@click.option(
+    "--study", default="round_trip", help="Study of the point that is measured."
+)
+@click.option(
+    "--backend", default="unix", help="Mechanism that checkouts, interpreters measure."
+)
+@click.option(
+    "--size", type=SIZE, help="Payload, such as 64KiB [the study's smallest]."
+)
+@click.option("--placement", help="same, cross or free [same; of commands free].")
+@click.option(
+    "--level", "levels", multiple=True, help="Of another factor, such as wait=spin."
+)
+@click.option(
+    "--bound", default="5%", callback=_share, help="How much counts as the same."
+)
+@click.option(
+    "--seconds", type=SECONDS, default=120, help="After which no round begins."
+)
+@click.option(
+    "--deadline", type=SECONDS, default=60, help="Seconds that one launch may take."
+)
+@click.option("--seed", type=int, help="Seed of the launches' order.")
+@click.option(
+    "--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]"
+)
+@click.option(
+    "--output", "outputs", multiple=True, type=PATH, help="A file for each --format."
+)
+def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
+    """Compare two arms in interleaved launches.
+
+    Commands, interpreters, checkouts, mechanisms, or a setting.
+
+    Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
+    """
+    formats = formats or ("line",)
+    _check_arms(names, given)
+    _check_outputs(formats, outputs)
+    from ipclab.measure.progress import Bar
+    from ipclab.spawn.launcher import Launcher
+    from ipclab.stats.compare import UNDECIDED
+    from ipclab.store.files import write_whole
+
+    from ipclab_answers.ab.arms import tried
+    from ipclab_answers.ab.report import WRITERS, Report
+    from ipclab_answers.ab.trial import AGAIN, EXIT, A, B
+
+    for number in (
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # a setting is undone, unless nohup says to go on
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+    effort = {name: given[name] for name in ("seconds", "bound", "seed")}
+    if effort["seed"] is None:
+        effort["seed"] = secrets.randbits(SEED_BITS)
+    try:
+        arms = _arms(names, given)
+        with Launcher(checkout().ledger) as launcher:
+            placement = given["placement"] or "same"
+            answer = tried(
+                arms, launcher, placement, given["deadline"], progress=Bar(), **effort
+            )
+        labels = {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}
+        report = Report(answer, labels, arms[0].unit)
+        for name, file in zip(formats, outputs, strict=False):
+            write_whole(file, WRITERS[name](report).encode())
+    except UsageError:
+        raise
+    except LabError as error:
+        error.exit_code = EXIT[UNDECIDED]  # 1 is slower
+        raise
+    click.echo(report.line() if outputs else WRITERS[formats[0]](report).rstrip("\n"))
+    sys.exit(answer.exit_code)
+
+
+def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
+    """Raise `UsageError` for what does not go together."""
+    if len(names) != (1 if given["before"] else 2):
+        fix = "give A and B, or A alone with --before and --undo"
+        raise UsageError(f"{len(names)} arms are given", "", fix)
+    if bool(given["before"]) != bool(given["undo"]):
+        fix = "say how each launch begins and how it is undone"
+        raise UsageError("a setting needs both --before and --undo", "", fix)
+    if given["more"] and not given["printed"]:
+        raise UsageError(
+            "--more-is-better is of a printed number", "", "give --printed too"
+        )
+
+
+def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
+    """Raise `UsageError` unless there is a file that can be written for each format."""
+    if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
+        what = f"{len(formats)} formats and {len(outputs)} outputs"
+        raise UsageError(what, "", "give an --output for each --format")
+    for file in outputs:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            taken = file.exists() and not file.is_file()
+            if taken or not os.access(file.parent, os.W_OK | os.X_OK):
+                raise PermissionError("it is no file, or its folder cannot be written")
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UsageError(
+                f"cannot write {file}", why, "choose another --output"
+            ) from error
+
+
+def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
+    from ipclab.machine import Source, Topology
+    from ipclab.machine.placement import placements
+    from ipclab.measure.request import levels
+    from ipclab.plugins import chosen
+
+    from ipclab_answers.ab.arms import Asked
+    from ipclab_answers.ab.point import Wanted
+
+    possible = placements(Topology.read(Source()))
+    placement = chosen("placement", given["placement"] or "free", possible)
+    level = {name: values[0] for name, values in levels(given["levels"]).items()}
+    placed = given["placement"] or "same"
+    wanted = Wanted(given["study"], given["backend"], given["size"], placed, level)
+    asked = Asked(
+        wanted, placement.role(0), given["command"], given["printed"], given["more"]
+    )
+    arms = asked.arms(names)
+    if given["before"]:
+        arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))
+    return arms

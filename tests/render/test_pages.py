@@ -1,0 +1,51 @@
+"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone; the long ones are only named in print."""
+
+from pathlib import Path
+
+import pandas as pd
+from nbformat import v4
+
+from ipclab.lab.lab import lab_of
+from ipclab.lab.table import MIME, Column, Table
+from ipclab.paths import Paths
+from ipclab.render.document import MOST_ROWS, read
+from ipclab.render.exporters import ReportHTMLExporter, compiled, data
+from ipclab.stats.quantity import Quantity
+from ipclab.store.bundle import opened
+from tests.commands import ROOT
+
+
+def long_page(rows: int, tags: list[str]) -> object:
+    table = Table("Every point", [Column("A")], [["b"]] * rows, name="every")
+    output = v4.new_output("display_data", {MIME: table.to_json()})
+    cells = [v4.new_markdown_cell("# T\n\n[](#every)"), v4.new_code_cell(outputs=[output], metadata={"tags": tags})]
+    return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
+
+
+def test_a_long_table_stands_on_the_page_and_is_named_in_print() -> None:
+    for rows, tags, printed in ((MOST_ROWS, ["long"], MOST_ROWS), (400, ["long"], 0), (400, [], 400)):
+        document = read(long_page(rows, tags), Path())
+        (sheet,) = (block for block in data(document)["blocks"] if block["type"] == "sheet")
+        assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
+        assert bool(printed) or sheet["notes"] == ["400 rows: in the HTML report, and from there as CSV."]
+        html = ReportHTMLExporter().convert(document)
+        assert html.count("<tr>") == 1 + rows
+    assert len(compiled(read(long_page(400, ["long"]), Path()), format="png", ppi=20)) > 1
+
+
+def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
+    paths = Paths(ROOT)
+    lab = lab_of(opened(paths, paths.reference), paths, "ko")
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [Quantity(1.5e6, "ns", 1.25e6, 2e6), Quantity(None, "ns")]})
+    table = lab.table(frame, "", name="t")
+    assert table.values == [[[], [1.5e6, 1.25e6, 2e6, "ns"]], [[], []]]
+    assert 'data-value="1500000.0 1250000.0 2000000.0 ns"' in table.to_html()
+    assert Table.from_json(table.to_json()).to_html() == table.to_html()
+
+
+def test_a_form_is_no_table_of_data() -> None:
+    form = Table("", [Column(""), Column("")], [["Number", ""]], name="control").to_html()
+    assert '<div class="table form" id="control">' in form
+    script = (ROOT / "ipclab/render/templates/report.js").read_text("utf-8")
+    assert "div.table[id]:not(.form)" in script
+    assert 'class="table few"' in Table("", [Column("a")], [["b"]], name="t").to_html()
