@@ -30,13 +30,12 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     for row in winners(found).to_dict("records"):
         if len(row["tied"]) + len(row["slower"]) > 1:
             rivals = _rivals(found, row)
-            told = {"within": _factor(rivals), "next": _next(rivals)}
-            named = {
-                each: [named_entrant(lab, name) for name in row[each]]
-                for each in ("tied", "slower")
-            }
-            rows.append({name: row[name] for name in CONTEST} | named | told)
-            rows[-1]["choice"] = _choice(lab, **named, **told)
+            factor, nearest = _factor(rivals), _next(rivals)
+            tied = [named_entrant(lab, name) for name in row["tied"]]
+            slower = [named_entrant(lab, name) for name in row["slower"]]
+            told = {"tied": tied, "slower": slower, "within": factor, "next": nearest}
+            told["choice"] = _choice(lab, tied, slower, factor, nearest)
+            rows.append({name: row[name] for name in CONTEST} | told)
     return pd.DataFrame(
         rows, columns=[*CONTEST, "tied", "slower", "within", "next", "choice"]
     )
@@ -59,10 +58,9 @@ def _factor(rivals: pd.DataFrame) -> Quantity:
 
 def _next(rivals: pd.DataFrame) -> Quantity:
     slower = rivals[rivals.verdict == SLOWER].sort_values("ratio")
-    return next(
-        (Quantity(row.ratio, "1", row.low, row.high) for row in slower.itertuples()),
-        missing(),
-    )
+    for row in slower.to_dict("records"):
+        return Quantity(row["ratio"], "1", row["low"], row["high"])
+    return missing()
 
 
 def _choice(
