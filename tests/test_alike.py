@@ -19,7 +19,8 @@ from tests.test_advice import contest
 
 @pytest.fixture
 def lab() -> Lab:
-    return lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    made: Lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
+    return made
 
 
 @pytest.mark.parametrize(
