@@ -200,6 +200,7 @@ _SIDES = {  # with the sizes that a quick run has of each
     **{("end-to-end", medium): ("8192", "65536", "1048576") for medium in ("pipe", "unix")},
 }
 _OVER = "{} / min({}, {}, {})"
+OVER_PIPE = _OVER.format(*(_node(node) for node in ("adaptive", "original", "optimized", "hybrid")))
 ADAPTIVE = [  # over the fastest published node, by side and size
     _OVER.format(*(_node(node, medium, size, op=op) for node in ("adaptive", "original", "optimized", "hybrid")))
     for (op, medium), sizes in _SIDES.items()
@@ -215,7 +216,15 @@ CHUNK = f"{_CHUNKS.format('no', 16384)} / {_CHUNKS.format('no', 1024)}"
 MULTIPLEXER = {
     "Identical code under two names is told apart": Asserts(some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")),
     "Identical code under two names cannot": undecided(SAME_CODE),
+    "Over a pipe Adaptive takes less time": below(OVER_PIPE),
+    "Over a pipe the best published node takes less time": above(OVER_PIPE),
+    "Over a pipe Adaptive and the best published node are alike": Asserts(unless=(f"{OVER_PIPE} above 1.1",)),
+    "Whether Adaptive or the best published node takes less time": undecided(OVER_PIPE),
     "Over a pipe Hybrid gains less": above(GAIN),
+    "Over a pipe Hybrid gains as much": Asserts(unless=(f"{GAIN} above 1.1",)),
+    "With both ends counted, Hybrid and Original allocate alike": Asserts(unless=(f"{HELD} above 1.1",)),
+    "A pool alone changes the memory by": Asserts(unless=(f"{POOL} above 1.1",)),
+    "Identical code under two names is alike": Asserts(unless=(f"{SAME_CODE} above 1.1",)),
     "Over a pipe Hybrid gains more": below(GAIN),
     "Whether Hybrid gains as much over a pipe": undecided(GAIN),
     "With both ends counted, Hybrid allocates more": above(HELD),
