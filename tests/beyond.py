@@ -46,7 +46,11 @@ def _marks(ax: Any) -> Iterator[tuple[str, Any]]:
             yield f"line {line.get_label()}", np.asarray(line.get_xydata(), float)
     for patch in ax.patches:
         if patch.get_width() and patch.get_height():
-            yield "bar", patch.get_bbox().get_points()
+            points = patch.get_bbox().get_points()
+            for place, across in enumerate((ax.get_yaxis_transform(), ax.get_xaxis_transform())):
+                if patch.get_data_transform() == across:  # a span reaches across the whole axes
+                    points[:, place] = np.nan
+            yield "bar", points
     for drawn in (each for each in ax.collections if not isinstance(each, QuadMesh)):
         if hasattr(drawn, "get_sizes") and drawn.get_offset_transform() == ax.transData:
             yield f"dots {drawn.get_label()}", np.ma.filled(drawn.get_offsets().astype(float), np.nan)

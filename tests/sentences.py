@@ -259,6 +259,9 @@ ROUND_TRIP = {
     "Spinning does not pay": below(SPIN),
     "Whether spinning is faster than sleeping": undecided(SPIN),
     "Spinning gains nothing": Asserts(unless=(f"{SPIN} above 1.1",)),
+    "Received in place through {receiver}, a message of {largest} of which every byte is read takes less time": below(
+        READ_IN_PLACE
+    ),
     "Received in place through {receiver}, a message of {largest} of which": above(READ_IN_PLACE),
     "Received in place through {receiver}, a message of {largest} takes": Asserts(
         unless=(f"{READ_IN_PLACE} above 1.1",)

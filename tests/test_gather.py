@@ -1,6 +1,7 @@
 """Many bundles as one page: what is read is what the run's own frames say; damaged ones are listed; strict bundles."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -76,7 +77,7 @@ def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 통신 방식")):
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
         assert title in page and all(name in page for name in damaged)
-        assert page.count('<div class="table" id=') == 9
+        assert len(re.findall('<div class="table[^"]*" id=', page)) == 9
 
 
 def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_path: Path) -> None:

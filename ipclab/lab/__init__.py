@@ -19,6 +19,7 @@ MODULES = {
     "audit": ("claims", "claims_table", "compute", "corrections", "with_own"),
     "uncertainty": ("COVERAGE", "LEAST", "TYPES", "budget", "smallest_found"),
     "configuration": ("about_configuration",),
+    "axes": ("note_ends",),
     "drawing": (
         "bars",
         "dots",
