@@ -28,7 +28,7 @@ from tests.commands import ROOT
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 STUDIES = {path.stem[3:]: path for path in NOTEBOOKS if re.match(r"0[1-9]_", path.stem)}
 LONGEST_CELL = 25
-DRAWS = re.compile(r"\b(lines|dots|bars|lanes|sns\.\w+|ax\w*\.\w+)\(")
+DRAWS = re.compile(r"\b(lines|dots|bars|over|lanes|sns\.\w+|ax\w*\.\w+)\(")
 
 
 @cache
