@@ -237,7 +237,8 @@ def import_(file: Path) -> None:
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source
-    from ipclab.machine.doctor import RESERVATION, judge, lines, visit
+    from ipclab.machine.doctor import judge, lines, visit
+    from ipclab.machine.findings import RESERVATION
     from ipclab.measure.request import Request
     from ipclab.measure.session import SHARED_MEMORY_SLACK
 
