@@ -38,6 +38,13 @@ RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 NO_HEAT = 0  # of a launch that was made before there were heats
 
 
+def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the levels of each factor that varies in the rows of a study's frame, its arms left out."""
+    names = rows.columns.difference(["study", "point", "arm", *VALUES])
+    varied = [name for name in names if rows[name].nunique() > 1]
+    return {name: list(rows[name].dropna().sort_values().unique()) for name in varied}
+
+
 @dataclass(frozen=True)
 class Taken:
     """What contests need of a launch: its round, its heat, and by op its median and those of its turns, in ns.
