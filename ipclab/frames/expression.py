@@ -23,9 +23,8 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     unit: (factor, tuple(kind["powers"])) for kind in _KINDS for unit, factor in kind["units"].items()
 }
 # What a result of each dimension is shown in, and what it is called.
-SHOWN: dict[Dimension, str]
-CALLED: dict[Dimension, str]
-SHOWN, CALLED = ({tuple(kind["powers"]): kind[said] for kind in _KINDS} for said in ("shown", "called"))
+SHOWN: dict[Dimension, str] = {tuple(kind["powers"]): kind["shown"] for kind in _KINDS}
+CALLED: dict[Dimension, str] = {tuple(kind["powers"]): kind["called"] for kind in _KINDS}
 MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
     zip("+-*/", (operator.add, operator.sub, operator.mul, operator.truediv), strict=True)
 )
@@ -207,6 +206,12 @@ def _floor(x: float) -> float:
     return floor(x) if isfinite(x) else x
 
 
+def _log(x: float) -> float:
+    if x <= 0:
+        return -inf
+    return log(x) if isfinite(x) else x
+
+
 def _mapped(change: Callable[[float], float], found: Values) -> Values:
     """Return plain numbers and the ends of their intervals by a rising function of them."""
     if found.dimension != PLAIN:
@@ -232,7 +237,7 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
     "change": partial(_steps, "-"),
     "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
     "about": _about,
-    "log": partial(_mapped, lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
+    "log": partial(_mapped, _log),
     "floor": partial(_mapped, _floor),
     "sqrt": partial(_mapped, lambda x: sqrt(max(x, 0.0))),
 }
