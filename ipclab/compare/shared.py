@@ -147,11 +147,11 @@ def _side(row: dict[Any, Any], which: str = "") -> Side:
     return Side(row[f"medians{which}"], {"relation": row[f"relation{which}"]})
 
 
-def _use(row: dict[Any, Any], known: dict[Any, Any]) -> dict[Any, Any]:
+def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
     """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
     mine, theirs = ([row[f"{name}{which}"] for name in BOUNDS] for which in ("", "_other"))
-    exact = known["reason"] == "no-variance"  # all launches agree to the tick of the clock
-    ratio, low, high = (known["ratio"] if exact else known[name] for name in ("ratio", "low", "high"))
+    exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
+    ratio, low, high = (comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high"))
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
     limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
@@ -166,8 +166,8 @@ def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[
         if rivals:
             differ, other = min(rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"])))
             launches = len(one["medians"]), len(other["medians"])
-            known = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
-            yield _head(one) | known
+            verdict = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
+            yield _head(one) | verdict
             left.remove(one)
             right.remove(other)
 
@@ -185,5 +185,5 @@ def _levels(row: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _why(point: str, other: Held) -> str:
-    known = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
-    return FAILED if point in other.about["failures"] else known
+    reason = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
+    return FAILED if point in other.about["failures"] else reason

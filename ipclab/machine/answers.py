@@ -22,8 +22,8 @@ CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksour
 
 def field(source: Source, name: str, *keys: str) -> str:
     """Return what a file of `key: value` lines, such as /proc/cpuinfo, says first of the first of `keys` it has."""
-    found = source.once(f"{name} fields", lambda: fields(source.text(name)))
-    return present(next((found[key] for key in keys if found.get(key)), ""))
+    values = source.once(f"{name} fields", lambda: fields(source.text(name)))
+    return present(next((values[key] for key in keys if values.get(key)), ""))
 
 
 def memory_available(source: Source) -> int:
@@ -214,8 +214,8 @@ def lock_digest(source: Source) -> str:
 
 def native_digest(source: Source) -> str:
     """Return the beginning of the SHA-256 of the native package's binary."""
-    found = find_spec("ipclab_native")
-    binaries = sorted(Path(found.origin).parent.glob("*.so")) if found and found.origin else []
+    spec = find_spec("ipclab_native")
+    binaries = sorted(Path(spec.origin).parent.glob("*.so")) if spec and spec.origin else []
     if not binaries:
         raise AbsentError("not built")
     return hashlib.sha256(binaries[0].read_bytes()).hexdigest()[:16]
@@ -255,8 +255,8 @@ def _mount(line: str) -> Mount:
 def mount_of(source: Source, path: str) -> Mount:
     """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not kept."""
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
-    found = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
-    return max(reversed(present(found)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
+    holding = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
+    return max(reversed(present(holding)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
 
 
 def mount(source: Source, place: str) -> Mount:
@@ -282,10 +282,10 @@ def mount_options(source: Source) -> list[str]:
 
 def disk(source: Source) -> str:
     """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
-    found = mount(source, "scratch")
-    if kind := next((kind for kind in ("memory", "network") if found.filesystem in KNOWN[kind]), ""):
+    place = mount(source, "scratch")
+    if kind := next((kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""):
         return kind
-    device = _device(source, found)
+    device = _device(source, place)
     model = source.told(f"{device}/device/model", str.lower, "")
     if any(word in model for word in KNOWN["virtual_models"]):
         return "virtual"

@@ -93,7 +93,7 @@ def watch(
         sleep(seconds / STEPS)
         seen.append(read())
     elapsed, cpus = max(1, clock() - began), float(seen[-1].get("cpus") or 1)
-    waiting = [max(0.0, running - 1) for each in seen if (running := each.get("running")) is not None]
+    waiting = [max(0.0, running - 1) for reading in seen if (running := reading.get("running")) is not None]
     noise: Noise = {"queue": sum(waiting) / len(waiting) / cpus if waiting else None}  # beside the task that reads
     total = elapsed * cpus
     spans = {"steal_ns": total, "busy_ns": total, "interrupts": elapsed / 1e9 * cpus, "throttled_ns": elapsed}
@@ -124,13 +124,13 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
         run = run or opened(paths, paths.reference)
     except (LabError, OSError):  # a checkout without it, or no room to open it: its times are then unknown
         return {}, "no run"
-    found = {}
+    best = {}
     for limit, placement in TIMES:
         with suppress(LabError):  # the run does not have it
             measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
             times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
-            found[f"{limit} {placement}"] = float(min(values[rank(len(values), 0.5)] for values in times))
-    return found, on
+            best[f"{limit} {placement}"] = float(min(values[rank(len(values), 0.5)] for values in times))
+    return best, on
 
 
 def isolation(paths: Paths, machine: str) -> dict[str, float]:
@@ -144,10 +144,10 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
 
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}
-    found: dict[str, list[float]] = defaultdict(list)
-    for each in map(decode, run.checked(folders).values()):
-        levels = each.point.levels
-        if each.point.backend == "unix" and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
-            medians = [float(np.median(launch.times("intended"))) for launch in each.launches]
-            found[f"{levels['neighbour']}/{levels['isolation']}"] += medians
-    return {key: float(np.median(medians)) for key, medians in found.items()}
+    by_way: dict[str, list[float]] = defaultdict(list)
+    for measured in map(decode, run.checked(folders).values()):
+        levels = measured.point.levels
+        if measured.point.backend == "unix" and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
+            medians = [float(np.median(launch.times("intended"))) for launch in measured.launches]
+            by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians
+    return {key: float(np.median(medians)) for key, medians in by_way.items()}

@@ -90,16 +90,16 @@ def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tup
 
 
 def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
-    found: list[Cache] = []
+    caches: list[Cache] = []
     for index in range(10):  # index0 is the innermost; the kernel numbers them without gaps
         seen: set[int] = set()
         for cpu in sorted(online):
             if cpu not in seen and (cache := _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)):
-                found.append(cache)
+                caches.append(cache)
                 seen |= cache.cpus
         if not seen:
             break
-    return tuple(sorted(found, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))
+    return tuple(sorted(caches, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))
 
 
 def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
@@ -112,5 +112,5 @@ def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
 
 def _nodes(source: Source, online: frozenset[int]) -> tuple[frozenset[int], ...]:
     names = [name for name in source.names(NODES) if name.startswith("node") and name[4:].isdigit()]
-    found = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
-    return tuple(sorted(filter(None, found), key=min)) or (online,)
+    nodes = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
+    return tuple(sorted(filter(None, nodes), key=min)) or (online,)

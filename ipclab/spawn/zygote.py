@@ -86,11 +86,11 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
 
 def children() -> set[int]:
     """Return the processes whose parent is this one, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
-    found = set()
+    pids = set()
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            found |= {int(pid) for pid in (task / "children").read_text().split()}
-    return found
+            pids |= {int(pid) for pid in (task / "children").read_text().split()}
+    return pids
 
 
 def end(pids: Collection[int]) -> None:
@@ -151,14 +151,14 @@ class Zygote:
             socket.send_fds(told, [b"started"], [pidfd])
 
     def _reap(self, pidfd: int) -> None:
-        pid, told = self.children.pop(pidfd)
+        pid, owner = self.children.pop(pidfd)
         _, status = os.waitpid(pid, 0)
         while strays := children().difference(pid for pid, _ in self.children.values()):  # what it has started is ours
             end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)
-        with told, suppress(OSError):
-            told.send(str(os.waitstatus_to_exitcode(status)).encode())
+        with owner, suppress(OSError):
+            owner.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def main() -> None:
