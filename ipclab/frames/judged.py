@@ -17,22 +17,22 @@ from ipclab.store.run import RunFolder, read
 Point = tuple[str, str]  # its study and its name
 
 
-def judged(run: RunFolder, found: Quantity) -> Quantity:
+def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     """Return a ratio of two medians with the interval of their largest contest in `run`; others as they are.
 
     Where no contest holds both, but the same heats do, it is the interval of these two alone.
     """
-    if not found or found.quotient is None:
-        return found
-    (study, over, op, metric), (other, under, of, other_metric) = (row.split("/") for row in found.quotient)
+    if not ratio or ratio.quotient is None:
+        return ratio
+    (study, over, op, metric), (other, under, of, other_metric) = (row.split("/") for row in ratio.quotient)
     if (metric, other_metric) != ("p50", "p50") or (study, over) == (other, under):
-        return found
-    known = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
-    known = known or _in_heats(run, (study, over), op, (other, under), of)
-    if known is None or known.ratio is None:
-        return found
-    low, high = (-inf, inf) if known.low is None or known.high is None else (known.low, known.high)
-    return replace(found, value=known.ratio, low=low, high=high)
+        return ratio
+    comparison = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
+    comparison = comparison or _in_heats(run, (study, over), op, (other, under), of)
+    if comparison is None or comparison.ratio is None:
+        return ratio
+    low, high = (-inf, inf) if comparison.low is None or comparison.high is None else (comparison.low, comparison.high)
+    return replace(ratio, value=comparison.ratio, low=low, high=high)
 
 
 def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
@@ -68,8 +68,8 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> pd.DataFrame:
 def _sides(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Mapping[str, Side]]]:
     """Return the entrants of each contest of a study, by op and by point."""
     launches = derived.read(read(folder), study, "launches")
-    found: dict[str, list[Mapping[str, Side]]] = {}
+    by_op: dict[str, list[Mapping[str, Side]]] = {}
     for race in races(study) if len(launches) else ():
         for head, sides in fields(race, launches):
-            found.setdefault(head["op"], []).append({point: side for (_, point), side in sides.items()})
-    return found
+            by_op.setdefault(head["op"], []).append({point: side for (_, point), side in sides.items()})
+    return by_op

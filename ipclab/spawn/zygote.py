@@ -139,16 +139,16 @@ class Zygote:
         if pid == 0:
             self.sock.close()
             self.selector.close()
-            for fd in (owner, *(told.fileno() for _, told in self.children.values())):
+            for fd in (owner, *(owner_end.fileno() for _, owner_end in self.children.values())):
                 os.close(fd)
             run_worker(start, control, stderr, parent)
         os.close(control)
         os.close(stderr)
-        told, pidfd = socket.socket(fileno=owner), os.pidfd_open(pid)
-        self.children[pidfd] = pid, told
+        owner_end, pidfd = socket.socket(fileno=owner), os.pidfd_open(pid)
+        self.children[pidfd] = pid, owner_end
         self.selector.register(pidfd, selectors.EVENT_READ)
         with suppress(OSError):  # the other end is gone: the loop sees the end of its requests next
-            socket.send_fds(told, [b"started"], [pidfd])
+            socket.send_fds(owner_end, [b"started"], [pidfd])
 
     def _reap(self, pidfd: int) -> None:
         pid, owner = self.children.pop(pidfd)
