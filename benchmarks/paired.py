@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ import pandas as pd
 from ipclab.stats import paired
 from ipclab.stats.family import HEAT_LOOKS, pair_level
 from ipclab.stats.intervals import Floats
+from ipclab.stats.paired import Scatter
 
 CONTESTS, SIZES = 1_000, (3, 6, 12, 20)
 MOST = 40  # heats: the most of a quick run
@@ -27,10 +29,10 @@ LOOKS = [look for look in HEAT_LOOKS if look <= MOST]
 SCATTER, SLOWER = 0.02, math.log(1.10)  # so that ratios scatter by 0.028, as measured
 OUTLIERS, OUTLIER = 0.1, 0.2  # how many heats have one, and its mean
 MODES = 0.25  # how far two modes are apart
-Test = Callable[[Floats, float], tuple[float, float]]
+Test = Callable[[Floats, float, Scatter], tuple[float, float]]
 
 
-def signed_ranks(ratios: Floats, level: float) -> tuple[float, float]:
+def signed_ranks(ratios: Floats, level: float, _: Scatter) -> tuple[float, float]:
     """Return the exact interval of a shift by Wilcoxon's signed ranks; infinite where ranks cannot show `level`."""
     count = len(ratios)
     averages = np.sort(np.add.outer(ratios, ratios)[np.triu_indices(count)] / 2)
@@ -48,7 +50,7 @@ def _law(count: int) -> Floats:
     return np.array(np.cumsum(ways) / 2**count)
 
 
-def signs(ratios: Floats, level: float) -> tuple[float, float]:
+def signs(ratios: Floats, level: float, _: Scatter) -> tuple[float, float]:
     """Return the exact interval of the median by signs; infinite where they cannot show `level`."""
     count, outside, chance = len(ratios), 0, 0.0
     while 2 * (chance := chance + math.comb(count, outside) / 2**count) <= level:
@@ -57,7 +59,12 @@ def signs(ratios: Floats, level: float) -> tuple[float, float]:
     return (ordered[outside - 1], ordered[-outside]) if outside else (-math.inf, math.inf)
 
 
-TESTS: dict[str, Test] = {"t": paired.interval, "signed ranks": signed_ranks, "signs": signs}
+def student(ratios: Floats, level: float, _: Scatter) -> tuple[float, float]:
+    """Return the interval of the mean by Student's t, from the scatter of the pair alone."""
+    return paired.interval(ratios, level)
+
+
+TESTS: dict[str, Test] = {"moderated t": paired.interval, "t": student, "signed ranks": signed_ranks, "signs": signs}
 
 
 def normal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -80,7 +87,17 @@ def bimodal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
     return normal(random, shape) + (random.random(shape) < 1 / 2) * MODES
 
 
-SHAPES = (normal, heavy, contaminated, bimodal)
+def uneven(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Return normal scatter that is of another size for each mechanism: half of them within a factor of two."""
+    return normal(random, shape) * np.exp(random.normal(0, 1, (shape[0], 1)))
+
+
+SHAPES = (normal, heavy, contaminated, bimodal, uneven)
+
+
+def common(times: Floats) -> Scatter:
+    """Return what all pairs of a contest's log `times` say of their scatter."""
+    return paired.scatter(one - other for one, other in combinations(times, 2))
 
 
 def alarmed(times: Floats, test: Test) -> bool:
@@ -89,8 +106,9 @@ def alarmed(times: Floats, test: Test) -> bool:
         seen = times[:, :look]
         best = int(np.argmin(np.median(seen, axis=1)))
         level = pair_level(len(times), look, HEAT_LOOKS)
+        scatter = common(seen)
         for other in range(len(times)):
-            low, high = test(seen[other] - seen[best], level) if other != best else (0, 0)
+            low, high = test(seen[other] - seen[best], level, scatter) if other != best else (0, 0)
             if low > 0 or high < 0:
                 return True
     return False
@@ -100,7 +118,7 @@ def heats_to_find(times: Floats, test: Test) -> int:
     """Return after how many heats the second mechanism, made slower, is shown to be; the last look if it is not."""
     ratios = times[1] + SLOWER - times[0]
     for look in LOOKS:
-        low, _ = test(ratios[:look], pair_level(len(times), look, HEAT_LOOKS))
+        low, _ = test(ratios[:look], pair_level(len(times), look, HEAT_LOOKS), common(times[:, :look]))
         if low > 0:
             return look
     return LOOKS[-1]

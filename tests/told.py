@@ -44,7 +44,7 @@ def measured(study: str, kind: str) -> pd.DataFrame:
 
 def forget_judged() -> None:
     """Forget what was judged of values that are changed now."""
-    judged._sides.cache_clear()
+    judged._contests.cache_clear()
     judged._medians.cache_clear()
 
 

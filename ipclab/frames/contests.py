@@ -15,7 +15,17 @@ import pandas as pd
 from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
 from ipclab.frames.points import CROWDED, HEAT, NO_HEAT, ROUND, TURNS
-from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, UNDECIDED, Comparison, Side, compare
+from ipclab.stats.compare import (
+    EQUIVALENCE,
+    NOT_TESTED,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Comparison,
+    Side,
+    common_scatter,
+    compare,
+)
 from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
@@ -109,8 +119,9 @@ def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float =
     rows = []
     for level, part in launches.groupby(by, sort=False):
         sides = {str(each): side_of(mine) for each, mine in part.groupby(name)}
+        scatter = common_scatter(sides.values())
         for first, other in combinations(sorted(sides), 2):
-            found = compare(sides[first], sides[other], len(sides), bound)
+            found = compare(sides[first], sides[other], len(sides), bound, scatter)
             rows.append({"first": first, "other": other, by: level, **_known(found)})
     return pd.DataFrame(rows, columns=["first", "other", by, *KNOWN])
 
@@ -163,8 +174,9 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
     head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
     if not others:
         yield {**head, "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best].medians))}
+    scatter = common_scatter(sides.values())
     for other in others:
-        found = compare(sides[best], sides[other], len(sides), bound)
+        found = compare(sides[best], sides[other], len(sides), bound, scatter)
         yield {**head, "other": other[0], "value": medians[other], "other_point": other[1], **_known(found)}
 
 

@@ -1,7 +1,7 @@
 """A ratio of two medians is what their contest found, or what their heats show: tables, sentences and claims agree."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
@@ -10,11 +10,20 @@ import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, races, side_of
-from ipclab.stats.compare import Comparison, Side, compare
+from ipclab.stats.compare import Comparison, Side, common_scatter, compare
+from ipclab.stats.paired import Scatter
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
 Point = tuple[str, str]  # its study and its name
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The entrants of a contest by point, and the scatter of its pairs."""
+
+    sides: Mapping[str, Side]
+    scatter: Scatter
 
 
 def judged(run: RunFolder, found: Quantity) -> Quantity:
@@ -36,12 +45,13 @@ def judged(run: RunFolder, found: Quantity) -> Quantity:
 
 
 def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
-    contests = _sides(run.path, study, derived.stamp(run, study)).get(op, [])
-    held = [sides for sides in contests if {over, under} <= sides.keys()]
+    contests = _contests(run.path, study, derived.stamp(run, study)).get(op, [])
+    held = [contest for contest in contests if {over, under} <= contest.sides.keys()]
     if not held:
         return None
-    sides = max(held, key=len)
-    return compare(sides[under], sides[over], len(sides), derived.bound(run))
+    contest = max(held, key=lambda contest: len(contest.sides))
+    sides = contest.sides
+    return compare(sides[under], sides[over], len(sides), derived.bound(run), contest.scatter)
 
 
 def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Comparison | None:
@@ -65,11 +75,12 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=16)
-def _sides(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Mapping[str, Side]]]:
-    """Return the entrants of each contest of a study, by op and by point."""
+def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest]]:
+    """Return the contests of a study by op."""
     launches = derived.read(read(folder), study, "launches")
-    found: dict[str, list[Mapping[str, Side]]] = {}
+    contests: dict[str, list[Contest]] = {}
     for race in races(study) if len(launches) else ():
-        for head, sides in fields(race, launches):
-            found.setdefault(head["op"], []).append({point: side for (_, point), side in sides.items()})
-    return found
+        for head, entrants in fields(race, launches):
+            sides = {point: side for (_, point), side in entrants.items()}
+            contests.setdefault(head["op"], []).append(Contest(sides, common_scatter(sides.values())))
+    return contests

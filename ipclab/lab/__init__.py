@@ -33,6 +33,7 @@ MODULES = {
         "over",
         "scale",
         "sources",
+        "values_beside",
         "ticks_at",
     ),
     "lab": ("Lab", "lab_of"),

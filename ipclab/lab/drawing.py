@@ -175,10 +175,13 @@ def dots(
     hue: str | None = None,
     x: str = "value",
     log: str = "",
-) -> None:
-    """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side."""
+) -> dict[Any, int]:
+    """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side.
+
+    Returns the row of each level of `y`, from the top.
+    """
     if not drawable(frame, ax, y, hue):
-        return
+        return {}
     rows = labels.ordered(y, dict.fromkeys(frame[y]))
     series = list(groups(frame, hue))
     for place, (level, part) in enumerate(series):
@@ -200,6 +203,19 @@ def dots(
     _rows(ax, y, rows)
     ax.set_ylabel("")
     scale(ax, "x", frame, x, log="x" in log)
+    return {level: row for row, level in enumerate(rows)}
+
+
+def values_beside(frame: pd.DataFrame, rows: dict[Any, int], *, y: str, ax: Any) -> None:
+    """Write the value of each level of `y` at the right edge of its row; `rows` are those that `dots` returned."""
+    for level, value, unit in zip(frame[y], frame.value, frame.unit, strict=True):
+        written = ax.figure.lab.say("{value}", value=Quantity(value, unit))
+        look = {
+            "transform": ax.get_yaxis_transform(),
+            "va": "center",
+            "fontsize": "small",
+        }
+        ax.text(1.01, rows[level], written, **look)
 
 
 def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") -> None:

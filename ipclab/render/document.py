@@ -1,5 +1,6 @@
 """An executed notebook as a document: prose, tables and figures in order, ready for any format."""
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +17,11 @@ from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
 
-KEEP_IN_LAB, FRONT, LONG = "lab", "front", "long"
-MOST_ROWS = 12  # of a table of a cell tagged `long` that is printed; what has more stands in the HTML alone
+KEEP_IN_LAB, FRONT = "lab", "front"
+MOST_ROWS = {
+    "long": 12,
+    "html": 0,
+}  # by the tag of its cell: of a printed table; others stand in the HTML alone
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
 SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
@@ -86,7 +90,7 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
         tags = cell["metadata"].get("tags", [])
         shown = _blocks(cell, document) if KEEP_IN_LAB not in tags else ()
         for block in shown:  # one by one: labels count the blocks before them
-            if LONG in tags and isinstance(block, Table) and len(block.rows) > MOST_ROWS:
+            if isinstance(block, Table) and any(len(block.rows) > MOST_ROWS.get(tag, math.inf) for tag in tags):
                 document.unprinted.add(len(document.blocks))
             document.blocks.append(block)
         if FRONT in tags:

@@ -6,8 +6,9 @@ the judge says of that interval: what is printed is what was judged. `docs/metho
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
@@ -74,20 +75,31 @@ def by_round(first: Side, second: Side) -> tuple[Side, Side]:
     return one, other
 
 
-def compare(first: Side, second: Side, mechanisms: int = 2, equivalence: float = EQUIVALENCE) -> Comparison:
-    """Return what is known about `second` over `first`, two of the `mechanisms` of a contest.
+def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
+    """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
+    return paired.scatter(paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2))
+
+
+def compare(
+    first: Side,
+    second: Side,
+    mechanisms: int = 2,
+    equivalence: float = EQUIVALENCE,
+    scatter: paired.Scatter = paired.UNKNOWN,
+) -> Comparison:
+    """Return what is known about `second` over `first`, two of the `mechanisms` of a contest with this `scatter`.
 
     `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`, even when it
     excludes 1. What was measured in the same heats is compared heat by heat, all else by its launches.
     """
     if first.heats.keys() & second.heats.keys():
-        return _by_heats(first, second, mechanisms, equivalence)
+        return _by_heats(first, second, mechanisms, equivalence, scatter)
     a, b = shared(first, second)
     level = pair_level(mechanisms, min(len(a), len(b)))
     return refusal(first, second, a, b) or _judged(a, b, level, equivalence)
 
 
-def _by_heats(first: Side, second: Side, mechanisms: int, equivalence: float) -> Comparison:
+def _by_heats(first: Side, second: Side, mechanisms: int, equivalence: float, scatter: paired.Scatter) -> Comparison:
     """Return what the heats show that both sides took part in."""
     heats = sorted(first.heats.keys() & second.heats.keys())
     medians = [[float(np.median(side.heats[heat])) for heat in heats] for side in (first, second)]
@@ -101,9 +113,9 @@ def _by_heats(first: Side, second: Side, mechanisms: int, equivalence: float) ->
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count, paired=True)
     level = pair_level(mechanisms, len(ratios), HEAT_LOOKS)
-    low, high = paired.interval(ratios, level)
+    low, high = paired.interval(ratios, level, scatter)
     found = judged(ratio, math.exp(low), math.exp(high), equivalence)
-    step = max(equivalence, math.expm1(paired.detectable(ratios, level)))
+    step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))
     return replace(found, detectable=step, level=level, launches=count, paired=True)
 
 

@@ -1,20 +1,37 @@
 """The ratio of two contestants of the same heats: one log ratio for each heat, and its interval over heats.
 
 Within a heat the ratio is taken turn by turn, so that what the host does to both of them cancels. The interval is
-Student's: among tests that hold the rate of false alarms it decides with the fewest heats, since ranks of n heats
-cannot show anything below a level of 2 / 2^n (`benchmarks/paired.py` weighs them; docs/method.md says what came out).
+Student's, with the scatter of the pair steadied by that of all pairs of its contest, which have seen the same host:
+among tests that hold the rate of false alarms it decides with the fewest heats, since ranks of n heats cannot show
+anything below a level of 2 / 2^n (`benchmarks/paired.py` weighs them; docs/method.md says what came out).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.optimize import brentq
+from scipy.special import digamma, polygamma, stdtrit
 
 from ipclab.stats.intervals import Floats
 
 Heats = Mapping[int, Sequence[float]]  # by the heat's number: the medians (ns) of a contestant's turns in it
 POWER = 0.95
+FEWEST_HEATS = 4  # of a pair, so that its variance says something of the others
+FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
+MOST_FREEDOM = 20.0  # a contest whose scatters look alike is trusted like so many more heats, no further
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """What a contest says of the scatter of its pairs: a `variance` (of log ratios) that is worth `freedom` degrees."""
+
+    freedom: float = 0.0
+    variance: float = 0.0
+
+
+UNKNOWN = Scatter()
 
 
 def log_ratios(first: Heats, second: Heats) -> Floats:
@@ -33,26 +50,61 @@ def log_ratios(first: Heats, second: Heats) -> Floats:
     return np.array(ratios, np.float64)
 
 
-def interval(ratios: Floats, level: float) -> tuple[float, float]:
+def scatter(pairs: Iterable[Floats]) -> Scatter:
+    """Return what the log ratios of all `pairs` of a contest say of the scatter of any one of them.
+
+    The variances of pairs are taken for draws from one scaled inverse chi-square distribution, whose two parameters
+    their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, article 3, equation 6):
+    where pairs scatter alike the freedom is large, where each has a scatter of its own it is small. `UNKNOWN` for
+    fewer than six pairs, those of four contestants.
+    """
+    logs, freedoms = [], []
+    for ratios in pairs:
+        if len(ratios) >= FEWEST_HEATS and ratios.min() < ratios.max():
+            logs.append(math.log(ratios.var(ddof=1)))
+            freedoms.append(len(ratios) - 1)
+    if len(logs) < FEWEST_PAIRS:
+        return UNKNOWN
+    halves = np.array(freedoms) / 2
+    centred = np.array(logs) - digamma(halves) + np.log(halves)
+    excess = float(centred.var(ddof=1) - polygamma(1, halves).mean())
+    freedom = 2 * _inverse_trigamma(excess)
+    shift = float(digamma(freedom / 2) - math.log(freedom / 2))
+    return Scatter(freedom, math.exp(float(centred.mean()) + shift))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Return the x whose trigamma is `value`, at most half of `MOST_FREEDOM`."""
+    most = MOST_FREEDOM / 2
+    if value <= polygamma(1, most):
+        return most
+    return float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most)) if value < polygamma(1, 1e-3) else 1e-3
+
+
+def steadied(ratios: Floats, common: Scatter) -> Scatter:
+    """Return the scatter of a pair's log ratios together with that of its contest (Smyth 2004, equation 3)."""
+    own = len(ratios) - 1
+    freedom = own + common.freedom
+    return Scatter(freedom, (own * float(ratios.var(ddof=1)) + common.freedom * common.variance) / freedom)
+
+
+def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:
     """Return the two-sided interval of the mean of log ratios at `level` (a probability of error).
 
-    Student's t (Biometrika 6, 1908, 1-25): exact for normal differences. Infinite for fewer than two heats.
+    Student's t (Biometrika 6, 1908, 1-25), exact for normal differences; with the `common` scatter of the contest
+    its moderated form (Smyth 2004). Infinite for fewer than two heats.
     """
     count = len(ratios)
     if count < 2:  # noqa: PLR2004
         return -math.inf, math.inf
-    half = float(stdtrit(count - 1, 1 - level / 2)) * standard_error(ratios)
+    known = steadied(ratios, common)
+    half = float(stdtrit(known.freedom, 1 - level / 2)) * math.sqrt(known.variance / count)
     middle = float(ratios.mean())
     return middle - half, middle + half
 
 
-def standard_error(ratios: Floats) -> float:
-    """Return the standard error of the mean of two or more log ratios."""
-    return float(ratios.std(ddof=1)) / math.sqrt(len(ratios))
-
-
-def detectable(ratios: Floats, level: float) -> float:
+def detectable(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
-    freedom = len(ratios) - 1
-    quantiles = float(stdtrit(freedom, 1 - level / 2)) + float(stdtrit(freedom, POWER))
-    return quantiles * standard_error(ratios)
+    known = steadied(ratios, common)
+    quantiles = float(stdtrit(known.freedom, 1 - level / 2)) + float(stdtrit(known.freedom, POWER))
+    return quantiles * math.sqrt(known.variance / len(ratios))

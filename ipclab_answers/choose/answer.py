@@ -18,6 +18,7 @@ from ipclab.stats.compare import (
     SAME,
     SLOWER,
     Comparison,
+    common_scatter,
     compare,
     factor,
 )
@@ -89,8 +90,7 @@ def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
     measured.sort(key=lambda candidate: candidate.median)
-    for candidate in measured:
-        _judge(measured[0], candidate, len(measured), frames.bound)
+    _judge(measured, frames.bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
     lacking = _lacking(fitting, launches_needed(count), frames.seconds)
@@ -118,18 +118,20 @@ def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     )
 
 
-def _judge(first: Candidate, candidate: Candidate, count: int, bound: float) -> None:
-    """Note how a candidate compares with the fastest of the `count` that are left."""
-    assert first.side and candidate.side  # noqa: S101  for the type checker
-    candidate.launches, candidate.status = len(candidate.side.medians), BEST
-    if candidate is first:
-        candidate.ratio = Quantity(1.0, kind="computed")
-        return
-    compared = compare(first.side, candidate.side, count, bound)
-    candidate.compared, candidate.verdict = compared, compared.verdict
-    candidate.ratio = _ratio(compared)
-    if compared.verdict == SLOWER:
-        candidate.status = WORSE
+def _judge(measured: Sequence[Candidate], bound: float) -> None:
+    """Note how each candidate compares with the fastest, which is the first."""
+    sides = [candidate.side for candidate in measured if candidate.side]
+    scatter = common_scatter(sides)
+    for candidate, side in zip(measured, sides, strict=True):
+        candidate.launches, candidate.status = len(side.medians), BEST
+        if side is sides[0]:
+            candidate.ratio = Quantity(1.0, kind="computed")
+            continue
+        compared = compare(sides[0], side, len(sides), bound, scatter)
+        candidate.compared, candidate.verdict = compared, compared.verdict
+        candidate.ratio = _ratio(compared)
+        if compared.verdict == SLOWER:
+            candidate.status = WORSE
 
 
 def _ratio(compared: Comparison) -> Quantity:
