@@ -12,6 +12,7 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import lab_of
+from ipclab.lab.limits import limited
 from ipclab.lab.strict import reasons
 from ipclab.paths import Paths
 from ipclab.store.bundle import opened, pack
@@ -43,7 +44,7 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
         "round_trip", arm="main", metric="p50", op="round-trip", size_bytes=100, gap_ns=0, touch="full"
     )
     medians = medians[(medians.receive == "bytes") & medians.placement.isin(["same", "cross"])]
-    expected = lab.limited(medians).set_index(["backend", "placement"])
+    expected = limited(lab, medians).set_index(["backend", "placement"])
     (found,) = (each for each in gather(folder, 100) if not each.why)
     rows = frame([found]).set_index(["backend", "placement"])
     assert (found.run, found.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
