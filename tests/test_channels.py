@@ -2,16 +2,19 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zmq
 
-from ipclab.backends.installed import backends
+from ipclab.backends import memfd
+from ipclab.backends.installed import backends, ready
 from ipclab.backends.interface import Address, Backend, Channel, Place
 from ipclab.backends.stream import StreamChannel
 from ipclab.backends.waiting import Peer, start_ticks
+from ipclab.measure.request import Request
 from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi import RankBench
@@ -77,6 +80,58 @@ def test_shared_memory_that_the_peer_cuts_short_is_told(launcher: Launcher, name
         talk(launcher, "cut", backend, wait=backend.waits[0])
 
 
+def joined(name: str, folder: Path, capacity: int = 100) -> tuple[Any, Any]:
+    """Return both ends of a channel of a backend, joined in this process."""
+    kind, place = backends()[name].channel, Place("test-1", str(folder), capacity)
+    assert kind
+    ends = [kind(place, create) for create in (True, False)]
+    ends[1].address = ends[0].address
+    threads = [threading.Thread(target=end.accept, args=(Peer.me(), 10**10)) for end in ends]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return ends[0], ends[1]
+
+
+def test_a_sealed_message_stays_and_one_that_is_not_sealed_is_refused(tmp_path: Path) -> None:
+    server, client = joined("memfd", tmp_path)
+    client.send(b"first", 10**10)
+    first = server.recv_view(10**10)
+    client.send(b"other", 10**10)
+    other = server.recv_view(10**10)
+    assert (bytes(first), bytes(other)) == (b"first", b"other")  # both in place, as long as they are held
+    descriptor = memfd.sealed(b"sealed")
+    with pytest.raises(PermissionError):
+        os.write(descriptor, b"x")
+    with pytest.raises(PermissionError):
+        os.ftruncate(descriptor, 1)
+    os.close(descriptor)
+    loose = os.memfd_create("loose")
+    client.tell(b"message", 10**10, [loose])
+    os.close(loose)
+    with pytest.raises(ValueError, match="not sealed"):
+        server.recv(10**10)
+    client.close()
+    with pytest.raises(BrokenPipeError):
+        server.recv(10**10)
+    server.close()
+
+
+def test_what_lies_in_a_ring_is_received_after_its_sender_is_gone(tmp_path: Path) -> None:
+    server, client = joined("shm-eventfd", tmp_path)
+    numbers = range(server.places)
+    for number in numbers:
+        client.send(b"%d" % number, 10**9)
+    with pytest.raises(TimeoutError):
+        client.send(b"no room", 10**6)
+    client.close()
+    assert [server.recv(10**9) for _ in numbers] == [b"%d" % number for number in numbers]
+    with pytest.raises(BrokenPipeError):
+        server.recv(10**9)
+    server.close()
+
+
 def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """poll(2) tells of a hang-up in the moment in which the writing end of a named pipe is opened."""
     tries, read, (there, here) = list[int](), os.readv, os.pipe()
@@ -125,6 +180,17 @@ def test_backends_name_their_ways() -> None:
         assert set(backend.waits) <= {"block", "spin-then-block", "spin"}
         assert backend.receives[0] == "bytes"
         assert set(backend.receives) <= {"bytes", "into", "view"}
+
+
+def measured(profile: str) -> set[str]:
+    every = Request(("round_trip", "stream"), profile).points()
+    return {point.backend for _, points in every for point in points}
+
+
+def test_a_quick_run_leaves_out_what_is_not_brief() -> None:
+    left_out = {name for name, backend in ready(lambda each: each.channel).items() if not backend.brief}
+    assert {"memfd", "shm-eventfd"} <= left_out <= measured("standard")
+    assert not left_out & measured("quick")
 
 
 def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:

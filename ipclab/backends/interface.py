@@ -215,7 +215,8 @@ class Backend:
     `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests on, as the native limits
     have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `tcp`, `mq`); its stream `gathers` if several messages may go by
     one system call. `demands` says what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host`
-    for both), `look` is its colour and matplotlib marker in every figure (given by their order where empty).
+    for both), `look` is its colour and matplotlib marker in every figure (given by their order where empty). A quick
+    run leaves it out where it is not `brief`.
     """
 
     name: str
@@ -232,6 +233,7 @@ class Backend:
     gathers: bool = False
     demands: tuple[str, ...] = ("one host",)
     look: tuple[str, str] = ("", "")
+    brief: bool = True
 
     @property
     def flow(self) -> str:
