@@ -5,8 +5,8 @@ usage: python benchmarks/boundaries.py [rounds] [mechanism ...]
 The asking end leaves the namespaces that container runtimes part: `ipc`, `mount` (with a /dev/shm and a folder of its
 own), `net`, `pid`, `user`, and all of them (`container`). Where nothing gets through, what runtimes share again is
 tried, the fewest things first: `volume` (the folder), `shm` (/dev/shm), `ipc`, `network`, `pid`, `user`. It takes root,
-or the right to make user namespaces. Ratios are medians of round trips with that shared over those without a boundary, fresh
-processes each, in turn (`rounds` times).
+or the right to make user namespaces. Ratios are medians of round trips with that shared over those without a boundary,
+fresh processes each, in turn (`rounds` times).
 """
 
 import ctypes
@@ -203,6 +203,13 @@ def ratio(backend: Backend, parted: Sequence[str], rounds: int) -> str:
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})" if ratios else "–"
 
 
+def cell(shared: Sequence[str] | None, why: str) -> str:
+    """Return what a cell says: what must be shared, and how it refuses without."""
+    if shared is None:
+        return f"refuses: {why}"
+    return f"{' + '.join(shared)}, else {why.partition(':')[0]}" if shared else "works"
+
+
 def rows(found: dict[str, Backend], rounds: int) -> Iterator[str]:
     """Yield the table's lines."""
     yield f"| mechanism | {' | '.join(BOUNDARIES)} | ratio to none |"
@@ -211,8 +218,7 @@ def rows(found: dict[str, Backend], rounds: int) -> Iterator[str]:
         cells, shared = [], None
         for parted in BOUNDARIES.values():
             shared, why = smallest(backend, parted)
-            told = "works" if shared == () else f"shares {' + '.join(shared)}" if shared else f"refuses: {why}"
-            cells.append(told)
+            cells.append(cell(shared, why))
         left = [each for each in EVERY if each not in (shared or ())]
         yield f"| {name} | {' | '.join(cells)} | {ratio(backend, left, rounds) if shared is not None else '–'} |"
 

@@ -73,6 +73,8 @@ def commands() -> None:
 )
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
+@click.option("--label", help="Name of this node: runs of another label are never continued.")
+@click.option("--bundle", "file", type=PATH, help="Write the finished run as this FILE, too.")
 def measure(**given: Any) -> None:
     """Measure this machine; points that are on disk are not measured again."""
     measured(**given)
@@ -80,33 +82,39 @@ def measure(**given: Any) -> None:
 
 def measured(
     run: Given, studies: Words, profile: str | None, seed: int | None, launches: int | None, scratch: Given,
-    keep_scratch: bool, purpose: "Mapping[str, str] | None" = None,
+    keep_scratch: bool, label: str | None = None, file: Given = None, purpose: "Mapping[str, str] | None" = None,
     stated: "Callable[[RunFolder], Iterable[str]]" = lambda run: (), **swept: Any,
 ) -> None:  # fmt: skip
     """Measure what the options of `measure` say, for a `purpose`, and say what is `stated` of it.
 
-    Raises `LabError` when points failed, and for results that cannot be.
+    The finished run is bundled as `file` before `LabError` is raised for points that failed and results that cannot be.
     """
     from ipclab.lab.runs import find
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
     from ipclab.measure.session import measure as measure_all
     from ipclab.spawn.mpi_outer import around
+    from ipclab.store.bundle import check_new, pack
     from ipclab.studies.interface import Sweep
 
     die_with_make()
+    if file:
+        check_new(file)  # before hours of measuring
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
         if run and not (studies or profile or launches or any(swept.values())):
-            request = replace(Request.continuing(find(checkout(), str(run))), seed=seed)
+            request = replace(Request.continuing(find(checkout(), str(run)), label), seed=seed)
         else:
             sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
             request = Request(studies, profile or "quick", run, seed, sweep)
-            request = replace(request, launches=launches or 0, purpose=purpose or {})
+            request = replace(request, launches=launches or 0, purpose=purpose or {}, label=label or "")
         done = measure_all(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
+        if file:
+            pack(done, file)
+            click.echo(shown(file.absolute()))
         say(stated(done))
         _say_wrong(done)
 
@@ -215,9 +223,9 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
-    if strict and (told := reasons(_english(chosen))):
-        say(told)
-        raise LabError(f"{chosen.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
+    if strict and (unfit := reasons(_english(chosen))):
+        say(unfit)
+        raise LabError(f"{chosen.id} is not bundled", f"{len(unfit)} reasons", "measure again, or leave --strict out")
     with private(checkout().ledger, part_of(file.absolute())) as folder:
         held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
     click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
@@ -237,14 +245,15 @@ def import_(file: Path) -> None:
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source
-    from ipclab.machine.doctor import RESERVATION, judge, lines, visit
+    from ipclab.machine.doctor import judge, lines, visit
+    from ipclab.machine.findings import RESERVATION
     from ipclab.measure.request import Request
     from ipclab.measure.session import SHARED_MEMORY_SLACK
 
-    largest = max(each.shared_memory(point) for each, points in Request().points() for point in points)
-    found = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
-    say(lines(found))
-    judge(found, RESERVATION)
+    largest = max(study.shared_memory(point) for study, points in Request().points() for point in points)
+    findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
+    say(lines(findings))
+    judge(findings, RESERVATION)
     click.echo("this machine is fit to measure")
 
 
@@ -290,9 +299,9 @@ def conform(peer: tuple[str, ...]) -> None:
     """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
     from ipclab.backends.peers import faults
 
-    if found := list(faults(peer)):
-        say(f"{peer[0]}: {line}" for line in found)
-        raise LabError(f"{peer[0]} does not conform", f"{len(found)} faults", "see docs/peers.md")
+    if wrong := list(faults(peer)):
+        say(f"{peer[0]}: {line}" for line in wrong)
+        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", "see docs/peers.md")
     click.echo(f"{peer[0]} conforms")
 
 

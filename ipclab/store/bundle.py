@@ -5,8 +5,10 @@ byte is placed, and appears whole or not at all.
 """
 
 import datetime as dt
+import glob
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,8 +45,8 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     """
     if not run.finished:
         raise UsageError(f"{run.id} is not finished", "", f"finish it: {typed('measure', run.path)}")
-    if file.exists() and not replace:
-        raise UsageError(f"{file} is there already", "", "name another file, or remove it")
+    if not replace:
+        check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
     if (calibration := run.path.parent / CALIBRATION).is_file():
         sources[CALIBRATION] = calibration
@@ -56,6 +58,14 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     with whole(file) as part, part.open("xb") as out:
         archive.write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
     return contents
+
+
+def check_new(file: Path) -> None:
+    """Raise `UsageError` when `file` is there already, or cannot be made in its folder."""
+    if file.exists():
+        raise UsageError(f"{file} is there already", "", "name another file, or remove it")
+    if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot write {file}", "its folder is not there, or closed", "make it, or name another")
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
@@ -178,10 +188,10 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
 def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
     """Return the run when it is here already; raises `LabError` when another one has its name."""
     for top in (paths.imported, paths.runs):
-        for found in top.glob(f"*/{run}/{INDEX}"):
-            there = folder.read(found.parent)
-            if index not in (found.read_bytes(), run_index(there.about)):
-                why = f"{found.parent} has its name and is not it"
+        for index_there in top.glob(f"*/{run}/{INDEX}"):
+            there = folder.read(index_there.parent)
+            if index not in (index_there.read_bytes(), run_index(there.about)):
+                why = f"{index_there.parent} has its name and is not it"
                 raise LabError(f"{run} cannot be imported", why, "move that one away first")
             return there
     return None
@@ -233,7 +243,7 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
         with held(paths.opened):
             if not [*home.glob(f"*/{INDEX}")]:  # another process may have been first
                 contents, _ = verify(bundle)
-                for old in [each for each in paths.opened.iterdir() if each.name.startswith(f"{bundle.name}-")]:
+                for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:
                     shutil.rmtree(old)
                 place(bundle, contents, home)
         there = [*home.glob(f"*/{INDEX}")]
