@@ -2,8 +2,8 @@
 
 usage: python benchmarks/referees.py [rounds]
 
-Referees: sockperf (TCP, median of the full round trip, each process pinned), perf bench sched pipe (mean time of a
-round trip of 4 bytes, the processes pinned one by one since a mask of two CPUs would leave the choice to the
+Referees: sockperf (TCP and UDP, median of the full round trip, each process pinned), perf bench sched pipe (mean time
+of a round trip of 4 bytes, the processes pinned one by one since a mask of two CPUs would leave the choice to the
 scheduler), perf bench mem memcpy (glibc's function; its MB and GB are powers of 2). Each round runs the referee and our
 limit in a random order. What was found is written beside the machine's runs, and the next run keeps it. Exit code 1
 when one is out of bounds; 3 when none is, but some were skipped, which is no pass.
@@ -88,25 +88,27 @@ def number(pattern: str, text: str) -> float:
     return float(found[1])
 
 
-def sockperf(size: int, cpus: Cpus) -> float:
-    """Return sockperf's median TCP round trip in ns."""
-    with socket.socket() as probe:
+def sockperf(over: str, size: int, cpus: Cpus) -> float:
+    """Return sockperf's median round trip over tcp or udp in ns."""
+    kind = socket.SOCK_STREAM if over == "tcp" else socket.SOCK_DGRAM
+    with socket.socket(type=kind) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    where = ["--tcp", "-i", "127.0.0.1", "-p", str(port)]
-    with serving(["taskset", "-c", str(cpus[0]), "sockperf", "server", *where], port):
+    where = ["--tcp"] * (over == "tcp") + ["-i", "127.0.0.1", "-p", str(port)]
+    with serving(["taskset", "-c", str(cpus[0]), "sockperf", "server", *where], port, over):
         asked = ["sockperf", "ping-pong", *where, "-m", str(size), "-t", "1", "--full-rtt"]
         return number(r"percentile 50\.000 =\s*([\d.]+)", run(asked, cpus[1])) * 1e3
 
 
 @contextmanager
-def serving(command: list[str], port: int) -> Iterator[None]:
-    """Run `command` until the end of the block, which begins when it listens on `port`."""
+def serving(command: list[str], port: int, over: str = "tcp") -> Iterator[None]:
+    """Run `command` until the end of the block, which begins when it listens on `port` of tcp or udp."""
+    waits = {"tcp": "0A", "udp": "07"}[over]  # its state in /proc/net
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + SECONDS
         # Looked up rather than connected to: the server would serve the probe.
-        while not re.search(rf":{port:04X} \S+ 0A ", Path("/proc/net/tcp").read_text()):
+        while not re.search(rf":{port:04X} \S+ {waits} ", Path(f"/proc/net/{over}").read_text()):
             if server.poll() is not None or time.monotonic() > deadline:
                 raise LabError("sockperf", "its server does not listen")
             time.sleep(0.01)
@@ -166,10 +168,10 @@ def referees(launcher: Launcher) -> Iterator[Referee]:
     placed = placements(Topology.read(Source()))
     for name in (name for name in ("same", "cross") if name in placed):
         cpus = min(placed[name].role(0)), min(placed[name].role(1))
-        for size in (100, 10_000):
-            ours = partial(limit, launcher, "echo-tcp", size, cpus, statistics.median)
-            theirs = partial(sockperf, size, cpus)
-            yield Referee(f"TCP {size:,} B", "sockperf", name, theirs, ours, statistics.median, 0.15)
+        for over, size in (("tcp", 100), ("tcp", 10_000), ("udp", 100), ("udp", 10_000)):
+            ours = partial(limit, launcher, f"echo-{over}", size, cpus, statistics.median)
+            theirs = partial(sockperf, over, size, cpus)
+            yield Referee(f"{over.upper()} {size:,} B", "sockperf", name, theirs, ours, statistics.median, 0.15)
         ours = partial(limit, launcher, "echo-pipe", PIPE_BYTES, cpus, statistics.fmean)
         yield Referee("pipe", "perf", name, partial(perf_pipe, cpus), ours, min, 0.15)
     cpu, size = min(placed["same"].role(0)), MEMCPY_MIB * MIB

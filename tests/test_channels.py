@@ -2,16 +2,19 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zmq
 
-from ipclab.backends.installed import backends
+from ipclab.backends import memfd
+from ipclab.backends.installed import backends, ready
 from ipclab.backends.interface import Address, Backend, Channel, Place
 from ipclab.backends.stream import StreamChannel
 from ipclab.backends.waiting import Peer, start_ticks
+from ipclab.measure.request import Request
 from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, LaunchError, Role
 from ipclab.spawn.mpi import RankBench
@@ -77,6 +80,95 @@ def test_shared_memory_that_the_peer_cuts_short_is_told(launcher: Launcher, name
         talk(launcher, "cut", backend, wait=backend.waits[0])
 
 
+def joined(name: str, folder: Path, capacity: int = 100) -> tuple[Any, Any]:
+    """Return both ends of a channel of a backend, joined in this process."""
+    if why := backends()[name].missing():
+        pytest.skip(why)
+    kind, place = backends()[name].channel, Place("test-1", str(folder), capacity)
+    assert kind
+    ends = [kind(place, create) for create in (True, False)]
+    ends[1].address = ends[0].address
+    threads = [threading.Thread(target=end.accept, args=(Peer.me(), 10**10)) for end in ends]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return ends[0], ends[1]
+
+
+def test_a_sealed_message_stays_and_one_that_is_not_sealed_is_refused(tmp_path: Path) -> None:
+    server, client = joined("memfd", tmp_path)
+    client.send(b"first", 10**10)
+    first = server.recv_view(10**10)
+    client.send(b"other", 10**10)
+    other = server.recv_view(10**10)
+    assert (bytes(first), bytes(other)) == (b"first", b"other")  # both in place, as long as they are held
+    descriptor = memfd.sealed(b"sealed")
+    with pytest.raises(PermissionError):
+        os.write(descriptor, b"x")
+    with pytest.raises(PermissionError):
+        os.ftruncate(descriptor, 1)
+    os.close(descriptor)
+    loose = os.memfd_create("loose")
+    client.tell(b"message", 10**10, [loose])
+    os.close(loose)
+    with pytest.raises(ValueError, match="not sealed"):
+        server.recv(10**10)
+    client.close()
+    with pytest.raises(BrokenPipeError):
+        server.recv(10**10)
+    server.close()
+
+
+def test_what_lies_in_a_ring_is_received_after_its_sender_is_gone(tmp_path: Path) -> None:
+    server, client = joined("shm-eventfd", tmp_path)
+    numbers = range(server.places)
+    for number in numbers:
+        client.send(b"%d" % number, 10**9)
+    with pytest.raises(TimeoutError):
+        client.send(b"no room", 10**6)
+    client.close()
+    assert [server.recv(10**9) for _ in numbers] == [b"%d" % number for number in numbers]
+    with pytest.raises(BrokenPipeError):
+        server.recv(10**9)
+    server.close()
+
+
+def test_datagrams_that_are_lost_are_counted_and_strangers_are_not_heard(tmp_path: Path) -> None:
+    """Nobody reads while more is sent than a socket's buffer holds."""
+    server, client = joined("udp", tmp_path, 8_000)
+    sent = 1_000
+    for number in range(sent):
+        client.send(b"%d" % number + bytes(7_000), 10**9)
+    came = []
+    with pytest.raises(TimeoutError):
+        while True:
+            came.append(int(server.recv(10**8).rstrip(b"\0")))
+    assert came == sorted(set(came))
+    assert 0 < len(came) < sent
+    # The room that is free again takes one more: what was lost before it is known now.
+    client.send(b"1000", 10**9)
+    assert server.recv(10**10) == b"1000"
+    assert server.lost == sent - len(came)
+    with socket.socket(type=socket.SOCK_DGRAM) as stranger:
+        stranger.sendto(server.token + bytes(8) + b"forged", server.sock.getsockname())
+    with pytest.raises(TimeoutError):
+        server.recv(10**7)
+    for end in (client, server):
+        end.close()
+
+
+def test_a_message_whose_sender_is_gone_is_never_read_from_other_memory(tmp_path: Path) -> None:
+    server, client = joined("process-vm", tmp_path)
+    client.send(b"first", 10**9)
+    assert server.recv(10**9) == b"first"
+    client.send(b"second", 10**9)
+    client.close()
+    with pytest.raises(BrokenPipeError):
+        server.recv(10**9)
+    server.close()
+
+
 def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """poll(2) tells of a hang-up in the moment in which the writing end of a named pipe is opened."""
     tries, read, (there, here) = list[int](), os.readv, os.pipe()
@@ -125,6 +217,17 @@ def test_backends_name_their_ways() -> None:
         assert set(backend.waits) <= {"block", "spin-then-block", "spin"}
         assert backend.receives[0] == "bytes"
         assert set(backend.receives) <= {"bytes", "into", "view"}
+
+
+def measured(profile: str) -> set[str]:
+    every = Request(("round_trip", "stream"), profile).points()
+    return {point.backend for _, points in every for point in points}
+
+
+def test_a_quick_run_leaves_out_what_is_not_brief() -> None:
+    left_out = {name for name, backend in ready(lambda each: each.channel).items() if not backend.brief}
+    assert {"memfd", "shm-eventfd"} <= left_out <= measured("standard")
+    assert not left_out & measured("quick")
 
 
 def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:

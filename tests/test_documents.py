@@ -53,6 +53,14 @@ def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").iterdir())
 
 
+def test_the_example_of_an_event_loop_answers(tmp_path: Path) -> None:
+    code, env = blocks(ROOT / "docs/backends.md", "python")[-1], {**environment(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("".join(f"answer {number}\n" for number in range(3)), "")
+    assert not list((tmp_path / "tmp").iterdir())
+
+
 def test_the_example_command_is_found_and_run(tmp_path: Path) -> None:
     env, run = plugged(tmp_path, "docs/commands.md", "slowest", "ipclab.commands"), make_run(tmp_path / "runs")
     assert re.search(r"^  slowest +Print the points of a RUN", ipclab(env, "--help").stdout, re.MULTILINE)

@@ -3,6 +3,8 @@
 import gzip
 import json
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +29,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[Source, Machine]:
 
 def test_the_table_is_well_formed() -> None:
     names = [fact.name for fact in FACTS]
-    assert len(names) == len(set(names)) == 106
+    assert len(names) == len(set(names)) == 107
     for fact in FACTS:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", fact.name)
         assert fact.label and not re.search(r"\d", fact.label)
@@ -94,6 +96,30 @@ def test_nothing_names_the_host(big: tuple[Source, Machine]) -> None:
     assert big[1].raw["/proc/cmdline"] == "mitigations=off"
     assert "quartz" not in json.dumps(big[1].facts)
     assert len(big[1].raw["/proc/cpuinfo"]) > 10_000
+
+
+CONFINED = {
+    "/sys/kernel/security/lsm": "lockdown,capability,landlock,yama,apparmor",
+    "/sys/module/apparmor/parameters/enabled": "Y\n",
+    "/proc/self/attr/current": "docker-default (enforce)\n",
+    "/proc/self/status": "Name:\tpython\nSeccomp:\t2\n",
+}
+
+
+def test_what_looks_at_system_calls_is_a_fact_that_varies(tmp_path: Path, big: tuple[Source, Machine]) -> None:
+    """It is shown where runs are compared, and the same machine stays the same with and without it."""
+    source, bare = big
+    root = tmp_path / "confined"
+    shutil.copytree(source.root, root)
+    for name, text in CONFINED.items():
+        file = root / name.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    confined = collect(replace(source, root=root))
+    told = {"modules": "lockdown,capability,landlock,yama,apparmor", "apparmor": "Y"}
+    assert confined.facts["security"] == {**told, "label": "docker-default (enforce)", "seccomp": "filter"}
+    assert confined.digest == bare.digest
+    assert "security" in affects()["entering the kernel: its release, mitigations, clock"]
 
 
 GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"

@@ -213,9 +213,11 @@ class Backend:
     messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
     message of its channel have and what raises that, None when any length will do. The ends of its channel are MPI
     `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests on, as the native limits
-    have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `tcp`, `mq`); its stream `gathers` if several messages may go by
-    one system call. `demands` says what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host`
-    for both), `look` is its colour and matplotlib marker in every figure (given by their order where empty).
+    have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `tcp`, `udp`, `mq`); its stream `gathers` if several messages
+    may go by one system call. `demands` says what else it asks of its users (`daemon`, `root`, `python` at both ends,
+    `one host` for both), `look` is its colour and matplotlib marker in every figure (given by their order where empty).
+    A quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends count: it has no
+    stream.
     """
 
     name: str
@@ -232,6 +234,8 @@ class Backend:
     gathers: bool = False
     demands: tuple[str, ...] = ("one host",)
     look: tuple[str, str] = ("", "")
+    brief: bool = True
+    lossy: bool = False
 
     @property
     def flow(self) -> str:

@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from ipclab.backends.waiting import BLOCK, WAITS, Peer, there, until
 from ipclab.errors import LabError
 
 LONGEST_PATH = 107  # unix(7): sun_path without its terminator
+LONGEST_NOTE, MOST_DESCRIPTORS = 64, 8
 HOST = "127.0.0.1"
 TOKEN_BYTES = 16
 LIMIT = Path("/proc/sys/net/core/wmem_max")
@@ -61,6 +63,48 @@ class UnixEnd(Channel):
             sock.connect(str(self.path))
         sock.setblocking(True)
         return sock.detach()
+
+
+class NotesEnd(UnixEnd):
+    """An end that passes short notes, and descriptors with them; the end of the connection tells of the peer's."""
+
+    kind = socket.SOCK_SEQPACKET
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        self.notes = self.held.enter_context(socket.socket(fileno=self.join(timeout_ns)))
+        self.limit = Deadline(self.notes.fileno())
+
+    def _ready(self, left_ns: int) -> socket.socket:
+        self.limit(left_ns)
+        return self.notes
+
+    def tell(self, note: bytes, timeout_ns: int, descriptors: Sequence[int] = ()) -> None:
+        """Send `note`, which is not empty, with `descriptors`, which stay open here."""
+        try:
+            until(
+                lambda left_ns: socket.send_fds(self._ready(left_ns), [note], [*descriptors]),
+                BlockingIOError,
+                timeout_ns,
+                None,
+            )
+        except ConnectionResetError as error:
+            raise closed() from error
+
+    def told(self, timeout_ns: int) -> tuple[bytes, list[int]]:
+        """Return the next note and the descriptors that came with it, which the caller closes."""
+
+        def take(left_ns: int) -> tuple[bytes, list[int]]:
+            flags = socket.MSG_CMSG_CLOEXEC
+            note, descriptors, _, _ = socket.recv_fds(self._ready(left_ns), LONGEST_NOTE, MOST_DESCRIPTORS, flags)
+            return note, descriptors
+
+        try:
+            note, descriptors = until(take, BlockingIOError, timeout_ns, None)
+        except ConnectionResetError as error:
+            raise closed() from error
+        if not note:
+            raise closed()
+        return note, descriptors
 
 
 class Deadline:

@@ -174,6 +174,14 @@ def mitigations(source: Source) -> dict[str, str]:
     return present({name: source.text(f"{folder}/{name}").strip() for name in source.names(folder)})
 
 
+def security(source: Source) -> dict[str, str]:
+    """Return what may look at a system call: the modules, AppArmor and SELinux, this process's label and its filter."""
+    told = {name: source.told(path, str, "").rstrip("\0\n") for name, path in KNOWN["security"].items()}
+    seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
+    told["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
+    return present({name: text for name, text in told.items() if text})
+
+
 def limit(source: Source, which: int) -> int:
     """Return the soft limit of one of `resource.RLIMIT_*`."""
     value, _ = source.system.limit(which)

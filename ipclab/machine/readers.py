@@ -63,6 +63,7 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "cpus_tickless": lambda source: source.text(f"{CPUS}/nohz_full").strip().replace("(null)", ""),
     "clock_resolution": lambda _: round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9),
     "mitigations": answers.mitigations,
+    "security": answers.security,
     "virtualisation": answers.virtualisation,
     "container": answers.container,
     "shm_size": lambda source: space(source, "shm")[0],

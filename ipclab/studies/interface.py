@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ipclab.backends import installed as registry
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Bench, Contestant, Ends, Heat, Schedule
@@ -139,9 +140,9 @@ class Study(ABC):
         return sorted(by_id.values(), key=lambda point: blocks.index(point.block))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
-        """Return `points` without those that the table leaves out of a quick run, so that it decides the others.
+        """Return `points` without those that the table or their backend leaves out of a quick run.
 
-        A level that is text may be a pattern, such as `*CnR`.
+        It then decides the others. A level that is text may be a pattern, such as `*CnR`.
         """
         rows = self.table().get("brief", {}).get("leave", [])
 
@@ -153,7 +154,9 @@ class Study(ABC):
             levels = {**point.key(), "size": point.size_bytes}
             return all(is_level(levels.get(factor), wanted) for factor, wanted in row.items())
 
-        return [point for point in points if not any(has(point, row) for row in rows)]
+        left_out = {name for name, backend in registry.backends().items() if not backend.brief}
+        kept = [point for point in points if point.backend not in left_out]
+        return [point for point in kept if not any(has(point, row) for row in rows)]
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

@@ -25,7 +25,7 @@ STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
 PROGRAMS: dict[str, dict[str, str]] = TABLE["programs"]  # by limit and op: what is timed
-QUEUES = "-mq"  # at the end of limits whose messages the system bounds
+REFUSING = {"mq": "posix-mq", "udp": "udp"}  # by the end of a limit's name: the backend whose messages are as bounded
 FILES = "map-"  # at the start of limits that write into a file
 BATCH = "batch"
 LARGEST_IN_TURNS = 4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
@@ -92,8 +92,9 @@ def limit_point(name: str, size: int, placement: str) -> Point:
 
 
 def refused(point: Point) -> str | None:
-    """Return why a message queue cannot have messages of the limit point's size; None when it can."""
-    return registry.backend("posix-mq").refuses(point.size_bytes) if point.backend.endswith(QUEUES) else None
+    """Return why a message queue or a datagram cannot have messages of the limit point's size; None when it can."""
+    name = REFUSING.get(point.backend.rpartition("-")[2])
+    return registry.backend(name).refuses(point.size_bytes) if name else None
 
 
 def one_process(name: str) -> bool:

@@ -38,7 +38,12 @@ class Way:
 
 
 def carrier(backend: Backend) -> type[Channel] | type[Store] | None:
-    """Return the channel by which `backend` streams, or else the store by which it sends messages; None without."""
+    """Return the channel by which `backend` streams, or else the store by which it sends messages.
+
+    None without, or where messages may get lost.
+    """
+    if backend.lossy:
+        return None
     store = backend.store
     sends = store and not (backend.channel or store.keeps or store.collective)
     return store if sends else backend.stream or backend.channel

@@ -1,6 +1,6 @@
 //! Pairs of connected byte streams, with full reads and writes.
 
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, read, retry_on_intr, write};
@@ -49,6 +49,21 @@ impl Stream {
     pub fn tcp() -> Outcome<(Self, Self)> {
         let (one, other) = connect().map_err(|error| {
             Failure::Os("tcp", Errno::from_io_error(&error).unwrap_or(Errno::CONNREFUSED))
+        })?;
+        Ok((Self::duplex(one.into())?, Self::duplex(other.into())?))
+    }
+
+    /// UDP on loopback: a message is one datagram, and one that does not come ends the measurement.
+    pub fn udp() -> Outcome<(Self, Self)> {
+        let pair = || {
+            let (one, other) =
+                (UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?, UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
+            one.connect(other.local_addr()?)?;
+            other.connect(one.local_addr()?)?;
+            Ok::<_, std::io::Error>((one, other))
+        };
+        let (one, other) = pair().map_err(|error| {
+            Failure::Os("udp", Errno::from_io_error(&error).unwrap_or(Errno::CONNREFUSED))
         })?;
         Ok((Self::duplex(one.into())?, Self::duplex(other.into())?))
     }

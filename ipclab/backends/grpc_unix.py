@@ -1,0 +1,107 @@
+"""gRPC over a Unix socket in the session's private folder: one call, whose requests and answers are two streams."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Any
+
+from ipclab.backends.interface import Backend, Channel, Data, Place, closed, needs, optional, too_long
+from ipclab.backends.sockets import socket_path
+from ipclab.backends.waiting import Peer, until
+
+SERVICE, METHOD = "ipclab", "exchange"
+OPTIONS = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1))  # of any length
+DEPTH = 16  # messages that wait at an end; gRPC's own windows come on top
+SECOND = 1.0
+grpc = optional("grpc")
+
+
+class _GrpcChannel(Channel):
+    """Messages go through gRPC's threads: one of them puts what comes into `inbox`, one takes from `outbox`."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.inbox: Queue[bytes | None] = Queue(DEPTH)  # None: no more comes
+        self.outbox: Queue[bytes | None] = Queue(DEPTH)
+        self.here, self.gone = Event(), Event()
+        self.path = socket_path(place)
+        self.held.callback(self._end)
+        if create:
+            self._serve()
+
+    def _serve(self) -> None:
+        call = grpc.stream_stream_rpc_method_handler(self._answer)  # of bytes, as they are
+        server = grpc.server(ThreadPoolExecutor(1), options=OPTIONS)
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {METHOD: call}),))
+        server.add_insecure_port(f"unix:{self.path}")
+        self.held.callback(self.path.unlink, missing_ok=True)
+        self.path.chmod(0o600)
+        server.start()
+        self.held.callback(lambda: server.stop(0).wait(SECOND))
+
+    def _answer(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        self._take(requests)
+        return self._sent()
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Make the call, or wait for it."""
+        self.peer = peer
+        if self.create:
+            if not self.here.wait(timeout_ns / 1e9):
+                raise TimeoutError("the other end did not come in time")
+            return
+        channel = self.held.enter_context(grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS))
+        call = channel.stream_stream(f"/{SERVICE}/{METHOD}")(self._sent(), wait_for_ready=True)
+        self.held.callback(call.cancel)
+        self._take(call)
+
+    def _take(self, messages: Iterable[bytes]) -> None:
+        """Have a thread put what comes into the inbox, and its end."""
+
+        def run() -> None:
+            with suppress(Exception):  # however the call has ended, no more comes
+                for message in messages:
+                    self.inbox.put(message)
+            self.gone.set()
+            self.inbox.put(None)
+
+        Thread(target=run, daemon=True).start()
+        self.here.set()
+
+    def _sent(self) -> Iterator[bytes]:
+        return iter(self.outbox.get, None)
+
+    def _end(self) -> None:
+        """Let the threads go that wait at the queues: the call has ended."""
+        with suppress(Full):
+            self.outbox.put_nowait(None)
+        with suppress(Empty):
+            while self.here.is_set() and self.inbox.get(timeout=SECOND) is not None:
+                pass
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
+        if self.gone.is_set():
+            raise closed()
+        message = bytes(data)
+        until(lambda left_ns: self.outbox.put(message, True, left_ns / 1e9), Full, timeout_ns, self.peer)
+
+    def recv(self, timeout_ns: int) -> bytes:
+        message = until(lambda left_ns: self.inbox.get(True, left_ns / 1e9), Empty, timeout_ns, self.peer)
+        if message is None:
+            self.inbox.put_nowait(None)  # for whoever asks again
+            raise closed()
+        return message
+
+
+backend = Backend(
+    "grpc-unix",
+    channel=_GrpcChannel,
+    missing=needs("grpcio", grpc),
+    limit="unix",
+    look=("#E69F00", "D"),
+    brief=False,
+)

@@ -1,0 +1,100 @@
+"""Datagrams of UDP on loopback, each with the launch's token and its number: one that does not come is counted."""
+
+import hmac
+import secrets
+import socket
+from struct import Struct
+from time import monotonic_ns as clock
+
+from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
+from ipclab.backends.sockets import HOST, Deadline
+from ipclab.backends.waiting import Peer, until
+
+HEADER = Struct("=8sQ")
+LONGEST = 65_507 - HEADER.size  # udp(7): what a datagram of IPv4 carries
+HELLO, AGAIN_NS = 0, 20_000_000  # the number of the datagram by which the ends meet, which may be lost as well
+
+
+class UdpChannel(Channel):
+    """A connected socket at each end; nothing that was `lost` is sent again, and nobody waits for room."""
+
+    def __init__(self, place: Place, create: bool) -> None:
+        super().__init__(place, create)
+        self.sock = self.held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.sock.bind((HOST, 0))
+        self.limit = Deadline(self.sock.fileno())
+        self.view = memoryview(bytearray(HEADER.size + min(place.capacity, LONGEST)))
+        self.sent = self.received = self.lost = 0
+        if create:
+            self.address = {"port": self.sock.getsockname()[1], "token": secrets.token_hex(HEADER.size // 2)}
+
+    def accept(self, peer: Peer, timeout_ns: int) -> None:
+        """Show the token until it is answered, or answer whoever shows it; all others are not heard."""
+        self.peer, end = peer, clock() + timeout_ns
+        self.token = bytes.fromhex(str(self.address["token"]))
+        if self.create:
+            _, where = self._datagram(timeout_ns)
+            self.sock.connect(where)
+            self._hand(HELLO, b"", timeout_ns)
+            return
+        self.sock.connect((HOST, int(self.address["port"])))
+        while True:
+            self._hand(HELLO, b"", timeout_ns)
+            try:
+                self._datagram(min(AGAIN_NS, max(0, end - clock())))
+                return
+            except TimeoutError:
+                if clock() >= end:
+                    raise
+
+    def _ready(self, left_ns: int) -> socket.socket:
+        self.limit(left_ns)
+        return self.sock
+
+    def _hand(self, number: int, data: Data, timeout_ns: int) -> None:
+        parts = [HEADER.pack(self.token, number), data]
+        try:
+            until(lambda left_ns: self._ready(left_ns).sendmsg(parts), BlockingIOError, timeout_ns, self.peer)
+        except ConnectionRefusedError as error:
+            raise closed() from error
+
+    def _datagram(self, timeout_ns: int) -> tuple[int, tuple[str, int]]:
+        """Return the size and the sender of the next datagram that shows the token; what others send is dropped."""
+        end = clock() + timeout_ns
+        while True:
+            left_ns = max(0, end - clock())
+            try:
+                size, where = until(
+                    lambda piece: self._ready(piece).recvfrom_into(self.view), BlockingIOError, left_ns, self.peer
+                )
+            except ConnectionRefusedError as error:
+                raise closed() from error
+            if size >= HEADER.size and hmac.compare_digest(self.view[:8], self.token):
+                return size, where
+
+    def send(self, data: Data, timeout_ns: int) -> None:
+        if len(data) > min(self.capacity, LONGEST):
+            raise too_long(len(data), min(self.capacity, LONGEST))
+        self.sent += 1
+        self._hand(self.sent, data, timeout_ns)
+
+    def recv(self, timeout_ns: int) -> bytes:
+        end, number = clock() + timeout_ns, HELLO
+        while number == HELLO:  # once more, since the answer to it came late
+            size, _ = self._datagram(max(0, end - clock()))
+            _, number = HEADER.unpack_from(self.view)
+        self.lost += number - self.received - 1
+        self.received = number
+        return bytes(self.view[HEADER.size : size])
+
+
+backend = Backend(
+    "udp",
+    channel=UdpChannel,
+    longest=lambda: (LONGEST, "nothing"),
+    demands=(),
+    limit="udp",
+    lossy=True,
+    look=("#D55E00", "X"),
+    brief=False,
+)
