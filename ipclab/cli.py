@@ -223,9 +223,9 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
-    if strict and (told := reasons(_english(chosen))):
-        say(told)
-        raise LabError(f"{chosen.id} is not bundled", f"{len(told)} reasons", "measure again, or leave --strict out")
+    if strict and (unfit := reasons(_english(chosen))):
+        say(unfit)
+        raise LabError(f"{chosen.id} is not bundled", f"{len(unfit)} reasons", "measure again, or leave --strict out")
     with private(checkout().ledger, part_of(file.absolute())) as folder:
         held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
     click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
@@ -245,14 +245,15 @@ def import_(file: Path) -> None:
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source
-    from ipclab.machine.doctor import RESERVATION, judge, lines, visit
+    from ipclab.machine.doctor import judge, lines, visit
+    from ipclab.machine.findings import RESERVATION
     from ipclab.measure.request import Request
     from ipclab.measure.session import SHARED_MEMORY_SLACK
 
-    largest = max(each.shared_memory(point) for each, points in Request().points() for point in points)
-    found = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
-    say(lines(found))
-    judge(found, RESERVATION)
+    largest = max(study.shared_memory(point) for study, points in Request().points() for point in points)
+    findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
+    say(lines(findings))
+    judge(findings, RESERVATION)
     click.echo("this machine is fit to measure")
 
 
@@ -298,9 +299,9 @@ def conform(peer: tuple[str, ...]) -> None:
     """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
     from ipclab.backends.peers import faults
 
-    if found := list(faults(peer)):
-        say(f"{peer[0]}: {line}" for line in found)
-        raise LabError(f"{peer[0]} does not conform", f"{len(found)} faults", "see docs/peers.md")
+    if wrong := list(faults(peer)):
+        say(f"{peer[0]}: {line}" for line in wrong)
+        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", "see docs/peers.md")
     click.echo(f"{peer[0]} conforms")
 
 

@@ -247,8 +247,8 @@ class Rendering:
         folder, jobs = paths.data / "executed" / self.kind, []
         for notebook in notebooks:
             for lang in self.langs:
-                told, executed = {"lang": lang}, folder / lang / notebook.name
-                jobs.append(Job(notebook, lang, executed, {**parameters, **told}, about | told))
+                language, executed = {"lang": lang}, folder / lang / notebook.name
+                jobs.append(Job(notebook, lang, executed, {**parameters, **language}, about | language))
         made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])

@@ -49,7 +49,7 @@ class Codec:
 
 
 def _fixed(content: Dictionary) -> bytes:
-    rows = [(key, each["value"], each["squared"], each["text"], each["float"]) for key, each in content.items()]
+    rows = [(key, entry["value"], entry["squared"], entry["text"], entry["float"]) for key, entry in content.items()]
     return np.array(rows, FIXED).tobytes()
 
 

@@ -57,10 +57,10 @@ class _IceoryxChannel(Channel):
         return node
 
     def _data(self, tag: str) -> Any:
-        found = self.node.service_builder(iceoryx2.ServiceName.new(tag))
-        found = found.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
-        found = found.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(self.depth)
-        return found.enable_safe_overflow(False).open_or_create()
+        service = self.node.service_builder(iceoryx2.ServiceName.new(tag))
+        service = service.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
+        service = service.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(self.depth)
+        return service.enable_safe_overflow(False).open_or_create()
 
     def _publisher(self, builder: Any) -> Any:
         return builder.create()

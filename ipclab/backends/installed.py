@@ -15,12 +15,12 @@ def backends() -> dict[str, Backend]:
 
     Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
     """
-    return installed(GROUP, "backend", lambda found: found if isinstance(found, Backend) else None)
+    return installed(GROUP, "backend", lambda offered: offered if isinstance(offered, Backend) else None)
 
 
 def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
     """Return by name the backends that are not missing here and of which `fits` says yes."""
-    return {name: each for name, each in backends().items() if not each.missing() and fits(each)}
+    return {name: backend for name, backend in backends().items() if not backend.missing() and fits(backend)}
 
 
 def backend(name: str) -> Backend:

@@ -241,8 +241,8 @@ class Backend:
 
     def refuses(self, size: int) -> str | None:
         """Return why its channel cannot have messages of `size` bytes here and the fix; None when it can."""
-        known = self.missing() or self.longest()
-        if isinstance(known, str) or known is None:
-            return known
-        most, raised_by = known
+        reason = self.missing() or self.longest()
+        if isinstance(reason, str) or reason is None:
+            return reason
+        most, raised_by = reason
         return f"a message has {most:,} bytes at most here; {raised_by} raises it" if size > most else None

@@ -73,9 +73,9 @@ class _ZmqEnd(End):
         if not self.door or not self.door.poll(left_ms):
             return False
         version, request, *_, mechanism, name, shown = self.door.recv_multipart()
-        known = mechanism == b"PLAIN" and name == NAME and hmac.compare_digest(shown, self.secret.encode())
-        self.door.send_multipart([version, request, b"200" if known else b"400", b"", b"", b""])
-        return known
+        admitted = mechanism == b"PLAIN" and name == NAME and hmac.compare_digest(shown, self.secret.encode())
+        self.door.send_multipart([version, request, b"200" if admitted else b"400", b"", b"", b""])
+        return admitted
 
     def reach(self) -> None:
         """Connect to what was bound, showing the secret where there is a door."""

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ipclab.compare.held import Held
 from ipclab.compare.shared import names
-from ipclab.machine import FACTS, REASONS, Value, affects
+from ipclab.machine import FACTS, REASONS, TOPICS, Value
 
 SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
 
@@ -18,19 +18,19 @@ def differences(runs: Sequence[Held]) -> pd.DataFrame:
     Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a value that is absent is
     the reason (a msgid). Of lists and mappings that differ only what is not the same in all is left, as text.
     """
-    known, rows = {fact.name: fact for fact in FACTS}, []
-    for topic, facts in affects().items():
-        for name in facts:
-            values = [run.about["machine"]["facts"].get(name) for run in runs]
-            if all(value is None for value in values):
-                continue
-            reasons = [run.about["machine"].get("reasons", {}).get(name, "absent") for run in runs]
-            same = all(value == values[0] for value in values)
-            shown = zip(values if same else _apart(values), reasons, strict=True)
-            none = REASONS["absent"]
-            told = [REASONS.get(why, none) if value is None else _plain(name, value) for value, why in shown]
-            head = {"affects": topic, "fact": known[name].label, "name": name, "unit": known[name].unit, "same": same}
-            rows.append({**head, **dict(zip(names(runs), told, strict=True))})
+    rows = []
+    for fact in sorted((fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)):
+        values = [run.about["machine"]["facts"].get(fact.name) for run in runs]
+        if all(value is None for value in values):
+            continue
+        same = all(value == values[0] for value in values)
+        cells = {}
+        for called, run, value in zip(names(runs), runs, values if same else _apart(values), strict=True):
+            reason = run.about["machine"].get("reasons", {}).get(fact.name, "absent")
+            none = REASONS.get(reason, REASONS["absent"])
+            cells[called] = none if value is None else _plain(fact.name, value)
+        head = {"affects": fact.affects, "fact": fact.label, "name": fact.name, "unit": fact.unit, "same": same}
+        rows.append(head | cells)
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
 
 
@@ -38,7 +38,7 @@ def _plain(name: str, value: Value) -> Value:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "–"
     if isinstance(value, dict):
-        return "; ".join(f"{key.replace('_', ' ')}: {each}" for key, each in value.items()) or "–"
+        return "; ".join(f"{key.replace('_', ' ')}: {part}" for key, part in value.items()) or "–"
     return str(value)[: SHORT[name]] if name in SHORT else value
 
 
@@ -48,5 +48,8 @@ def _apart(values: list[Any]) -> list[Any]:
     if not all(isinstance(part, list) for part in parts):
         return values
     shared = set.intersection(*(set(map(str, part)) for part in parts))
-    left = [[item for item in part if str(item) not in shared] for part in parts]
-    return [dict(part) if isinstance(value, dict) else part for value, part in zip(values, left, strict=True)]
+    own = []
+    for value, part in zip(values, parts, strict=True):
+        left = [item for item in part if str(item) not in shared]
+        own.append(dict(left) if isinstance(value, dict) else left)
+    return own

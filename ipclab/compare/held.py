@@ -58,12 +58,12 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
 
     Raises `UsageError` unless they are two or more, each once.
     """
-    found = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
-    if len(found) < LEAST:
-        raise UsageError("a comparison needs two runs", f"there are {len(found)}", "give the folders of two or more")
-    if len({run.id for run in found}) < len(found):
+    asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
+    if len(asked) < LEAST:
+        raise UsageError("a comparison needs two runs", f"there are {len(asked)}", "give the folders of two or more")
+    if len({run.id for run in asked}) < len(asked):
         raise UsageError("a run cannot be compared with itself", "", "give each run once")
-    return found
+    return asked
 
 
 def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
@@ -82,7 +82,7 @@ def _bounded(points: pd.DataFrame, limits: pd.DataFrame | None) -> pd.DataFrame:
     if limits is None:
         return points.assign(**dict.fromkeys(BOUNDS, float("nan")))
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
-    each = points.drop_duplicates(keys)
+    once = points.drop_duplicates(keys)
     for name, place in zip(BOUNDS, (0, 0, 1), strict=True):
-        each = each.assign(**{name: with_limits(each, limits, place).limit})
-    return points.merge(each[[*keys, *BOUNDS]], on=keys, how="left")
+        once = once.assign(**{name: with_limits(once, limits, place).limit})
+    return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")

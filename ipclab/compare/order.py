@@ -1,7 +1,7 @@
 """Where the order of mechanisms changes from one run to another, over every contest that both hold."""
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from statistics import median
 from typing import Any
 
@@ -29,37 +29,40 @@ def order(runs: Sequence[Held]) -> pd.DataFrame:
         one, two = _contests(first), _contests(other)
         for key in sorted(one.keys() & two.keys()):
             shared = sorted(one[key].keys() & two[key].keys())
-            both = combinations(shared, 2)
-            rows += [(pair, *key, *_ordered(each, one[key], two[key], len(shared))) for each in both]
+            for mechanisms in combinations(shared, 2):
+                rows.append((pair, *key, *_ordered(mechanisms, one[key], two[key], len(shared))))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def fastest(runs: Sequence[Held]) -> pd.DataFrame:
     """Return the fastest mechanism by its median of each contest, one column for each run; indexed by the contest."""
-    found = {
-        name: {key: min(field, key=lambda each: median(field[each].medians)) for key, field in _contests(run).items()}
-        for name, run in zip(names(runs), runs, strict=True)
-    }
-    made = pd.DataFrame(found, columns=names(runs))
-    made.index = pd.MultiIndex.from_tuples(list(made.index), names=["study", *CONTEST])
-    return made.sort_index()
+    by_run = {}
+    for name, run in zip(names(runs), runs, strict=True):
+        by_run[name] = {key: _fastest(field) for key, field in _contests(run).items()}
+    table = pd.DataFrame(by_run, columns=names(runs))
+    table.index = pd.MultiIndex.from_tuples(list(table.index), names=["study", *CONTEST])
+    return table.sort_index()
+
+
+def _fastest(field: Field) -> str:
+    return min(field, key=lambda name: median(field[name].medians))
 
 
 def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[str, str, float, float, bool, bool]:
     """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
     quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
-    here, there = (median(each[slow].medians) / median(each[quick].medians) for each in (one, two))
+    here, there = (median(field[slow].medians) / median(field[quick].medians) for field in (one, two))
     turned = there < 1 < here
     wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
-    verdicts = [compare(each[quick], each[slow], count).verdict == verdict for each, verdict in wanted]
-    return quick, slow, here, there, turned, turned and all(verdicts)
+    shown = [compare(field[quick], field[slow], count).verdict == verdict for field, verdict in wanted]
+    return quick, slow, here, there, turned, turned and all(shown)
 
 
 def _contests(run: Held) -> dict[tuple[Any, ...], Field]:
-    return {
-        (study, *(head[name] for name in CONTEST)): {name: side for (name, _), side in entrants.items()}
-        for study, launches in run.launches.items()
-        for race in races(study)
-        for head, entrants in fields(race, launches)
-        if head["among"] == ALL
-    }
+    contests = {}
+    for study, launches in run.launches.items():
+        for head, entrants in chain.from_iterable(fields(race, launches) for race in races(study)):
+            if head["among"] == ALL:
+                key = study, *map(head.get, CONTEST)
+                contests[key] = {name: side for (name, _), side in entrants.items()}
+    return contests

@@ -57,46 +57,46 @@ def points(runs: Sequence[Held]) -> pd.DataFrame:
     with its 95 % interval, `limit` the ratio of the limits, `use` that of the times over their limits, `used` its
     verdict. A point that one run alone holds has the verdict `ONLY_FIRST` or `ONLY_SECOND` and the other run's reason.
     """
-    rows = [
-        {"pair": pair, "first": first.id, "second": other.id, **row}
-        for pair, first, other in pairs(runs)
-        for row in _rows(first, other)
-    ]
+    rows = []
+    for pair, first, other in pairs(runs):
+        named = {"pair": pair, "first": first.id, "second": other.id}
+        rows += [named | row for row in _rows(first, other)]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(["pair", *KEY], kind="stable", ignore_index=True)
 
 
-def listed(found: pd.DataFrame) -> pd.DataFrame:
+def listed(compared: pd.DataFrame) -> pd.DataFrame:
     """Return `points` with levels and launches as text, for a CSV file."""
-    levels = [" ".join(f"{name}={level}" for name, level in levels.items()) for levels in found.levels]
-    launches = ["/".join(map(str, pair)) if isinstance(pair, tuple) else "" for pair in found.launches]
-    return found.assign(levels=levels, launches=launches)
+    return compared.assign(
+        levels=compared.levels.map(lambda levels: " ".join(f"{name}={level}" for name, level in levels.items())),
+        launches=compared.launches.map(lambda pair: "/".join(map(str, pair)) if isinstance(pair, tuple) else ""),
+    )
 
 
-def summary(found: pd.DataFrame) -> list[str]:
+def summary(compared: pd.DataFrame) -> list[str]:
     """Return a line for each pair of runs of `points`: how many points have each verdict, the limits left out."""
     lines = []
-    for (second, first), part in found[found.study != LIMITS].groupby(["second", "first"], sort=False):
+    for (second, first), part in compared[compared.study != LIMITS].groupby(["second", "first"], sort=False):
         counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
         lines.append(f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only")
     return lines
 
 
-def failing(found: pd.DataFrame, word: str) -> pd.DataFrame:
+def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
     """Return the rows of `points` that fail on a word of `FAIL_ON`.
 
     `missing` are points of one run only, `limits` those of the limits that differ: then the machine changed. The other
     words are verdicts of all other points; `undecided` holds those that were not tested, too.
     """
     if word == LIMITS:
-        return found[(found.study == LIMITS) & found.verdict.isin([FASTER, SLOWER])]
+        return compared[(compared.study == LIMITS) & compared.verdict.isin([FASTER, SLOWER])]
     verdicts = {"undecided": [UNDECIDED, judge.NOT_TESTED], "missing": [ONLY_FIRST, ONLY_SECOND]}.get(word, [word])
-    return found[(found.study != LIMITS) & found.verdict.isin(verdicts)]
+    return compared[(compared.study != LIMITS) & compared.verdict.isin(verdicts)]
 
 
-def fail(found: pd.DataFrame, on: Sequence[str]) -> None:
+def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
     """Raise `LabError`, its exit code that of the first word of `FAIL_ON` for which rows of `points` fail, if any."""
-    for word in sorted(on, key=lambda each: FAIL_ON[each]):
-        if len(rows := failing(found, word)):
+    for word in sorted(on, key=FAIL_ON.__getitem__):
+        if len(rows := failing(compared, word)):
             first = rows.iloc[0]
             why = f"first {first.study} {first.point} {first.op} of {first.second}"
             error = LabError(f"{len(rows)} points fail on {word!r}", why, "see the table")
@@ -104,9 +104,9 @@ def fail(found: pd.DataFrame, on: Sequence[str]) -> None:
             raise error
 
 
-def least_shown(found: pd.DataFrame) -> int | None:
+def least_shown(compared: pd.DataFrame) -> int | None:
     """Return how many points of a pair must differ clearly for the correction to let one be shown; or None."""
-    tested = sorted(pair for pair in found.launches[found.verdict.isin(VERDICTS[:-1])] if all(pair))
+    tested = sorted(pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair))
     return together(tested[len(tested) // 2], len(tested)) if tested else None
 
 
@@ -117,16 +117,26 @@ def geometric_mean(ratios: "pd.Series[float]") -> float:
 
 def _rows(first: Held, other: Held) -> Iterator[dict[Any, Any]]:
     both = first.points.merge(other.points, on=KEY, suffixes=("", "_other")).to_dict("records")
-    found = compare_runs([(_side(row), _side(row, "_other")) for row in both])
-    for row, known in zip(both, found, strict=True):
-        told = {name: getattr(known, name) for name in KNOWN}
-        yield _head(row) | told | _use(row, told)
-    shared = {tuple(row[key] for key in KEY) for row in both}
-    each = (run.points.sort_values(KEY).to_dict("records") for run in (first, other))
-    left, right = ([row for row in rows if tuple(row[key] for key in KEY) not in shared] for rows in each)
+    comparisons = compare_runs([(_side(row), _side(row, "_other")) for row in both])
+    for row, comparison in zip(both, comparisons, strict=True):
+        columns = {name: getattr(comparison, name) for name in KNOWN}
+        yield _head(row) | columns | _use(row, columns)
+    shared = set(map(_key, both))
+    left, right = _left_out(first, shared), _left_out(other, shared)
     yield from _close(left, right)
     for rows, verdict, run in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
-        yield from (_head(row) | {"verdict": verdict, "reason": _why(str(row["point"]), run)} for row in rows)
+        for row in rows:
+            yield _head(row) | {"verdict": verdict, "reason": _why(str(row["point"]), run)}
+
+
+def _key(row: dict[Any, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in KEY)
+
+
+def _left_out(run: Held, shared: set[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+    """Return the rows of a run's points that are not `shared`."""
+    rows = run.points.sort_values(KEY).to_dict("records")
+    return [row for row in rows if _key(row) not in shared]
 
 
 def _head(row: dict[Any, Any]) -> dict[Any, Any]:
@@ -137,11 +147,11 @@ def _side(row: dict[Any, Any], which: str = "") -> Side:
     return Side(row[f"medians{which}"], {"relation": row[f"relation{which}"]})
 
 
-def _use(row: dict[Any, Any], known: dict[Any, Any]) -> dict[Any, Any]:
+def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
     """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
     mine, theirs = ([row[f"{name}{which}"] for name in BOUNDS] for which in ("", "_other"))
-    exact = known["reason"] == "no-variance"  # all launches agree to the tick of the clock
-    ratio, low, high = (known["ratio"] if exact else known[name] for name in ("ratio", "low", "high"))
+    exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
+    ratio, low, high = (comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high"))
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
     limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
@@ -156,8 +166,8 @@ def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[
         if rivals:
             differ, other = min(rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"])))
             launches = len(one["medians"]), len(other["medians"])
-            known = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
-            yield _head(one) | known
+            verdict = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
+            yield _head(one) | verdict
             left.remove(one)
             right.remove(other)
 
@@ -166,10 +176,14 @@ def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
     """Return the names of the levels that differ; none for points of other studies, mechanisms or ops."""
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
-    a, b = ({**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]} for row in (one, other))
-    return [name for name in sorted(a.keys() | b.keys()) if a.get(name) != b.get(name)]
+    mine, theirs = _levels(one), _levels(other)
+    return [name for name in sorted(mine.keys() | theirs.keys()) if mine.get(name) != theirs.get(name)]
+
+
+def _levels(row: dict[Any, Any]) -> dict[Any, Any]:
+    return {**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]}
 
 
 def _why(point: str, other: Held) -> str:
-    known = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
-    return FAILED if point in other.about["failures"] else known
+    reason = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
+    return FAILED if point in other.about["failures"] else reason

@@ -1,1 +1,1 @@
-"""Exploring runs in JupyterLab: what to look at, its pictures and tables, and the widgets that choose."""
+"""Exploring runs in JupyterLab: working copies of the notebooks, and the course."""

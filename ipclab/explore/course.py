@@ -13,13 +13,25 @@ from ipclab.lab.audit import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
 from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity
 
 SAID: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
-SHORT = {  # what the rules leave out
-    "trip[": "round_trip.round-trip[arm=main,size_bytes=min,",
-    "largest[": "round_trip.round-trip[arm=main,size_bytes=max,",
-    "sent[": "stream.received[arm=main,size_bytes=min,",
+
+
+def _trip(backend: str, placement: str, size: str = "min") -> str:
+    """Return the address of a round trip."""
+    levels = f"arm=main,size_bytes={size},backend={backend},placement={placement}"
+    return f"round_trip.round-trip[{levels}]"
+
+
+SPIN = _trip("shm-spin", "cross")
+SENT = "stream.received[arm=main,size_bytes=min,backend=unix,placement=cross]"
+RULES = {  # what answers each question on any run
+    "tcp": f"{_trip('tcp', 'same')} / {_trip('unix', 'same')}",
+    "cross": f"{_trip('unix', 'cross')} / {_trip('unix', 'same')}",
+    "memory": f"{_trip('posix-shm', 'cross', 'max')} / {_trip('unix', 'cross', 'max')}",
+    "spin": f"{SPIN}.cpu_ns / {SPIN}.mean",
+    "stream": f"{_trip('unix', 'cross')} / {SENT}",
+    "tail": f"{_trip('unix', 'cross')}.p99 / {_trip('unix', 'cross')}",
 }
 EXERCISES = tuple(SAID["questions"])
 
@@ -32,22 +44,22 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
     """
     rows = []
     for number, name in enumerate(EXERCISES):
-        told, rule = predictions[number].strip() if number < len(predictions) else "", SAID["plain"][name]
-        for short, whole in SHORT.items():
-            rule = rule.replace(short, whole)
-        found = (
-            replace(as_judged(lab.run, compute(lab, rule)), sources=()) if told else Quantity(None)
-        )  # of two studies
-        verdict = lab.say(SAID["verdicts"][judge.within(found, *_range(told))]) if told else DASH
-        rows.append((number + 1, lab.say(SAID["questions"][name]), told or DASH, found if found else None, verdict))
+        prediction = predictions[number].strip() if number < len(predictions) else ""
+        shown, verdict = None, DASH
+        if prediction:
+            value = compute(lab, RULES[name])
+            value = replace(as_judged(lab.run, value), sources=())  # of two studies
+            shown = value if value else None
+            verdict = lab.say(SAID["verdicts"][judge.within(value, *_range(prediction))])
+        rows.append((number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict))
     return pd.DataFrame(rows, columns=[lab.say(head) for head in SAID["heads"].values()])
 
 
-def _range(told: str) -> tuple[float, float]:
+def _range(prediction: str) -> tuple[float, float]:
     try:
-        low, high = map(float, told.replace("–", "-").split("-"))
+        low, high = map(float, prediction.replace("–", "-").split("-"))
         if not low <= high:
             raise ValueError("it ends before it begins")
     except ValueError as error:
-        raise UsageError(f"{told!r} is no range", str(error), "write two numbers such as 1.5-3") from error
+        raise UsageError(f"{prediction!r} is no range", str(error), "write two numbers such as 1.5-3") from error
     return low, high

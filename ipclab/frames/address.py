@@ -7,7 +7,7 @@ a factor in its place gives the level itself.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -82,11 +82,14 @@ class Address:
 
     def _chosen(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of the ops and the metric; a factor in its place is their value."""
-        level = self.metric in frame
-        metrics = (*USUAL, *frame["metric"].unique()) if level else (self.metric,) if self.metric else USUAL
+        is_level = self.metric in frame
+        metrics: Iterable[str] = (self.metric,) if self.metric else USUAL
+        if is_level:
+            metrics = (*USUAL, *frame["metric"].unique())
         ours = pd.concat([frame[frame["op"] == op] for op in self.ops])
-        rows = next((found for name in metrics if len(found := ours[ours["metric"] == name])), ours.iloc[:0])
-        if not level:
+        there = set(ours["metric"])
+        rows = ours[ours["metric"] == next((name for name in metrics if name in there), None)]
+        if not is_level:
             return rows
         rows = rows[rows[self.metric].notna()]
         if pd.to_numeric(rows[self.metric], errors="coerce").isna().any():
@@ -98,9 +101,8 @@ class Address:
 
     def _each(self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool) -> Iterator[tuple[Axes, Any]]:
         groups: dict[Any, pd.DataFrame] = dict(iter(rows.groupby(list(several), sort=False))) if several else {(): rows}
-        named = [levels or {str(key[place]) for key in groups} for place, levels in enumerate(several.values())]
         there = {tuple(map(str, key)) for key in groups}
-        if rows.empty or (all(several.values()) and not there.issuperset(product(*named))):
+        if rows.empty or (all(several.values()) and not there.issuperset(product(*several.values()))):
             raise MissingError(str(self))
         for key, group in groups.items():
             if len(group) > 1 and not (loose and group["value"].nunique() == 1):
@@ -134,10 +136,10 @@ def quantity(row: Any) -> Quantity:
     if row.value != row.value:
         return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
     launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))
-    found = Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
-    if launches and not min(launches.values()) <= found.value <= max(launches.values()):
-        return found
-    return replace(found, launches=launches, row=source)
+    measured = Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
+    if launches and not min(launches.values()) <= measured.value <= max(launches.values()):
+        return measured
+    return replace(measured, launches=launches, row=source)
 
 
 def at(words: str, points: Points, texts: Points) -> Quantity | None:
@@ -150,12 +152,12 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
         return None
     try:
         frame = (texts if address.text else points)(address.study)
-        found = address.find(frame, loose=address.text)
+        rows = address.find(frame, loose=address.text)
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")
-    if len(found) > 1:
-        raise LabError(f"{address} names {len(found)} values", "a sentence states one", "name one level")
-    return quantity(found[0][1])
+    if len(rows) > 1:
+        raise LabError(f"{address} names {len(rows)} values", "a sentence states one", "name one level")
+    return quantity(rows[0][1])
 
 
 def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:

@@ -27,6 +27,6 @@ def _row(part: pd.DataFrame) -> dict[str, Any]:
     planted = part.other.str.split().str[-1].astype(int) / EXCHANGES - 1
     same, slower = planted.eq(0), part.verdict.eq(SLOWER)
     count, alarms = int((same & part.verdict.ne(NOT_TESTED)).sum()), int((slower & same).sum())
-    found = {f"{share:.2f}": int(slower[planted == share].sum()) for share in sorted(planted[~same].unique())}
+    found_of = {f"{share:.2f}": int(slower[planted == share].sum()) for share in sorted(planted[~same].unique())}
     head = {"trials": part.question.nunique(), "comparisons": count, "false_alarms": alarms}
-    return {**head, "upper": rate_upper(alarms, count), "found": found}
+    return {**head, "upper": rate_upper(alarms, count), "found": found_of}

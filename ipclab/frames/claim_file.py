@@ -142,9 +142,9 @@ class Lines:
                 why = f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()}, cannot be printed"
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
-            told = tomllib.loads("\n".join(self.lines))
-            names = read_names(msgspec.convert(told, _Names).names)
-            file = msgspec.convert(told, File, dec_hook=partial(_made, names))
+            content = tomllib.loads("\n".join(self.lines))
+            names = read_names(msgspec.convert(content, _Names).names)
+            file = msgspec.convert(content, File, dec_hook=partial(_made, names))
         except RecursionError as error:
             raise UsageError(f"{self.name}, line 1", "it nests too deeply", "write [[claim]] tables") from error
         except RuleError as error:
@@ -169,10 +169,10 @@ class Lines:
                 raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
         return file
 
-    def _check_braces(self, told: Any, names: Iterable[str], number: int | None) -> None:
+    def _check_braces(self, printed: Any, names: Iterable[str], number: int | None) -> None:
         """Raise `UsageError` for braces, which name values in prose, in fields that are printed as they are."""
         for name in names:
-            if {"{", "}"} & {*getattr(told, name)}:
+            if {"{", "}"} & {*getattr(printed, name)}:
                 raise UsageError(self.place(number, name), f"{name} holds a brace", "leave it out")
 
     def check(self, file: File, run: Source) -> None:
@@ -223,23 +223,23 @@ class Lines:
             first, last = self.begins[number], [*self.begins, last][number + 1]
         for key in keys:
             begins = re.compile(rf"""\s*\[?\s*(?:claim\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
-            if found := next((line for line in range(first, last) if begins.match(self.lines[line])), None):
-                return f"{self.name}, line {found + 1}"
+            if line_found := next((line for line in range(first, last) if begins.match(self.lines[line])), None):
+                return f"{self.name}, line {line_found + 1}"
         return f"{self.name}, line {first + 1}"
 
 
-def _made(names: Mapping[str, Term], kind: type, told: Any) -> Any:
+def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:
     """Return a rule, an expression or amounts out of what stands for it; raises `RuleError`."""
     if kind in (Rule, Term):
-        return read_rule(told, names) if kind is Rule else read_sum(told, names)
-    found = kind()
-    for name, value in dict(told).items():
+        return read_rule(written, names) if kind is Rule else read_sum(written, names)
+    amounts = kind()
+    for name, value in dict(written).items():
         try:
-            found[_address(name) if kind is Table else name] = amount(str(value))
+            amounts[_address(name) if kind is Table else name] = amount(str(value))
         except RuleError as error:
             error.name = name
             raise
-    return found
+    return amounts
 
 
 def _address(name: str) -> str:

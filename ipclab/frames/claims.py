@@ -160,7 +160,7 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     here = decide(claim.rule, claim.rule.term, run)
     fair = decide(claim.rule, claim.fair, run) if claim.fair else here
     if claim.needs.keys() - run.known.keys():  # the run does not tell whether it has them
-        here, fair = (Verdict(NOT_TESTABLE, missing=each.missing) for each in (here, fair))
+        here, fair = (Verdict(NOT_TESTABLE, missing=verdict.missing) for verdict in (here, fair))
     return Verdicts(own, here, fair)
 
 
@@ -170,25 +170,25 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
     It holds when every interval does, fails when one lies outside, and is undecided when one contains a bound.
     """
     try:
-        found = [source.judged(each) for each in term(source).shown(rule.unit)]
+        quantities = [source.judged(quantity) for quantity in term(source).shown(rule.unit)]
     except MissingError as missing:
         return Verdict(NOT_TESTABLE, missing=str(missing))
-    if not all(found) or not found:
+    if not all(quantities) or not quantities:
         return Verdict(NOT_TESTABLE)
-    least = min(found, key=lambda each: (SEVERITY[_word(rule, each)], _margin(rule, each)))
-    return Verdict(_word(rule, least), least, tuple(found))
+    least = min(quantities, key=lambda quantity: (SEVERITY[_word(rule, quantity)], _margin(rule, quantity)))
+    return Verdict(_word(rule, least), least, tuple(quantities))
 
 
-def _word(rule: Rule, found: Quantity) -> str:
+def _word(rule: Rule, quantity: Quantity) -> str:
     slack = [SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0 for end in (rule.low, rule.high)]
     inward = 1 if rule.open else -1
-    side = judge.within(found, rule.low + inward * slack[0], rule.high - inward * slack[1])
+    side = judge.within(quantity, rule.low + inward * slack[0], rule.high - inward * slack[1])
     return WORDS.get(side, FAILS)
 
 
-def _margin(rule: Rule, found: Quantity) -> float:
+def _margin(rule: Rule, quantity: Quantity) -> float:
     """Return how far the interval's worse end lies inside the bounds: a ratio where there is one, else a difference."""
-    low, high = found.ends
+    low, high = quantity.ends
     return min(_inside(low, rule.low) if rule.low > -inf else inf, _inside(rule.high, high) if rule.high < inf else inf)
 
 
@@ -224,9 +224,9 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     parts = _RULE.fullmatch(text)
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
-    told = parts[3].strip().removesuffix(ROUNDED)
-    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", told)
-    rounded = parts[3].strip() != told
+    bounds_text = parts[3].strip().removesuffix(ROUNDED)
+    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", bounds_text)
+    rounded = parts[3].strip() != bounds_text
     if len(ends) != (2 if word == "between" else 1):
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
     if not all(end.strip() for end in ends):
@@ -294,11 +294,11 @@ def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term])
         case ast.Name(id=name) if name in leaves:
             return leaves[name]
         case ast.BinOp(left, op, right) if type(op) in _SIGNS:
-            one, other = (_term(each, leaves, names) for each in (left, right))
+            one, other = (_term(part, leaves, names) for part in (left, right))
             return _above(partial(joined, _SIGNS[type(op)], one, other), [one, other])
         case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
-            along = [each.id for each in given[-1:] if name in ALONG and isinstance(each, ast.Name)]
-            parts = [_term(each, leaves, names) for each in given[: len(given) - len(along)]]
+            along = [part.id for part in given[-1:] if name in ALONG and isinstance(part, ast.Name)]
+            parts = [_term(part, leaves, names) for part in given[: len(given) - len(along)]]
             return _above(partial(call, name, parts, along), parts)
         case ast.Name(id=name) | ast.Call(ast.Name(id=name)):
             near = nearest(name, [*FUNCTIONS, *names])

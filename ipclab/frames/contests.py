@@ -75,18 +75,20 @@ def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> 
     what counts as the same. `low` to `high` is the interval that was judged, at `level`; `best` and `value` are the
     medians of the fastest and of the other one, `point` and `other_point` what they are of.
     """
-    held = races(study) if len(launches) else ()
-    rows = [row for race in held for head, sides in fields(race, launches) for row in _compared(sides, head, bound)]
+    rows: list[dict[str, Any]] = []
+    for race in races(study) if len(launches) else ():
+        for head, sides in fields(race, launches):
+            rows += _compared(sides, head, bound)
     return pd.DataFrame(rows, columns=["study", *VALUES]).assign(study=study)
 
 
 def keeps(backend: str) -> bool:
     """Tell whether what is written into `backend` stays for any number of reads: shared state, not a message."""
-    known = backends().get(backend)
-    return bool(known and known.store and known.store.keeps)
+    registered = backends().get(backend)
+    return bool(registered and registered.store and registered.store.keeps)
 
 
-def winners(found: pd.DataFrame) -> pd.DataFrame:
+def winners(compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each contest of a contest frame.
 
     Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that were not shown to be
@@ -94,7 +96,7 @@ def winners(found: pd.DataFrame) -> pd.DataFrame:
     would have been found for each that is undecided, else NaN), `decided`: something was shown to be slower, or all to
     be the same, and `state`: "decided", or why not ("undecided", "not tested").
     """
-    rows = [(*key, *_winner(part)) for key, part in found.groupby(list(CONTEST))]
+    rows = [(*key, *_winner(part)) for key, part in compared.groupby(list(CONTEST))]
     return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
 
 
@@ -104,7 +106,8 @@ def _winner(part: pd.DataFrame) -> tuple[Any, ...]:
     rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
     equal, unknown = rivals[rivals.verdict != SLOWER], rivals[~rivals.verdict.isin([SLOWER, SAME])]
     decided = bool(len(slower)) or unknown.empty
-    state = "decided" if decided else NOT_TESTED if (unknown.verdict == NOT_TESTED).all() else UNDECIDED
+    open_state = NOT_TESTED if (unknown.verdict == NOT_TESTED).all() else UNDECIDED
+    state = "decided" if decided else open_state
     detectable = unknown.detectable.max(skipna=False) if len(unknown) else float("nan")
     tied, most = [fastest, *equal.other], max([least, *equal.value])
     return fastest, tied, list(slower.other), least, most, detectable, decided, state
@@ -118,11 +121,11 @@ def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float =
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
-        sides = {str(each): side_of(mine) for each, mine in part.groupby(name)}
+        sides = {str(mechanism): side_of(mine) for mechanism, mine in part.groupby(name)}
         scatter = common_scatter(sides.values())
         for first, other in combinations(sorted(sides), 2):
-            found = compare(sides[first], sides[other], len(sides), bound, scatter)
-            rows.append({"first": first, "other": other, by: level, **_known(found)})
+            comparison = compare(sides[first], sides[other], len(sides), bound, scatter)
+            rows.append({"first": first, "other": other, by: level, **_known(comparison)})
     return pd.DataFrame(rows, columns=["first", "other", by, *KNOWN])
 
 
@@ -143,29 +146,40 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
     """
     if CROWDED in launches:
         launches = launches[~launches[CROWDED].fillna(False).astype(bool)]
-    ops = [race.op] if isinstance(race.op, str) else list(race.op)
-    wanted = launches[(launches.metric == "p50") & launches.op.isin(ops)]
-    asked = [race.levels | further for further in race.either]
-    parts = [narrowed(wanted, levels) if levels.keys() <= set(wanted) else wanted.iloc[:0] for levels in asked]
-    wanted = pd.concat(parts)
-    wanted = wanted[~wanted.index.duplicated()]
-    wanted = wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
+    wanted = _taking_part(race, launches)
     keys = ["op", *race.per, "placement", *(["size_bytes"] if race.sized else [])]
     if wanted.empty or not set(race.per) | set(race.names) <= set(wanted.columns):
         return
     named = wanted[list(race.names)].astype(str).itertuples(index=False, name=None)
     wanted = wanted.assign(entrant=[" ".join(names) for names in named])
-    for key, field_of in wanted.groupby(keys, sort=True, dropna=False):
-        told = dict(zip(keys, key, strict=True))
-        question = " ".join(f"{name}={told[name]}" for name in race.per)
-        head = {"question": question, **{name: told.get(name, 0) for name in ("op", "placement", "size_bytes")}}
-        apart = race.sleeping and "wait" in field_of
-        asleep = [(SLEEPING, field_of[~field_of["wait"].isin(SPINNING)])] if apart else []
-        for among, entrants in [(ALL, field_of), *asleep]:
-            if len(entrants):
-                groups = entrants.groupby(["entrant", "point"], sort=True)
-                sides = {(str(name), str(point)): side_of(part) for (name, point), part in groups}
-                yield {**head, "among": among}, sides
+    for key, entrants in wanted.groupby(keys, sort=True, dropna=False):
+        levels = dict(zip(keys, key, strict=True))
+        head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
+        head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
+        yield {**head, "among": ALL}, _sides(entrants)
+        if race.sleeping and "wait" in entrants:
+            asleep = entrants[~entrants["wait"].isin(SPINNING)]
+            if len(asleep):
+                yield {**head, "among": SLEEPING}, _sides(asleep)
+
+
+def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
+    """Return the medians of launches that have the levels of a race."""
+    ops = [race.op] if isinstance(race.op, str) else list(race.op)
+    medians = launches[(launches.metric == "p50") & launches.op.isin(ops)]
+    parts = [medians.iloc[:0]]
+    for further in race.either:
+        levels = race.levels | further
+        if levels.keys() <= set(medians):
+            parts.append(narrowed(medians, levels))
+    wanted = pd.concat(parts)
+    wanted = wanted[~wanted.index.duplicated()]
+    return wanted[wanted.backend.map(keeps).astype(bool)] if race.state else wanted
+
+
+def _sides(entrants: pd.DataFrame) -> Sides:
+    groups = entrants.groupby(["entrant", "point"], sort=True)
+    return {(str(name), str(point)): side_of(part) for (name, point), part in groups}
 
 
 def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict[str, Any]]:
@@ -176,9 +190,9 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
         yield {**head, "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best].medians))}
     scatter = common_scatter(sides.values())
     for other in others:
-        found = compare(sides[best], sides[other], len(sides), bound, scatter)
-        yield {**head, "other": other[0], "value": medians[other], "other_point": other[1], **_known(found)}
+        comparison = compare(sides[best], sides[other], len(sides), bound, scatter)
+        yield {**head, "other": other[0], "value": medians[other], "other_point": other[1], **_known(comparison)}
 
 
-def _known(found: Comparison) -> dict[str, Any]:
-    return vars(found) | {"launches": "/".join(map(str, found.launches))}
+def _known(comparison: Comparison) -> dict[str, Any]:
+    return vars(comparison) | {"launches": "/".join(map(str, comparison.launches))}

@@ -113,7 +113,9 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
         content, now = _derived(run, study), stamp(run, study)
         files = {kind: _file(run, study, kind) for kind in KINDS}
         current = {kind: file.read_bytes() for kind, file in files.items() if _stamp_of(file) == now}
-        wrong = [str(files[kind].relative_to(run.path)) for kind, each in current.items() if each != content[kind]]
+        wrong = [
+            str(files[kind].relative_to(run.path)) for kind, parquet in current.items() if parquet != content[kind]
+        ]
         if wrong or current.keys() < content.keys():
             _keep(run, study, content)
         if any(files[kind].read_bytes() != content[kind] for kind in current):
@@ -132,7 +134,7 @@ def _hold(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> Non
 
 
 def _frames(content: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:
-    return {kind: _parsed(io.BytesIO(each)) for kind, each in content.items()}
+    return {kind: _parsed(io.BytesIO(parquet)) for kind, parquet in content.items()}
 
 
 def _kept(run: RunFolder, study: str) -> dict[str, pd.DataFrame] | None:
@@ -156,7 +158,7 @@ def _agree(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> bo
     chosen = sorted(random.SystemRandom().sample(sorted(files), count))
     rows = [_rows(files[name]) for name in chosen]
     for place, (kind, columns) in enumerate((("points", VALUES), ("launches", LAUNCH_VALUES))):
-        held, made = frames[kind], frame(list(chain.from_iterable(each[place] for each in rows)), columns)
+        held, made = frames[kind], frame(list(chain.from_iterable(part[place] for part in rows)), columns)
         own = made.columns[made.notna().any()]
         if {*held.point} != files.keys() or not {*own} <= {*held.columns}:
             return False
@@ -176,10 +178,10 @@ def _plain(rows: pd.DataFrame) -> list[tuple[Any, ...]]:
 def _keep(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
     now = stamp(run, study)
     with suppress(LabError):  # a run's folder that cannot be written
-        for kind, each in content.items():
+        for kind, parquet in content.items():
             file = _file(run, study, kind)
-            write_whole(file, each)
-            note = {"stamp": now, "sha256": hashlib.sha256(each).hexdigest()}
+            write_whole(file, parquet)
+            note = {"stamp": now, "sha256": hashlib.sha256(parquet).hexdigest()}
             write_whole(file.with_suffix(".json"), json.dumps(note).encode())
 
 
@@ -206,8 +208,8 @@ def _state(run: RunFolder, study: str) -> State:
 
 def _touched(file: Path) -> tuple[int, ...]:
     with suppress(OSError):
-        told = file.stat()
-        return told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns
+        status = file.stat()
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     return ()
 
 
@@ -219,10 +221,10 @@ def _parsed(file: Path | io.BytesIO) -> pd.DataFrame:
     return frame
 
 
-def _cells(told: Any) -> tuple[Any, ...]:
-    if isinstance(told, np.ndarray):
-        return tuple(told.tolist())
-    return tuple(told) if isinstance(told, list | tuple) else ()
+def _cells(cell: Any) -> tuple[Any, ...]:
+    if isinstance(cell, np.ndarray):
+        return tuple(cell.tolist())
+    return tuple(cell) if isinstance(cell, list | tuple) else ()
 
 
 def bound(run: RunFolder) -> float:
@@ -244,10 +246,10 @@ def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
     else:
         with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
             rows = list(pool.map(_rows, files, chunksize=CHUNK))
-    points, launches = (list(chain.from_iterable(each[kind] for each in rows)) for kind in (0, 1))
+    points, launches = (list(chain.from_iterable(part[kind] for part in rows)) for kind in (0, 1))
     by_launch = frame(launches, LAUNCH_VALUES)
     frames = frame(points, VALUES), by_launch, contests(study, by_launch, bound(run))
-    return {kind: each.to_parquet(**WRITTEN) for kind, each in zip(KINDS, frames, strict=True)}
+    return {kind: part.to_parquet(**WRITTEN) for kind, part in zip(KINDS, frames, strict=True)}
 
 
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:

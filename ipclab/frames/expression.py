@@ -23,9 +23,8 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     unit: (factor, tuple(kind["powers"])) for kind in _KINDS for unit, factor in kind["units"].items()
 }
 # What a result of each dimension is shown in, and what it is called.
-SHOWN: dict[Dimension, str]
-CALLED: dict[Dimension, str]
-SHOWN, CALLED = ({tuple(kind["powers"]): kind[said] for kind in _KINDS} for said in ("shown", "called"))
+SHOWN: dict[Dimension, str] = {tuple(kind["powers"]): kind["shown"] for kind in _KINDS}
+CALLED: dict[Dimension, str] = {tuple(kind["powers"]): kind["called"] for kind in _KINDS}
 MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
     zip("+-*/", (operator.add, operator.sub, operator.mul, operator.truediv), strict=True)
 )
@@ -84,21 +83,21 @@ class Source:
 
     def find(self, address: Address) -> list[tuple[Axes, Any]]:
         """Return what `Address.find` returns of this source's frames."""
-        told = address.text and self.texts is not None
-        return address.find(self.frame(address), self.known, self.loose or told)
+        printed = address.text and self.texts is not None
+        return address.find(self.frame(address), self.known, self.loose or printed)
 
     def values(self, address: Address) -> "Values":
         """Return the values at an address, in seconds and bytes, found once; raises `MissingError`."""
         if address not in self.cached:
             self.work.take(LOOK_UP)
             if self.given is None:
-                found = {axes: self.value(row) for axes, row in self.find(address)}
+                quantities = {axes: self.value(row) for axes, row in self.find(address)}
             elif str(address) in self.given:
-                found = {frozenset(): self.given[str(address)]}
+                quantities = {frozenset(): self.given[str(address)]}
             else:
                 raise MissingError(str(address))
-            step, dimension = UNITS.get(next(iter(found.values())).unit, (1.0, PLAIN))
-            cells = {axes: each.as_unit("1") * step for axes, each in found.items()}
+            step, dimension = UNITS.get(next(iter(quantities.values())).unit, (1.0, PLAIN))
+            cells = {axes: quantity.as_unit("1") * step for axes, quantity in quantities.items()}
             self.cached[address] = Values(cells, dimension)
         return self.cached[address]
 
@@ -144,7 +143,7 @@ class Values:
         step, dimension = UNITS[unit]
         if dimension != self.dimension:
             raise RuleError(f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit")
-        return [(each * (1 / step)).as_unit(unit) if step != 1 else each.as_unit(unit) for each in self.cells.values()]
+        return [(cell * (1 / step)).as_unit(unit) if step != 1 else cell.as_unit(unit) for cell in self.cells.values()]
 
 
 Compute = Callable[[Source], Values]
@@ -171,7 +170,7 @@ def _each(*parts: Values) -> Values:
     """Return every value of all parts."""
     if len(parts) == 1:
         return parts[0]
-    cells = {_in_part(place, axes): each for place, part in enumerate(parts) for axes, each in part.cells.items()}
+    cells = {_in_part(place, axes): cell for place, part in enumerate(parts) for axes, cell in part.cells.items()}
     return Values(cells, parts[0].dimension)
 
 
@@ -183,16 +182,16 @@ def _in_part(place: int, axes: Axes) -> Axes:
 
 def _end(pick: Callable[..., Quantity], *parts: Values) -> Values:
     """Return the least or the greatest value of all parts."""
-    found = _each(*parts)
-    return Values({NONE: pick(found.cells.values(), key=lambda each: each.value)}, found.dimension)
+    every = _each(*parts)
+    return Values({NONE: pick(every.cells.values(), key=lambda cell: cell.value)}, every.dimension)
 
 
-def _steps(sign: str, found: Values, along: str) -> Values:
+def _steps(sign: str, values: Values, along: str) -> Values:
     """Return each value compared with the one before, in the order of the factor `along`."""
     rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
-    for axes, each in found.cells.items():
+    for axes, value in values.cells.items():
         others = frozenset(pair for pair in axes if pair[0] != along)
-        rows.setdefault(others, []).append((dict(axes).get(along), each))
+        rows.setdefault(others, []).append((dict(axes).get(along), value))
     cells = {
         axes | {(along, level)}: MAKE[sign](after, before)
         for axes, row in rows.items()
@@ -200,28 +199,34 @@ def _steps(sign: str, found: Values, along: str) -> Values:
     }
     if not cells:
         raise MissingError(along)
-    return Values(cells, found.dimension if sign == "-" else PLAIN)
+    return Values(cells, values.dimension if sign == "-" else PLAIN)
 
 
 def _floor(x: float) -> float:
     return floor(x) if isfinite(x) else x
 
 
-def _mapped(change: Callable[[float], float], found: Values) -> Values:
+def _log(x: float) -> float:
+    if x <= 0:
+        return -inf
+    return log(x) if isfinite(x) else x
+
+
+def _mapped(change: Callable[[float], float], values: Values) -> Values:
     """Return plain numbers and the ends of their intervals by a rising function of them."""
-    if found.dimension != PLAIN:
-        raise RuleError(f"it takes a plain number, not {found.named}")
+    if values.dimension != PLAIN:
+        raise RuleError(f"it takes a plain number, not {values.named}")
     cells = {}
-    for axes, each in found.cells.items():
-        low, high = (None, None) if each.low is None else map(change, each.ends)
-        cells[axes] = replace(each, value=change(each.value), low=low, high=high)
+    for axes, value in values.cells.items():
+        low, high = (None, None) if value.low is None else map(change, value.ends)
+        cells[axes] = replace(value, value=change(value.value), low=low, high=high)
     return Values(cells)
 
 
-def _about(found: Values, margin: Values) -> Values:
+def _about(middle_of: Values, margin: Values) -> Values:
     """Return the first value with an interval as far on both sides as the second says."""
-    middle, far = (next(iter(each.cells.values())).value for each in (found, margin))
-    return Values({NONE: Quantity(middle, "1", middle - far, middle + far)}, found.dimension)
+    middle, far = (next(iter(part.cells.values())).value for part in (middle_of, margin))
+    return Values({NONE: Quantity(middle, "1", middle - far, middle + far)}, middle_of.dimension)
 
 
 FUNCTIONS: dict[str, Callable[..., Values]] = {
@@ -232,7 +237,7 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
     "change": partial(_steps, "-"),
     "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
     "about": _about,
-    "log": partial(_mapped, lambda x: log(x) if 0 < x < inf else x if x > 0 else -inf),
+    "log": partial(_mapped, _log),
     "floor": partial(_mapped, _floor),
     "sqrt": partial(_mapped, lambda x: sqrt(max(x, 0.0))),
 }
@@ -249,9 +254,9 @@ def joined(sign: str, first: Compute, second: Compute, source: Source) -> Values
 def call(name: str, parts: Sequence[Compute], along: Sequence[str], source: Source) -> Values:
     """Return what a function gives; raises `RuleError` for parts that it does not take."""
     try:
-        found = [part(source) for part in parts]
-        source.work.take(1 + sum(len(each.cells) for each in found))
-        return FUNCTIONS[name](*found, *along)
+        computed = [part(source) for part in parts]
+        source.work.take(1 + sum(len(values.cells) for values in computed))
+        return FUNCTIONS[name](*computed, *along)
     except MissingError:
         if name != "count" or not any(map(len, source.frames.values())):
             raise

@@ -12,8 +12,8 @@ KEYS = ["backend", "fault", "metric"]
 
 def _counted(launches: pd.DataFrame, op: str) -> Any:
     """Return the counts of `op` in a launch frame of the study of faults, grouped by `KEYS`."""
-    known = launches.reindex(columns=["op", "unit", *KEYS, "value"])
-    return known[(known.op == op) & (known.unit == "count")].groupby(KEYS, sort=False).value
+    columns = launches.reindex(columns=["op", "unit", *KEYS, "value"])
+    return columns[(columns.op == op) & (columns.unit == "count")].groupby(KEYS, sort=False).value
 
 
 def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
@@ -21,21 +21,21 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 
     Columns: backend, fault, kind, `hits` of `trials`, and the exact 95 % interval of the share, `low` to `high`.
     """
-    found: pd.DataFrame = (
+    counts: pd.DataFrame = (
         _counted(launches, op).agg(hits="sum", trials="size").reset_index().rename(columns={"metric": "kind"})
     )
-    found = found[found.hits > 0].astype({"hits": int}).reset_index(drop=True)
-    pairs = list(zip(found.hits, found.trials, strict=True))
+    counts = counts[counts.hits > 0].astype({"hits": int}).reset_index(drop=True)
+    pairs = list(zip(counts.hits, counts.trials, strict=True))
     low = [1 - rate_upper(trials - hits, trials) for hits, trials in pairs]
-    return found.assign(low=low, high=[rate_upper(*pair) for pair in pairs])
+    return counts.assign(low=low, high=[rate_upper(*pair) for pair in pairs])
 
 
-def mostly(found: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
+def mostly(counts: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
     """Return the backend and fault of which more than half of the trials ended in `kinds`: their median is of these.
 
     `found` has rows of `seen`.
     """
-    ended: Any = found[found.kind.isin(kinds)].groupby(["backend", "fault"])
+    ended: Any = counts[counts.kind.isin(kinds)].groupby(["backend", "fault"])
     hits, trials = ended.hits.sum(), ended.trials.max()
     return set(hits.index[2 * hits > trials])
 
@@ -45,5 +45,5 @@ def most(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 
     Columns: backend, fault, metric, median, most.
     """
-    found: pd.DataFrame = _counted(launches, op).agg(median="median", most="max").reset_index()
-    return found
+    counts: pd.DataFrame = _counted(launches, op).agg(median="median", most="max").reset_index()
+    return counts

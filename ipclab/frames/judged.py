@@ -26,22 +26,22 @@ class Contest:
     scatter: Scatter
 
 
-def judged(run: RunFolder, found: Quantity) -> Quantity:
+def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     """Return a ratio of two medians with the interval of their largest contest in `run`; others as they are.
 
     Where no contest holds both, but the same heats do, it is the interval of these two alone.
     """
-    if not found or found.quotient is None:
-        return found
-    (study, over, op, metric), (other, under, of, other_metric) = (row.split("/") for row in found.quotient)
+    if not ratio or ratio.quotient is None:
+        return ratio
+    (study, over, op, metric), (other, under, of, other_metric) = (row.split("/") for row in ratio.quotient)
     if (metric, other_metric) != ("p50", "p50") or (study, over) == (other, under):
-        return found
-    known = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
-    known = known or _in_heats(run, (study, over), op, (other, under), of)
-    if known is None or known.ratio is None:
-        return found
-    low, high = (-inf, inf) if known.low is None or known.high is None else (known.low, known.high)
-    return replace(found, value=known.ratio, low=low, high=high)
+        return ratio
+    comparison = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
+    comparison = comparison or _in_heats(run, (study, over), op, (other, under), of)
+    if comparison is None or comparison.ratio is None:
+        return ratio
+    low, high = (-inf, inf) if comparison.low is None or comparison.high is None else (comparison.low, comparison.high)
+    return replace(ratio, value=comparison.ratio, low=low, high=high)
 
 
 def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:

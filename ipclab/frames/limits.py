@@ -25,9 +25,9 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
     (`place` 0) or of the second best (1): what disturbed the others must not make a mechanism look better. `over` is
     the ratio with its interval (a quantity): to the limit's turns in the same heats where it took some there.
     """
-    known, heats = floors(limits), _by_heat(limits)
+    known_floors, heats = floors(limits), _by_heat(limits)
     rows = points.to_dict("records")
-    bounds = [known.under(row["study"], row["op"], row, place) for row in rows]
+    bounds = [known_floors.under(row["study"], row["op"], row, place) for row in rows]
     limit = pd.Series([floor.ns if floor else np.nan for floor in bounds], index=points.index, dtype="float64")
     times = (points.metric == "p50") & (points.unit == "ns")
     over = [
@@ -56,12 +56,12 @@ def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.
 
 def _by_heat(limits: pd.DataFrame) -> dict[Key, paired.Heats]:
     """Return the medians of each limit by heat, as lists of one."""
-    found: dict[Key, dict[int, list[float]]] = {}
+    by_limit: dict[Key, dict[int, list[float]]] = {}
     for row in limits[limits.metric == "p50"].to_dict("records"):
         if row.get(HEAT, NO_HEAT) != NO_HEAT:
             key = called(row["backend"], row["op"]), row["size_bytes"], row["placement"]
-            found.setdefault(key, {})[int(row[HEAT])] = [row["value"]]
-    return {**found}
+            by_limit.setdefault(key, {})[int(row[HEAT])] = [row["value"]]
+    return {**by_limit}
 
 
 def floors(limits: pd.DataFrame) -> Floors:
@@ -78,9 +78,9 @@ def beaten(points: pd.DataFrame) -> pd.DataFrame:
     return points[(points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))]
 
 
-def lines(found: pd.DataFrame) -> list[str]:
+def lines(beaten_rows: pd.DataFrame) -> list[str]:
     """Return one line for each row of `beaten`, the lowest first: how far below, study, op, point."""
-    rows = found.sort_values("over_limit").to_dict("records")
+    rows = beaten_rows.sort_values("over_limit").to_dict("records")
     return [f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}" for row in rows]
 
 

@@ -38,6 +38,13 @@ RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 NO_HEAT = 0  # of a launch that was made before there were heats
 
 
+def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the levels of each factor that varies in the rows of a study's frame, its arms left out."""
+    names = rows.columns.difference(["study", "point", "arm", *VALUES])
+    varied = [name for name in names if rows[name].nunique() > 1]
+    return {name: list(rows[name].dropna().sort_values().unique()) for name in varied}
+
+
 @dataclass(frozen=True)
 class Taken:
     """What contests need of a launch: its round, its heat, and by op its median and those of its turns, in ns.
@@ -99,10 +106,10 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
         about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded, TURNS: None}
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
-            known = summary(launch, op)
-            yield about | {"op": op, "metric": "p50", "unit": "ns", "value": known["median"], TURNS: taken.turns[op]}
+            of_op = summary(launch, op)
+            yield about | {"op": op, "metric": "p50", "unit": "ns", "value": of_op["median"], TURNS: taken.turns[op]}
             for metric in ("mean", "min", "max"):
-                yield about | {"op": op, "metric": metric, "unit": "ns", "value": known[metric]}
+                yield about | {"op": op, "metric": metric, "unit": "ns", "value": of_op[metric]}
         for op, counted in launch.counters.items():
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")
@@ -124,8 +131,8 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     factors = sorted(set(made.columns) - set(KEY) - set(columns))
     made = made.reindex(columns=[*KEY, *factors, *columns])
     for name in (*factors, "size_bytes"):
-        known = made[name].dropna()
-        if len(known) and known.map(lambda level: isinstance(level, int | np.integer)).all():
+        levels = made[name].dropna()
+        if len(levels) and levels.map(lambda level: isinstance(level, int | np.integer)).all():
             made[name] = made[name].astype("Int64" if made[name].isna().any() else "int64")
     return made
 
@@ -155,8 +162,8 @@ def _metrics(measured: Measured) -> Iterator[Metric]:
             values = [launch.counters[op][name] for launch in launches]
             unit = COUNTER_UNITS.get(name, "count")
             yield Metric(op, name, unit, statistic_estimate(values, samples), flags, values)
-    for name, known in first.facts.items():
-        if isinstance(known, int | float) and name not in (ROUND, HEAT):
+    for name, fact in first.facts.items():
+        if isinstance(fact, int | float) and name not in (ROUND, HEAT):
             unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
             values = [float(launch.facts[name]) for launch in launches]  # type: ignore[arg-type]
             yield Metric("launch", name, unit, statistic_estimate(values, len(values)), flags, values)
@@ -174,17 +181,17 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
         return launch.whole[op]
     times = launch.times(op)
     ordered = np.sort(times)
-    found = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
-    found |= {"median": np.median(times), "mean": times.mean(), "sd": times.std()}
-    found |= {"min": ordered[0], "max": ordered[-1]}
-    found |= {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
-    return {"samples": len(ordered), **{name: float(value) for name, value in found.items()}}
+    values = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
+    values |= {"median": np.median(times), "mean": times.mean(), "sd": times.std()}
+    values |= {"min": ordered[0], "max": ordered[-1]}
+    values |= {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
+    return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
 
 
 def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
-    size, known = measured.point.size_bytes, [summary(launch, op) for launch in measured.launches]
-    count = int(sum(each["samples"] for each in known))
-    medians = [each["median"] for each in known]
+    size, summaries = measured.point.size_bytes, [summary(launch, op) for launch in measured.launches]
+    count = int(sum(each["samples"] for each in summaries))
+    medians = [each["median"] for each in summaries]
     median = statistic_estimate(medians, count)
     yield Metric(op, "p50", "ns", median, flags + _shape(measured, op), medians)
     if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
@@ -192,16 +199,16 @@ def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metr
         yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
     for metric, quantile in quantiles(measured, op).items():
         if quantile is None:
-            empty = Estimate(np.nan, np.nan, np.nan, len(known), count)
+            empty = Estimate(np.nan, np.nan, np.nan, len(summaries), count)
             yield Metric(op, metric, "ns", empty, (*flags, FEW_SAMPLES))
         else:
-            found = Estimate(quantile.value, quantile.low, quantile.high, len(known), count)
-            yield Metric(op, metric, "ns", found, flags)
-    ends = {"min": min(each["min"] for each in known), "max": max(each["max"] for each in known)}
+            estimate = Estimate(quantile.value, quantile.low, quantile.high, len(summaries), count)
+            yield Metric(op, metric, "ns", estimate, flags)
+    ends = {"min": min(each["min"] for each in summaries), "max": max(each["max"] for each in summaries)}
     for name, end in ends.items():
-        yield Metric(op, name, "ns", Estimate(end, end, end, len(known), count), flags)
+        yield Metric(op, name, "ns", Estimate(end, end, end, len(summaries), count), flags)
     for name in ("mean", "sd"):
-        values = [each[name] for each in known]
+        values = [each[name] for each in summaries]
         yield Metric(op, name, "ns", statistic_estimate(values, count), flags, values)
 
 
@@ -215,17 +222,19 @@ def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
     if whole is None:
         times = [launch.times(op) for launch in measured.launches]
         return {metric: pooled(times, q) for metric, q in TAILS.items()}
-    found: dict[str, Pooled | None] = {}
+    by_metric: dict[str, Pooled | None] = {}
     for metric in TAILS:
         name = f"{POOLED}{metric}"
         if THIN_VERSION not in whole:
             old = statistic_estimate([launch.whole[op][metric] for launch in measured.launches], 0)
-            found[metric] = Pooled(old.value, old.low, old.high)
+            by_metric[metric] = Pooled(old.value, old.low, old.high)
         elif name in whole:
-            found[metric] = Pooled(whole[name], whole.get(f"{name}-low", -np.inf), whole.get(f"{name}-high", np.inf))
+            by_metric[metric] = Pooled(
+                whole[name], whole.get(f"{name}-low", -np.inf), whole.get(f"{name}-high", np.inf)
+            )
         else:
-            found[metric] = None
-    return found
+            by_metric[metric] = None
+    return by_metric
 
 
 def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
@@ -243,9 +252,9 @@ def _shape(measured: Measured, op: str) -> tuple[str, ...]:
     """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
     moved = drift([summary(launch, op)["median"] for launch in measured.launches])
     together = np.concatenate([launch.times(op) for launch in measured.launches])
-    found = len(modes(together)) if together.min() > 0 else 1
+    count = len(modes(together)) if together.min() > 0 else 1
     drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
-    return drifted + ((f"modes:{found}",) if found > 1 else ())
+    return drifted + ((f"modes:{count}",) if count > 1 else ())
 
 
 def _flags(measured: Measured) -> tuple[str, ...]:

@@ -33,15 +33,19 @@ def published(paths: Paths, study: str) -> pd.DataFrame:
     Raises `UsageError` for a study without a text.
     """
     files = {file.stem[4:]: file for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.csv"))}
-    told = pd.read_csv(chosen("published text", study, files), dtype=str, keep_default_na=False).rename(columns=NAMES)
-    whole = {name: told[name].replace("", pd.NA).astype("Int64") for name in ("size_bytes", "entries") if name in told}
-    return told.assign(value=told.value.astype(float), **whole)
+    printed = pd.read_csv(chosen("published text", study, files), dtype=str, keep_default_na=False).rename(
+        columns=NAMES
+    )
+    whole = {
+        name: printed[name].replace("", pd.NA).astype("Int64") for name in ("size_bytes", "entries") if name in printed
+    }
+    return printed.assign(value=printed.value.astype(float), **whole)
 
 
 def texts(paths: Paths) -> dict[str, File]:
     """Return what each published text claims, by its study, in the order of the texts."""
-    found = [_read(file, file.stat().st_mtime_ns) for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))]
-    return {text.study: text for text in found}
+    files = [_read(file, file.stat().st_mtime_ns) for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))]
+    return {text.study: text for text in files}
 
 
 @cache
@@ -54,12 +58,12 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text's file does not name otherwise keeps its name as metric of the op `text`.
     """
-    told, file = published(paths, study), texts(paths)[study]
+    printed, file = published(paths, study), texts(paths)[study]
     for name, levels in file.levels.items():
-        told[name] = told[name].map(lambda level, known=levels: known.get(str(level), level)).astype("Int64")
-    words = told["metric"].map(lambda name: file.printed.get(name, f"{OTHER}.{name}")).str.rpartition(".")
-    ops = told["op"].where(told["op"] != "", words[0]) if "op" in told else words[0]
-    return told.assign(op=ops, metric=words[2], arm="published")
+        printed[name] = printed[name].map(lambda level, known=levels: known.get(str(level), level)).astype("Int64")
+    words = printed["metric"].map(lambda name: file.printed.get(name, f"{OTHER}.{name}")).str.rpartition(".")
+    ops = printed["op"].where(printed["op"] != "", words[0]) if "op" in printed else words[0]
+    return printed.assign(op=ops, metric=words[2], arm="published")
 
 
 def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rounded"]:
@@ -108,11 +112,11 @@ class Outcome(NamedTuple):
 def recompute(file: File, tables: Points) -> Iterator[Outcome]:
     """Yield every derivation of a text recomputed; raises `LookupError` for a number that its table does not hold."""
     source = Source(tables, tables, loose=True, value=rounded)
-    for each in file.derived:
-        address, found = Address.read(each.printed), each.computed(source)
+    for derivation in file.derived:
+        address, values = Address.read(derivation.printed), derivation.computed(source)
         for axes, row in source.find(address) if address else ():
-            (computed,), stated = found.only(axes).shown(row.unit), rounded(row)
-            yield Outcome(row, stated, computed, each.by, _follows(each.sense, stated, computed))
+            (computed,), stated = values.only(axes).shown(row.unit), rounded(row)
+            yield Outcome(row, stated, computed, derivation.by, _follows(derivation.sense, stated, computed))
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:

@@ -22,14 +22,14 @@ def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
 
 def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """Return a line for each median of `studies` (of all when there is none) below its limit, under a head; or none."""
-    bounds, told = derived.read(run, LIMITS, "launches"), list[str]()
+    bounds, lines = derived.read(run, LIMITS, "launches"), list[str]()
     for study in list(studies) or derived.measured(run):
         points = derived.read(run, study, "points")
         medians = points[points.metric == "p50"]
         if len(medians):
-            told += limits.lines(limits.beaten(limits.with_limits(medians, bounds)))
-    head = f"{run.id}: {len(told)} results lie below {limits.LEAST} of their limit, or below it with their interval"
-    return [head, *told] if told else []
+            lines += limits.lines(limits.beaten(limits.with_limits(medians, bounds)))
+    head = f"{run.id}: {len(lines)} results lie below {limits.LEAST} of their limit, or below it with their interval"
+    return [head, *lines] if lines else []
 
 
 def check(run: RunFolder, studies: Iterable[str] = ()) -> None:

@@ -46,5 +46,5 @@ def spread(values: Samples, most: int) -> Samples:
     """Return `values` in ascending order, of more than `most` those in the middle of as many equal shares of ranks."""
     count = min(len(values), most)
     ranks = (np.arange(count) + 0.5) * len(values) / count
-    found: Samples = np.sort(values)[ranks.astype(int)]
-    return found
+    kept: Samples = np.sort(values)[ranks.astype(int)]
+    return kept

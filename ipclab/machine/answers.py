@@ -11,10 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.machine.conditions import conditions
-from ipclab.machine.parse import KNOWN, LARGEST, cpu_list, fields, size
+from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source, present
-from ipclab.machine.topology import CPUS, Topology
+from ipclab.machine.topology import CPUS, Cache, Topology
 from ipclab.paths import existing
 
 CPUINFO, DMI, SHM = "/proc/cpuinfo", "/sys/class/dmi/id", "/dev/shm"
@@ -23,8 +22,8 @@ CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksour
 
 def field(source: Source, name: str, *keys: str) -> str:
     """Return what a file of `key: value` lines, such as /proc/cpuinfo, says first of the first of `keys` it has."""
-    found = source.once(f"{name} fields", lambda: fields(source.text(name)))
-    return present(next((found[key] for key in keys if found.get(key)), ""))
+    values = source.once(f"{name} fields", lambda: fields(source.text(name)))
+    return present(next((values[key] for key in keys if values.get(key)), ""))
 
 
 def memory_available(source: Source) -> int:
@@ -35,30 +34,58 @@ def memory_available(source: Source) -> int:
         return LARGEST
 
 
-def designer(number: str) -> str:
-    """Return who designed an ARM core."""
-    return str(KNOWN["implementers"].get(hex(int(number, 0)), hex(int(number, 0))))
+def cpu_vendor(source: Source) -> str:
+    """Return who made the processor; of an ARM core, who designed it."""
+    try:
+        return field(source, CPUINFO, "vendor_id", "vendor", "mvendorid")
+    except AbsentError:
+        number = hex(int(field(source, CPUINFO, "CPU implementer"), 0))
+        return str(KNOWN["implementers"].get(number, number))
 
 
-def arm_model(source: Source) -> str:
-    """Return the name of an ARM processor: it numbers its cores only, and a mixed machine has several kinds."""
-    lines = source.text(CPUINFO).splitlines()
-    kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
-    return f"{designer(field(source, CPUINFO, 'CPU implementer'))} {' + '.join(present(kinds))}"
+def cpu_model(source: Source) -> str:
+    """Return the processor's name; ARM numbers its cores only, and a mixed machine has several kinds."""
+    try:
+        return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
+    except AbsentError:
+        lines = source.text(CPUINFO).splitlines()
+        kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
+        return f"{cpu_vendor(source)} {' + '.join(present(kinds))}"
 
 
-def cache_sharing(found: Topology) -> dict[str, str]:
+def cpu_features(source: Source) -> list[str]:
+    """Return the features of the processor that decide copying, waiting and reading the clock."""
+    flags = field(source, CPUINFO, "flags", "Features").split()
+    return [name for name in KNOWN["features"] if name in flags]
+
+
+def topology(source: Source) -> Topology:
+    """Return which CPUs share a core, a cache, a node; read once."""
+    return source.once("topology", lambda: Topology.read(source))
+
+
+def cache_sharing(source: Source) -> dict[str, str]:
     """Return level and type of each kind of cache -> the CPUs of each."""
     shared = defaultdict(list)
-    for each in found.caches:
-        shared[f"L{each.level} {each.type}"].append(cpu_list(each.cpus))
-    return present({name: " ".join(each) for name, each in shared.items()})
+    for cache in topology(source).caches:
+        shared[f"L{cache.level} {cache.type}"].append(cpu_list(cache.cpus))
+    return present({kind: " ".join(cpus) for kind, cpus in shared.items()})
 
 
-def cache(found: Topology, level: str, kind: str, part: str = "size") -> int:
-    """Return `size` or `line` (bytes) of the first cache of a level that is of `kind` or unified."""
-    fitting = (each for each in found.caches if each.level == int(level) and each.type in (kind, "Unified"))
-    return present(int(getattr(next(fitting, None), part, 0)))
+def cache(source: Source, level: int, kind: str = "Data") -> Cache:
+    """Return the first cache of a level that is of `kind` or unified; raise `AbsentError`."""
+    for cache in topology(source).caches:
+        if cache.level == level and cache.type in (kind, "Unified"):
+            return cache
+    raise AbsentError
+
+
+def boost(source: Source) -> bool:
+    """Tell whether the clock may rise above its nominal frequency."""
+    try:
+        return source.text(f"{CPUS}/cpufreq/boost").strip() == "1"
+    except AbsentError:
+        return source.text(f"{CPUS}/intel_pstate/no_turbo").strip() == "0"
 
 
 def idle_states(source: Source) -> dict[str, int]:
@@ -68,12 +95,12 @@ def idle_states(source: Source) -> dict[str, int]:
     return present({source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states})
 
 
-def installed(told: str) -> int:
+def installed(total_text: str) -> int:
     """Return the bytes of MemTotal rounded up to the next quarter of a power of two, as memory is sold.
 
     Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth below every size sold.
     """
-    total = size(told)
+    total = size(total_text)
     step = max(1, (1 << max(total - 1, 0).bit_length()) >> 3)
     return -(-total // step) * step
 
@@ -87,10 +114,12 @@ def virtualisation(source: Source) -> str:
     if "flags" in info and "hypervisor" not in info["flags"].split():
         return "none"
     names = ("sys_vendor", "product_name", "bios_vendor")
-    told = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
-    texts = {"firmware": told, "clocks": source.told(CLOCKSOURCES, str, "")}
-    found = (kind for name, text in texts.items() for word, kind in KNOWN[name].items() if word in text)
-    return str(next(found, "unnamed" if "flags" in info else "none"))
+    firmware = " ".join(source.told(f"{DMI}/{name}", str.lower, "") for name in names)
+    for name, text in (("firmware", firmware), ("clocks", source.told(CLOCKSOURCES, str, ""))):
+        for word, kind in KNOWN[name].items():
+            if word in text:
+                return str(kind)
+    return "unnamed" if "flags" in info else "none"
 
 
 def container(source: Source) -> str:
@@ -132,7 +161,9 @@ def built_in(source: Source, kind: str) -> str:
 
 
 def preemption(source: Source) -> str:
-    """Return the preemption model as asked for at boot, or else as built in."""
+    """Return the preemption model in force, or else as asked for at boot, or else as built in."""
+    with suppress(AbsentError):
+        return choice(source.text("/sys/kernel/debug/sched/preempt"))
     asked = [word.partition("=")[2] for word in options(source) if word.startswith("preempt=")]
     return asked[-1] if asked else built_in(source, "preemption")
 
@@ -143,9 +174,9 @@ def mitigations(source: Source) -> dict[str, str]:
     return present({name: source.text(f"{folder}/{name}").strip() for name in source.names(folder)})
 
 
-def limit(source: Source, name: str, which: str) -> int:
-    """Return the `soft` or the `hard` limit of `resource.RLIMIT_<name>`."""
-    value = source.system.limit(getattr(resource, f"RLIMIT_{name}"))[which == "hard"]
+def limit(source: Source, which: int) -> int:
+    """Return the soft limit of one of `resource.RLIMIT_*`."""
+    value, _ = source.system.limit(which)
     if value == resource.RLIM_INFINITY:
         raise AbsentError("unlimited")
     return value
@@ -157,27 +188,20 @@ def io_uring(source: Source) -> bool:
     return switch == "0" or (switch == "1" and os.geteuid() == 0)
 
 
-def condition(source: Source, key: str) -> int | float:
-    """Return one of the machine's momentary conditions."""
-    value = source.once("conditions", lambda: conditions(source, source.text))[key]
-    if value is None:
-        raise AbsentError
-    return value
-
-
-def os_name(release: str) -> str:
+def os_name(source: Source) -> str:
     """Return the system's name from /etc/os-release."""
-    told = {key: value.strip("\"'") for key, _, value in (line.partition("=") for line in release.splitlines())}
-    return told.get("PRETTY_NAME") or told["NAME"]
+    lines = source.text("/etc/os-release").strip().splitlines()
+    named = dict(line.split("=", 1) for line in lines if "=" in line)
+    return (named.get("PRETTY_NAME") or named["NAME"]).strip("\"'")
 
 
 def packages(source: Source) -> dict[str, str]:
     """Return the versions of the packages that are here."""
-    found = {}
+    versions = {}
     for name in KNOWN["packages"]:
         with suppress(AbsentError):
-            found[name] = source.system.package(name)
-    return found
+            versions[name] = source.system.package(name)
+    return versions
 
 
 def lock_digest(source: Source) -> str:
@@ -190,8 +214,8 @@ def lock_digest(source: Source) -> str:
 
 def native_digest(source: Source) -> str:
     """Return the beginning of the SHA-256 of the native package's binary."""
-    found = find_spec("ipclab_native")
-    binaries = sorted(Path(found.origin).parent.glob("*.so")) if found and found.origin else []
+    spec = find_spec("ipclab_native")
+    binaries = sorted(Path(spec.origin).parent.glob("*.so")) if spec and spec.origin else []
     if not binaries:
         raise AbsentError("not built")
     return hashlib.sha256(binaries[0].read_bytes()).hexdigest()[:16]
@@ -231,8 +255,8 @@ def _mount(line: str) -> Mount:
 def mount_of(source: Source, path: str) -> Mount:
     """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not kept."""
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
-    found = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
-    return max(reversed(present(found)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
+    holding = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
+    return max(reversed(present(holding)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
 
 
 def mount(source: Source, place: str) -> Mount:
@@ -245,18 +269,23 @@ def folder(source: Source, place: str) -> str:
     return SHM if place == "shm" else str(existing(source.paths.data.resolve()))
 
 
-def mount_options(source: Source, place: str) -> list[str]:
-    """Return the options that say how files behave; others may carry addresses, users and their folders."""
-    words = dict.fromkeys(mount(source, place).options.split(","))
+def space(source: Source, place: str) -> tuple[int, int]:
+    """Return size and free bytes of the file system of `shm` or `scratch`."""
+    return source.system.space(folder(source, place))
+
+
+def mount_options(source: Source) -> list[str]:
+    """Return the options of the data folder's mount that say how files behave; others may carry addresses and users."""
+    words = dict.fromkeys(mount(source, "scratch").options.split(","))
     return [word for word in words if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))]
 
 
 def disk(source: Source) -> str:
     """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
-    found = mount(source, "scratch")
-    if kind := next((kind for kind in ("memory", "network") if found.filesystem in KNOWN[kind]), ""):
+    place = mount(source, "scratch")
+    if kind := next((kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""):
         return kind
-    device = _device(source, found)
+    device = _device(source, place)
     model = source.told(f"{device}/device/model", str.lower, "")
     if any(word in model for word in KNOWN["virtual_models"]):
         return "virtual"

@@ -11,7 +11,7 @@ def _folders(source: Source, controller: str) -> list[str]:
         lines = source.once("cgroups", lambda: source.read("/proc/self/cgroup").splitlines())
     except AbsentError:
         return []
-    found: list[str] = []
+    folders: list[str] = []
     for number, controllers, path in (line.split(":", 2) for line in lines):
         mounts: list[str] = []
         if number == "0" and not controllers:
@@ -20,8 +20,8 @@ def _folders(source: Source, controller: str) -> list[str]:
             mounts = [f"{MOUNT}/{controllers}", f"{MOUNT}/{controller}"]
         parts = [part for part in path.split("/") if part and part != ".."]
         upwards = [parts[:depth] for depth in range(len(parts), -1, -1)]
-        found += ["/".join([mount, *part]) for mount in mounts for part in upwards]
-    return [folder for folder in dict.fromkeys(found) if source.exists(folder)]
+        folders += ["/".join([mount, *part]) for mount in mounts for part in upwards]
+    return [folder for folder in dict.fromkeys(folders) if source.exists(folder)]
 
 
 def _read(source: Source, folder: str, name: str) -> str:
@@ -52,9 +52,9 @@ def cpu_quota(source: Source) -> float:
 def memory_limit(source: Source) -> int:
     """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
     names = ("memory.max", "memory.limit_in_bytes")
-    told = filter(None, (_read(source, folder, name) for folder in _folders(source, "memory") for name in names))
+    limits = filter(None, (_read(source, folder, name) for folder in _folders(source, "memory") for name in names))
     # Version 1 writes the largest number of pages for "no limit".
-    return int(_tightest([float("inf") if text == "max" or int(text) >= 1 << 62 else float(text) for text in told]))
+    return int(_tightest([float("inf") if text == "max" or int(text) >= 1 << 62 else float(text) for text in limits]))
 
 
 def throttled_ns(source: Source) -> int:

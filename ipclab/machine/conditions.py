@@ -47,11 +47,11 @@ def _stat(text: str, tick_ns: int) -> Conditions:
     lines = [line.split(None, 10) for line in text.splitlines()]
     total = [int(word) for word in lines[0][1:9]]  # user nice system idle iowait irq softirq steal
     counts = {words[0]: words[1] for words in lines if len(words) > 1}
-    found: Conditions = {key: int(counts[word]) for key, word in STAT.items() if word in counts}
-    found["cpus"] = sum(words[0][:3] == "cpu" and words[0] != "cpu" for words in lines if words)
-    found["steal_ns"] = total[7] * tick_ns
-    found["busy_ns"] = (sum(total[:3]) + total[5] + total[6]) * tick_ns
-    return found
+    readings: Conditions = {key: int(counts[word]) for key, word in STAT.items() if word in counts}
+    readings["cpus"] = sum(words[0][:3] == "cpu" and words[0] != "cpu" for words in lines if words)
+    readings["steal_ns"] = total[7] * tick_ns
+    readings["busy_ns"] = (sum(total[:3]) + total[5] + total[6]) * tick_ns
+    return readings
 
 
 def _load(words: list[str]) -> Conditions:
@@ -60,8 +60,8 @@ def _load(words: list[str]) -> Conditions:
 
 def _pressure(read: Callable[[str], str], name: str) -> Conditions:
     """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
-    told = dict(word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:])
-    return {f"pressure_{name}_percent": float(told["avg10"]), f"pressure_{name}_ns": int(told["total"]) * 1000}
+    values = dict(word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:])
+    return {f"pressure_{name}_percent": float(values["avg10"]), f"pressure_{name}_ns": int(values["total"]) * 1000}
 
 
 def disturbance(before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None) -> list[str]:
@@ -72,15 +72,15 @@ def disturbance(before: Readings, after: Readings, elapsed_ns: int, *, queued_sh
     ending our own workers makes it. What is None is not judged.
     """
     steal = grown(before, after, "steal_ns") or 0
-    found = {
+    disturbed = {
         "steal": steal > STEAL_SHARE * elapsed_ns and steal >= STEAL_TICKS * (after.get("tick_ns") or 0),
         "throttled": (grown(before, after, "throttled_ns") or 0) > 0,
     }
     for name in ("memory", "io"):
         share = PRESSURE_SHARE[name] * elapsed_ns
-        found[f"pressure-{name}"] = (grown(before, after, f"pressure_{name}_ns") or 0) > share
-    found["run-queue"] = (queued_share or 0) > QUEUE_SHARE
-    return [flag for flag, disturbs in found.items() if disturbs]
+        disturbed[f"pressure-{name}"] = (grown(before, after, f"pressure_{name}_ns") or 0) > share
+    disturbed["run-queue"] = (queued_share or 0) > QUEUE_SHARE
+    return [flag for flag, disturbs in disturbed.items() if disturbs]
 
 
 def grown(before: Readings, after: Readings, key: str) -> int | float | None:

@@ -1,25 +1,21 @@
-"""Is this machine fit to measure? One visit observes it; `doctor.toml` says what is wrong, its effect and its fix."""
+"""Is this machine fit to measure? One visit observes it; `findings` says what is wrong, its effect and its fix."""
 
 import re
 import time
-import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from shutil import which
-from typing import Any, NamedTuple
 
 import numpy as np
-from jinja2 import Environment
 
 from ipclab.errors import LabError
-from ipclab.machine import AbsentError, Conditions, Source, Value, collect, conditions
+from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.answers import SHM
-from ipclab.machine.conditions import QUEUE_SHARE, STEAL_SHARE, grown
-from ipclab.paths import Paths, typed
+from ipclab.machine.conditions import grown
+from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
+from ipclab.paths import Paths
 from ipclab.stats.intervals import rank
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
@@ -27,10 +23,6 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
-FIT, NOTE, RESERVATION = "fit", "note", "reservation"
-LANGUAGE = Environment(autoescape=False)
-US = 1_000
-CONSTANTS = {"STEAL_SHARE": STEAL_SHARE, "QUEUE_SHARE": QUEUE_SHARE, "MIB": 1 << 20, "GIB": 1 << 30}
 NEIGHBOURS = "neighbours"
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
@@ -38,75 +30,18 @@ SECONDS = 5.0  # of doing nothing, watched
 STEPS = 50
 
 
-Noise = dict[str, float | None]
-
-
-class Finding(NamedTuple):
-    """One observation: its `state`, what was `seen`; for all but fit the `effect` with its `source`, and the `fix`."""
-
-    name: str
-    state: str
-    seen: str
-    effect: str = ""
-    source: str = ""
-    fix: str = ""
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a finding may look at.
-
-    `facts` are the machine's, `present` tells which parts of the software are there, `need` is the shared memory
-    (bytes) of the largest point, `shm_fault` why /dev/shm cannot be used, `alone` whether MPI's daemon can have a
-    network of its own (None: unknown), and `times` (ns) are limits measured in a run, which `measured_on` names.
-    `isolation` has median round trips (ns) of unix beside a process that computes, by neighbour and what isolates it.
-    """
-
-    facts: Mapping[str, Value]
-    noise: Noise
-    present: Mapping[str, bool]
-    need: int = 0
-    shm_fault: str = ""
-    alone: bool | None = None
-    times: Mapping[str, float] = field(default_factory=dict)
-    measured_on: str = "no run"
-    isolation: Mapping[str, float] = field(default_factory=dict)
-
-
-def examine(seen: Observed) -> list[Finding]:
-    """Return every finding, in the order of `doctor.toml`; what the machine does not tell gives none."""
-    took = {name: f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns" for name, ns in seen.times.items()}
-    known = {**CONSTANTS, **vars(seen), "facts": defaultdict[str, Any](lambda: None, seen.facts)}
-    known["took"] = defaultdict(lambda: "an unknown time", took)
-    found = []
-    for name, text in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
-        if (value := _asked(text.get("value", "true"), known)) is None:
-            continue
-        names = {**known, "value": value, "setup": typed("setup")}
-        names["wrong"] = wrong = bool(_asked(text["wrong"], names))
-        names |= {word: _asked(expression, names) for word, expression in text.get("words", {}).items()}
-        said = {key: text[key].format_map(names) for key in ("seen", "effect", "source", "fix")}
-        state = text.get("severity", RESERVATION)
-        found.append(Finding(name, state, **said) if wrong else Finding(name, FIT, said["seen"]))
-    return found
-
-
-def _asked(expression: str, names: Mapping[str, Any]) -> Any:
-    return LANGUAGE.compile_expression(expression)(names)
-
-
-def lines(found: Sequence[Finding]) -> Iterator[str]:
+def lines(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the findings as text: the state, what was seen, and for all but fit the effect, its source and the fix."""
-    for each in found:
-        yield f"{each.state:<12} {each.name:<16} {each.seen}"
-        if each.state != FIT:
-            yield f"{'':<12} {'effect':<16} {each.effect} [{each.source}]"
-            yield f"{'':<12} {'fix':<16} {each.fix}"
+    for finding in findings:
+        yield f"{finding.state:<12} {finding.name:<16} {finding.seen}"
+        if finding.state != FIT:
+            yield f"{'':<12} {'effect':<16} {finding.effect} [{finding.source}]"
+            yield f"{'':<12} {'fix':<16} {finding.fix}"
 
 
-def judge(found: Sequence[Finding], state: str) -> None:
+def judge(findings: Sequence[Finding], state: str) -> None:
     """Raise `LabError` that names every finding of `state`, when there is one."""
-    if names := [each.name for each in found if each.state == state]:
+    if names := [finding.name for finding in findings if finding.state == state]:
         count = "one reservation" if len(names) == 1 else f"{len(names)} reservations"
         raise LabError(count, ", ".join(names), "each stands above with its effect and its fix")
 
@@ -158,7 +93,7 @@ def watch(
         sleep(seconds / STEPS)
         seen.append(read())
     elapsed, cpus = max(1, clock() - began), float(seen[-1].get("cpus") or 1)
-    waiting = [max(0.0, running - 1) for each in seen if (running := each.get("running")) is not None]
+    waiting = [max(0.0, running - 1) for reading in seen if (running := reading.get("running")) is not None]
     noise: Noise = {"queue": sum(waiting) / len(waiting) / cpus if waiting else None}  # beside the task that reads
     total = elapsed * cpus
     spans = {"steal_ns": total, "busy_ns": total, "interrupts": elapsed / 1e9 * cpus, "throttled_ns": elapsed}
@@ -189,13 +124,13 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
         run = run or opened(paths, paths.reference)
     except (LabError, OSError):  # a checkout without it, or no room to open it: its times are then unknown
         return {}, "no run"
-    found = {}
+    best = {}
     for limit, placement in TIMES:
         with suppress(LabError):  # the run does not have it
             measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
             times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
-            found[f"{limit} {placement}"] = float(min(values[rank(len(values), 0.5)] for values in times))
-    return found, on
+            best[f"{limit} {placement}"] = float(min(values[rank(len(values), 0.5)] for values in times))
+    return best, on
 
 
 def isolation(paths: Paths, machine: str) -> dict[str, float]:
@@ -209,10 +144,10 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
 
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}
-    found: dict[str, list[float]] = defaultdict(list)
-    for each in map(decode, run.checked(folders).values()):
-        levels = each.point.levels
-        if each.point.backend == "unix" and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
-            medians = [float(np.median(launch.times("intended"))) for launch in each.launches]
-            found[f"{levels['neighbour']}/{levels['isolation']}"] += medians
-    return {key: float(np.median(medians)) for key, medians in found.items()}
+    by_way: dict[str, list[float]] = defaultdict(list)
+    for measured in map(decode, run.checked(folders).values()):
+        levels = measured.point.levels
+        if measured.point.backend == "unix" and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
+            medians = [float(np.median(launch.times("intended"))) for launch in measured.launches]
+            by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians
+    return {key: float(np.median(medians)) for key, medians in by_way.items()}

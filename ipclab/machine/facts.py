@@ -1,86 +1,44 @@
-"""What is known of a machine: a line of `facts.csv` for each fact, what its names stand for, and a digest of all."""
+"""What is known of a machine: the words of each fact stand in `facts.csv`, how it is read in `readers`."""
 
-import builtins
 import csv
 import hashlib
 import json
-import platform
-import sys
-import time
 import tomllib
-from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any, TypeAlias
 
 import msgspec
 
-from ipclab import __version__
-from ipclab.machine import answers, cgroup, parse
+from ipclab.machine.parse import choice
+from ipclab.machine.readers import READERS, Value
 from ipclab.machine.source import AbsentError, Source, scrub
-from ipclab.machine.topology import Topology
-
-Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
 
 SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text(encoding="utf-8"))
 REASONS: dict[str, str] = SAID["reasons"]
 TOPICS = tuple(SAID["affects"].values())
-ELSE = " else "  # between a source and the next, which is asked where the one before has nothing
 
-# What is asked of a source, with the words behind the colon; a name that begins with a slash is a file.
-SOURCES: ChainMap[str, Any] = ChainMap(
-    {
-        "system": lambda source, method, *words: getattr(source.system, method)(*words),
-        "call": lambda _, name, *words: resolve_name(name)(*words),
-        "clock_resolution": lambda _: round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9),
-        "libc": lambda _: " ".join(platform.libc_ver()).strip() or "unknown",
-        "gil": lambda _: getattr(sys, "_is_gil_enabled", lambda: True)(),
-        "version": lambda _: __version__,
-        "topology": lambda source: source.once("topology", lambda: Topology.read(source)),
-        "init_manages": lambda source: source.read("/proc/1/comm").strip() in parse.KNOWN["inits"],
-        "config": lambda source, option: answers.config(source)[option],
-        "space": lambda source, place: source.system.space(answers.folder(source, place)),
-        "filesystem": lambda source, place: answers.mount(source, place).filesystem,
-    },
-    *map(vars, (answers, cgroup)),
-)
-# What becomes of the answer.
-PARSERS: ChainMap[str, Any] = ChainMap(
-    {
-        "blanks": lambda text: " ".join(text.split()),
-        "count": lambda topology, part: len(getattr(topology, part)),
-        "cpus": lambda topology, part: parse.cpu_list(getattr(topology, part)),
-        "features": lambda flags: [name for name in parse.KNOWN["features"] if name in flags.split()],
-        "first_line": lambda text: text.splitlines()[0].strip(),
-        "go_version": lambda text: text.split()[2].removeprefix("go"),
-        "holds": lambda text, word: word in (text or ""),
-        "is": lambda value, word: str(value) == word,
-        "item": lambda values, index: values[int(index)],
-        "kilo": lambda text: int(text) * 1000,
-        "mega": lambda text: round(float(text) * 1e6),
-        "number": lambda text: int(text, 0),
-        "numbers": lambda text: [int(word) for word in text.split()],
-        "sharing": lambda topology, part: [parse.cpu_list(cpus) for cpus in getattr(topology, part)],
-        "threads_per_core": lambda topology: max(map(len, topology.cores)),
-        "uptime": lambda text: round(float(text.split()[0]) * 1e9),
-        "without_null": lambda text: text.replace("(null)", ""),
-        "word": lambda text, index: text.split()[int(index)],
-        "words": str.split,
-    },
-    *map(vars, (answers, parse, builtins)),
-)
+# What the text of a fact's file is.
+KINDS: dict[str, Callable[[str], Value]] = {
+    "text": str,
+    "choice": choice,
+    "number": lambda text: int(text, 0),
+    "numbers": lambda text: [int(word) for word in text.split()],
+    "words": lambda text: [*text.split()],
+}
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the table: whether the machine's digest holds it and reports list it; `group`, `label` are msgids."""
+    """One line of the table: whether the machine's digest holds it and reports list it; `group`, `label` are msgids.
+
+    It is the text of `file`, of one of `KINDS`; where there is no file, the reader of its name tells it.
+    """
 
     group: str
     name: str
-    source: str
-    parser: str
+    file: str
+    kind: str
     unit: str
     identifies: bool
     shown: bool
@@ -89,30 +47,24 @@ class Fact:
 
     def take(self, source: Source) -> tuple[Value, str]:
         """Return the value and "", or None and the reason why there is none; never raises for bad input."""
-        reason = ""
-        for asked, parser in zip(self.source.split(ELSE), self.parser.split(ELSE), strict=True):
-            try:
-                told = source.text(asked).strip() if asked.startswith("/") else _call(SOURCES, asked, source)
-                value = _call(PARSERS, parser, told)
-            except AbsentError as absent:
-                reason = absent.reason
-            except (ValueError, KeyError, IndexError, OSError, ArithmeticError):
-                return None, "unparsable"
-            else:
-                # An owner may have put his name into free text, such as the product's.
-                return scrub(value, source.system.uname()[0]) if isinstance(value, str) else value, ""
-        return None, reason
+        try:
+            value = KINDS[self.kind](source.text(self.file).strip()) if self.file else READERS[self.name](source)
+        except AbsentError as absent:
+            return None, absent.reason
+        except (ValueError, KeyError, IndexError, OSError, ArithmeticError):
+            return None, "unparsable"
+        # An owner may have put his name into free text, such as the product's.
+        return scrub(value, source.system.uname()[0]) if isinstance(value, str) else value, ""
 
 
-def _call(named: Mapping[str, Callable[..., Any]], text: str, subject: object) -> Any:
-    name, _, words = text.partition(":")
-    return named[name](subject, *filter(None, words.split("|")))
+def _read_facts() -> tuple[Fact, ...]:
+    topics = {"": "", **SAID["affects"]}
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as table:
+        rows = [{**row, "affects": topics[row["affects"]]} for row in csv.DictReader(table)]
+    return msgspec.convert(rows, tuple[Fact, ...], strict=False)
 
 
-with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _file:
-    _topics = {"": "", **SAID["affects"]}
-    _rows = [{**row, "affects": _topics[row["affects"]]} for row in csv.DictReader(_file)]
-FACTS = msgspec.convert(_rows, tuple[Fact, ...], strict=False)
+FACTS = _read_facts()
 
 
 @dataclass(frozen=True)

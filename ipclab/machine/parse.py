@@ -7,8 +7,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ipclab.machine.source import AbsentError
-
 KNOWN: dict[str, Any] = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
 _SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
@@ -31,12 +29,14 @@ def cpu_set(text: str) -> frozenset[int]:
 
 def cpu_list(cpus: Iterable[int]) -> str:
     """Return CPUs as the kernel writes them: `0-3,8`."""
-    runs = groupby(enumerate(sorted(cpus)), lambda each: each[1] - each[0])
-    parts = [[cpu for _, cpu in run] for _, run in runs]
-    return ",".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else f"{part[0]}" for part in parts)
+    parts = []
+    for _, run in groupby(enumerate(sorted(cpus)), lambda pair: pair[1] - pair[0]):
+        members = [cpu for _, cpu in run]
+        parts.append(f"{members[0]}-{members[-1]}" if len(members) > 1 else f"{members[0]}")
+    return ",".join(parts)
 
 
-def chosen(text: str) -> str:
+def choice(text: str) -> str:
     """Return the word in brackets of `always [madvise] never`, or the whole text when none is."""
     match = re.search(r"[\[(](\w+)[\])]", text)
     return match[1] if match else text.strip()
@@ -48,10 +48,3 @@ def size(text: str) -> int:
     if match is None or match[2].upper() not in _SUFFIX:
         raise ValueError(text)
     return int(match[1]) * _SUFFIX[match[2].upper()]
-
-
-def bounded(text: str) -> int:
-    """Return a limit; raise `AbsentError` for what is none."""
-    if int(text) > LARGEST:
-        raise AbsentError("unlimited")
-    return int(text)

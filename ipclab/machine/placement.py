@@ -1,5 +1,6 @@
 """Placement as a factor: which CPUs each role of a launch may use."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -38,20 +39,24 @@ def placements(topology: Topology) -> dict[str, Placement]:
     """
     if not topology.allowed:
         raise UsageError("no CPU is allowed", "the affinity of this process is empty", "give it at least one")
-    found: dict[str, tuple[int, int]] = {}
+    pairs: dict[str, tuple[int, int]] = {}  # the first two CPUs of each relation
     for pair in combinations(topology.allowed, 2):
-        found.setdefault(topology.relation(*pair), pair)
-        if len(found) == len(CROSS_ORDER):
+        pairs.setdefault(topology.relation(*pair), pair)
+        if len(pairs) == len(CROSS_ORDER):
             break
-    default = next((name for name in CROSS_ORDER if name in found), "same")
-    cross = found.pop(default, (topology.allowed[0],) * 2)
-    chosen: dict[str, tuple[tuple[int, ...], str]] = {"same": (cross[:1], "same")}
-    chosen |= {"cross": (_spread(topology, cross), default)} if default != "same" else {}
-    chosen |= {f"cross-{name}": (found[name], name) for name in RELATIONS if name in found}
-    single = {
-        name: Placement(name, tuple(frozenset({cpu}) for cpu in cpus), near) for name, (cpus, near) in chosen.items()
-    }
-    return single | {"free": Placement("free", (frozenset(topology.allowed),), "free")}
+    nearest = next((relation for relation in CROSS_ORDER if relation in pairs), "same")
+    cross = pairs.pop(nearest, (topology.allowed[0],) * 2)
+    placed = [_single("same", cross[:1], "same")]
+    if nearest != "same":
+        placed.append(_single("cross", _spread(topology, cross), nearest))
+    placed += [_single(f"cross-{relation}", pairs[relation], relation) for relation in RELATIONS if relation in pairs]
+    placed.append(Placement("free", (frozenset(topology.allowed),), "free"))
+    return {placement.name: placement for placement in placed}
+
+
+def _single(name: str, cpus: Iterable[int], relation: str) -> Placement:
+    """Return the placement of roles on one CPU each."""
+    return Placement(name, tuple(frozenset({cpu}) for cpu in cpus), relation)
 
 
 def missing(topology: Topology) -> dict[str, str]:

@@ -163,10 +163,10 @@ class Source:
                 self._memo[key] = make()
             except AbsentError as absent:
                 self._memo[key] = absent
-        found = self._memo[key]
-        if isinstance(found, AbsentError):
-            raise AbsentError(found.reason)
-        return found  # type: ignore[return-value]  # one key is always made by one function
+        held = self._memo[key]
+        if isinstance(held, AbsentError):
+            raise AbsentError(held.reason)
+        return held  # type: ignore[return-value]  # one key is always made by one function
 
 
 def scrub(text: str, host: str) -> str:

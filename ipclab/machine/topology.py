@@ -1,5 +1,6 @@
 """Which CPUs share a core, a cache, a node."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -50,10 +51,16 @@ class Topology:
     @cached_property
     def _near(self) -> dict[str, dict[int, frozenset[int]]]:
         """Relation -> CPU -> the CPUs that are so near to it, nearest first."""
-        data = [cache for cache in self.caches if cache.type != "Instruction"]
-        caches = {f"l{level}": [cache.cpus for cache in data if cache.level == level] for level in (2, 3)}
-        every = {"smt": self.cores, **caches, "numa": self.nodes}
-        return {name: {cpu: members for members in sets for cpu in members} for name, sets in every.items()}
+        return {
+            "smt": _by_cpu(self.cores),
+            "l2": _by_cpu(self._sharing(2)),
+            "l3": _by_cpu(self._sharing(3)),
+            "numa": _by_cpu(self.nodes),
+        }
+
+    def _sharing(self, level: int) -> list[frozenset[int]]:
+        """Return the sets of CPUs that share a cache of data at `level`."""
+        return [cache.cpus for cache in self.caches if cache.level == level and cache.type != "Instruction"]
 
     def siblings(self, cpu: int) -> frozenset[int]:
         """Return the CPUs of `cpu`'s core, itself among them."""
@@ -64,6 +71,10 @@ class Topology:
         if a == b:
             return "same"
         return next((name for name, near in self._near.items() if b in near.get(a, NONE)), "remote")
+
+
+def _by_cpu(sets: Iterable[frozenset[int]]) -> dict[int, frozenset[int]]:
+    return {cpu: members for members in sets for cpu in members}
 
 
 def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
@@ -79,16 +90,16 @@ def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tup
 
 
 def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
-    found: list[Cache] = []
+    caches: list[Cache] = []
     for index in range(10):  # index0 is the innermost; the kernel numbers them without gaps
         seen: set[int] = set()
         for cpu in sorted(online):
             if cpu not in seen and (cache := _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)):
-                found.append(cache)
+                caches.append(cache)
                 seen |= cache.cpus
         if not seen:
             break
-    return tuple(sorted(found, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))
+    return tuple(sorted(caches, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))
 
 
 def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
@@ -101,5 +112,5 @@ def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
 
 def _nodes(source: Source, online: frozenset[int]) -> tuple[frozenset[int], ...]:
     names = [name for name in source.names(NODES) if name.startswith("node") and name[4:].isdigit()]
-    found = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
-    return tuple(sorted(filter(None, found), key=min)) or (online,)
+    nodes = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
+    return tuple(sorted(filter(None, nodes), key=min)) or (online,)

@@ -4,7 +4,7 @@ A heat has one placement. What does not fit one heat is parted, and one contesta
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import pandas as pd
@@ -18,26 +18,33 @@ MOST = 24  # contestants of a heat
 
 def heats(points: Iterable[Point]) -> list[list[str]]:
     """Return the names of the points of each heat; every point is in one of them, a shared one in several."""
-    by_study: dict[str, list[Point]] = {}
-    for point in points:
-        by_study.setdefault(point.study, []).append(point)
-    found: list[list[str]] = []
-    for study, mine in by_study.items():
-        compared = contests(study, mine)
-        for group in compared:
-            found += packed(group)
-        taken = {name for group in compared for contest in group for name in contest}
-        found += _beside(mine, taken)
-    return found
+    made: list[list[str]] = []
+    for study, mine in _by_study(points).items():
+        groups = contests(study, mine)
+        for group in groups:
+            made += packed(group)
+        made += _beside(mine, _named(groups))
+    return made
 
 
 def compared(points: Iterable[Point]) -> set[str]:
     """Return the names of the points that some contest compares with others."""
+    names = set[str]()
+    for study, mine in _by_study(points).items():
+        names |= _named(contests(study, mine))
+    return names
+
+
+def _by_study(points: Iterable[Point]) -> dict[str, list[Point]]:
     by_study: dict[str, list[Point]] = {}
     for point in points:
         by_study.setdefault(point.study, []).append(point)
-    groups = [group for study, mine in by_study.items() for group in contests(study, mine)]
-    return {name for group in groups for contest in group for name in contest}
+    return by_study
+
+
+def _named(groups: Iterable[Iterable[Iterable[str]]]) -> set[str]:
+    """Return the names of the points in groups of contests."""
+    return set(chain.from_iterable(chain.from_iterable(groups)))
 
 
 def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
@@ -72,11 +79,11 @@ def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
         if heats[-1] and len(heats[-1]) + len(contest) > most - 1:
             heats.append([])
         heats[-1] += contest
-    found = []
+    made = []
     for heat in heats:
         others = [name for name in heat if name != first]
-        found += parted([first, *others], most)
-    return found
+        made += parted([first, *others], most)
+    return made
 
 
 def _as_frame(race: Race, points: Sequence[Point]) -> pd.DataFrame:
@@ -91,15 +98,15 @@ def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
 
     Where the block has contests as well, the first of their contestants is in each such heat.
     """
-    found = []
+    made = []
     ordered = sorted(points, key=_where)
     for _, block in groupby(ordered, key=_where):
         everyone = list(block)
         rest = [point.id for point in everyone if point.id not in taken]
         shared = [point.id for point in everyone if point.id in taken][:1]
         if rest:
-            found += parted([*shared, *rest])
-    return found
+            made += parted([*shared, *rest])
+    return made
 
 
 def _where(point: Point) -> tuple[str, str]:

@@ -39,13 +39,13 @@ def doubtful(states: Iterable[State]) -> list[str]:
                 key = called(state.point.backend, op), state.point.size_bytes, state.point.placement
                 limits[key], medians[key] = state, _medians(state, op)
     floors = Floors(medians)
-    found = dict[Key, None]()
+    limits_in_doubt = dict[Key, None]()
     for state in others if limits else ():
         for op in state.taken[0].medians if state.taken and not state.lost else ():
             floor = floors.under(state.point.study, op, state.point.key())
             if floor and np.median(_medians(state, op)) < floor.ns:
-                found |= dict.fromkeys(floor.limits)
-    return [limits[key].point.id for key in found]
+                limits_in_doubt |= dict.fromkeys(floor.limits)
+    return [limits[key].point.id for key in limits_in_doubt]
 
 
 def _medians(state: State, op: str) -> list[float]:
@@ -61,8 +61,8 @@ def _frames(states: Iterable[State]) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _open(study: str, frame: pd.DataFrame, bound: float) -> Iterator[Question]:
-    found = contests(study, frame, bound)
-    for row in found[found.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
+    compared = contests(study, frame, bound)
+    for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
         launches = min(map(int, row["launches"].split("/")))
         ends = row["low"], row["high"]
         more = 1.0 if any(map(pd.isna, ends)) else factor(*ends, row["ratio"], bound)

@@ -77,7 +77,7 @@ class Request:
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
-        told = {
+        parameters = {
             **self.purpose,
             "profile": self.profile,
             "studies": [name for name in self.names() if name != CalibrationStudy.name],
@@ -87,25 +87,25 @@ class Request:
         }
         exactly = {"launches": self.launches} if self.launches else {}
         named = {"label": self.label} if self.label else {}
-        return told | exactly | named | ({"points": "given"} if self.given else {})
+        return parameters | exactly | named | ({"points": "given"} if self.given else {})
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons, if any."""
         if self.given:
             return tuple(self.given)
-        usual = [name for name, each in studies().items() if self.profile not in each.named_only]
+        usual = [name for name, study in studies().items() if self.profile not in study.named_only]
         judged = () if self.launches else (CalibrationStudy.name,)
         return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), *judged)))
 
-    def effort(self, each: Study) -> Profile:
+    def effort(self, study: Study) -> Profile:
         """Return how much of `each` is measured, and in which placements."""
         if self.given:
-            return self.given[each.name][0]
+            return self.given[study.name][0]
         chosen = profile(self.profile)
-        if "placement" in each.factors and "placement" in self.sweep.levels:
+        if "placement" in study.factors and "placement" in self.sweep.levels:
             chosen = replace(chosen, placements=tuple(map(str, self.sweep.levels["placement"])))
-        count = 0 if each.name in ALWAYS else self.launches
-        return each.effort(chosen.tailed()).exactly(count) if count else each.effort(chosen)
+        count = 0 if study.name in ALWAYS else self.launches
+        return study.effort(chosen.tailed()).exactly(count) if count else study.effort(chosen)
 
     def points(self) -> list[tuple[Study, list[Point]]]:
         """Return every study with its points.
@@ -122,28 +122,28 @@ class Request:
         brief = self.profile == BRIEF and self.sweep == Sweep()
         return bounded((each, each.brief(points) if brief else points) for each, points in found)
 
-    def _varies(self, each: Study) -> bool:
-        if each.name in ALWAYS:
+    def _varies(self, study: Study) -> bool:
+        if study.name in ALWAYS:
             return True
-        named = each.name in self.studies
-        if self.sweep.sizes and not each.sized:
+        named = study.name in self.studies
+        if self.sweep.sizes and not study.sized:
             if named:
-                raise UsageError(f"study {each.name} takes no --size", "its payloads are its own", "leave --size out")
+                raise UsageError(f"study {study.name} takes no --size", "its payloads are its own", "leave --size out")
             return False
-        factors = not self.sweep.levels or bool(self.sweep.levels.keys() & each.factors.keys())
+        factors = not self.sweep.levels or bool(self.sweep.levels.keys() & study.factors.keys())
         return named or factors
 
-    def _sweep_of(self, each: Study) -> Sweep:
+    def _sweep_of(self, study: Study) -> Sweep:
         """Return the sweep with the backends that `each` has: all of them must be its own if it is named."""
-        if each.name in ALWAYS:
+        if study.name in ALWAYS:
             return replace(self.sweep, backends=None)
         if self.sweep.backends is None:
             return self.sweep
-        rivals = [each] if self.studies else list(studies().values())
+        rivals = [study] if self.studies else list(studies().values())
         for name in self.sweep.backends:
             if not any(name in other.backends() for other in rivals):
-                raise _no_backend(name, each if self.studies else None, rivals)
-        return replace(self.sweep, backends=tuple(name for name in self.sweep.backends if name in each.backends()))
+                raise _no_backend(name, study if self.studies else None, rivals)
+        return replace(self.sweep, backends=tuple(name for name in self.sweep.backends if name in study.backends()))
 
     def _check_levels(self, every: list[Study]) -> None:
         known: dict[str, tuple[Level, ...]] = {}
@@ -168,24 +168,24 @@ def _check_level(name: str, value: Level, usual: tuple[Level, ...]) -> None:
         raise UsageError(f"{name}={value} is not possible", "", hint(str(value), map(str, usual)))
 
 
-def _no_backend(name: str, each: Study | None, rivals: list[Study]) -> UsageError:
-    known = list(dict.fromkeys(backend for rival in rivals for backend in rival.backends()))
+def _no_backend(name: str, study: Study | None, rivals: list[Study]) -> UsageError:
+    offered = list(dict.fromkeys(backend for rival in rivals for backend in rival.backends()))
     registered = backends().get(name)
-    if each is None and registered is not None:
+    if study is None and registered is not None:
         why = registered.missing() or "no study has it"
         return UsageError(f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can")
-    whose = f"study {each.name} has no" if each else "unknown"
+    whose = f"study {study.name} has no" if study else "unknown"
     why = (registered.missing() or "") if registered else ""
-    return UsageError(f"{whose} backend {name!r}", why, hint(name, known))
+    return UsageError(f"{whose} backend {name!r}", why, hint(name, offered))
 
 
 def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
     """Return the levels of texts such as `entries=10,100`; raises `UsageError` for another form."""
-    found = dict[str, tuple[Level, ...]]()
+    by_factor = dict[str, tuple[Level, ...]]()
     for text in texts:
         name, equals, values = text.partition("=")
         words = [word.strip() for word in values.split(",") if word.strip()]
         if not equals or not name.strip() or not words:
             raise UsageError(f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100")
-        found[name.strip()] = tuple(int(word) if NUMBER.fullmatch(word) else word for word in words)
-    return found
+        by_factor[name.strip()] = tuple(int(word) if NUMBER.fullmatch(word) else word for word in words)
+    return by_factor

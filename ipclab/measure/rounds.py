@@ -163,8 +163,8 @@ class Rounds:
 
     def _again(self, limits: Sequence[str]) -> None:
         """Launch each of `limits` once more as often as at first; one that fails costs that launch alone."""
-        told = "limits are measured again, since a mechanism beat them"
-        self.progress.say(f"{len(limits)} {told}")
+        saying = "limits are measured again, since a mechanism beat them"
+        self.progress.say(f"{len(limits)} {saying}")
         self.progress.start("limits again", LAUNCHES * len(limits))
         try:
             for name in limits:

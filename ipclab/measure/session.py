@@ -88,12 +88,12 @@ class _Measuring:
         self.placed, self.unplaced = placements(topology), missing(topology)
         self.began = time.monotonic_ns()
 
-    def possible(self, each: Study, points: list[Point]) -> list[Point]:
+    def possible(self, study: Study, points: list[Point]) -> list[Point]:
         """Return the points that this machine can place and measure; of the others the reason is noted."""
         kept, noted = [], self.run.about["points"]
         for point in points:
             name = point.placement
-            why = each.missing(point, self.files) if name in self.placed else self.unplaced.get(name, name)
+            why = study.missing(point, self.files) if name in self.placed else self.unplaced.get(name, name)
             if why and not self.run.has(point, self.progress.say):
                 noted[point.id] = NOT_HERE + why
             else:
@@ -126,7 +126,7 @@ class _Measuring:
         run.save()
 
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
-        kept = Kept(self.run, {each.name: self.request.effort(each) for each, _, _ in opened.values()})
+        kept = Kept(self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()})
         points = [point for _, _, mine in opened.values() for point in mine]
         states = kept.states(points)
         in_contests = compared(points)

@@ -90,8 +90,8 @@ class Kept:
     def store(self, now: bool) -> None:
         """Store what is not on disk yet: `now`, or when it is time to."""
         waited = time.monotonic() - self.last
-        pending = [each for state in self.held.values() for each in state.pending]
-        size = sum(values.nbytes for each in pending for values in each.samples.values())
+        pending = [launch for state in self.held.values() for launch in state.pending]
+        size = sum(values.nbytes for launch in pending for values in launch.samples.values())
         if not (now or waited > max(SECONDS, self.cost / SHARE) or size > MOST_BYTES):
             return
         began = time.monotonic()

@@ -50,7 +50,7 @@ def made(paths: Paths) -> str:
         (page,) = (file for file in paths.notebooks.glob("0*.ipynb") if file.stem.partition("_")[2] == study)
         source = page.read_text("utf-8")
         figures = _FIGURE.findall(source)
-        told = {
+        filled = {
             "title": rows.title.iloc[0],
             "study": study,
             "profile": profile,
@@ -59,7 +59,7 @@ def made(paths: Paths) -> str:
             "table": f"{str(study).replace('_', '-')}-{TABLE}",
             "figure": figures[0],
         }
-        parts += [STUDY.format_map(told), _table(rows.to_dict("records"))]
+        parts += [STUDY.format_map(filled), _table(rows.to_dict("records"))]
     return "\n".join(parts)
 
 

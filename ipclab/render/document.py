@@ -64,8 +64,8 @@ class Document:
 
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of the figures and tables that its cells name, as `#name`."""
-        known = {f"#{name}": label for name, label in self.labels.items()}
-        return replace(shown, rows=[[known.get(cell, cell) for cell in row] for row in shown.rows])
+        targets = {f"#{name}": label for name, label in self.labels.items()}
+        return replace(shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows])
 
     @property
     def prose(self) -> list[list[Token]]:
@@ -101,11 +101,11 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     return document
 
 
-def _by_papermill(told: Mapping[str, Any]) -> dict[str, Any]:
+def _by_papermill(tagged: Mapping[str, Any]) -> dict[str, Any]:
     """Return what papermill's own command noted in a notebook that no report has executed."""
-    parameters = told.get("parameters", {})
+    parameters = tagged.get("parameters", {})
     run = str(parameters.get("run", "")).rstrip("/").rpartition("/")[2]
-    return {"lang": parameters.get("lang", "en"), "date": str(told.get("start_time", ""))[:10], "run": run}
+    return {"lang": parameters.get("lang", "en"), "date": str(tagged.get("start_time", ""))[:10], "run": run}
 
 
 def plain(inline: Token) -> str:
@@ -180,9 +180,9 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
     for place, token in enumerate(tokens):
         first = place if token.type == "table_open" else first
         after_table = token.type == "inline" and tokens[place - 2].type == "table_close"
-        if after_table and (found := _CAPTION.fullmatch(plain(token))):
+        if after_table and (caption := _CAPTION.fullmatch(plain(token))):
             yield tokens[begin:first]
-            yield _labelled(_table(tokens[first : place - 1], *found.groups()), document)
+            yield _labelled(_table(tokens[first : place - 1], *caption.groups()), document)
             begin = place + 2
     yield tokens[begin:]
 

@@ -49,12 +49,12 @@ class DocumentExporter(Exporter):
 
         Raises LabError instead when `resources` say that a report asks (`ipclab`).
         """
-        nb, found = super().from_notebook_node(nb, resources, **kw)
-        folder = Path(found.get("metadata", {}).get("path", ".") or ".")
+        nb, resources_made = super().from_notebook_node(nb, resources, **kw)
+        folder = Path(resources_made.get("metadata", {}).get("path", ".") or ".")
         try:
-            return self.convert(read(nb, folder, Path(self.locale) if self.locale else None)), found
+            return self.convert(read(nb, folder, Path(self.locale) if self.locale else None)), resources_made
         except LabError as error:
-            if found.get("ipclab"):
+            if resources_made.get("ipclab"):
                 raise
             raise SystemExit(f"ipclab: {error}") from error
 
@@ -110,10 +110,10 @@ def compiled(document: Document, **options: Any) -> Any:
     from typst import compile as made
 
     template = files("ipclab.render").joinpath("templates/report.typ").read_bytes()
-    told = {"document": msgspec.json.encode(data(document)).decode()}
+    inputs = {"document": msgspec.json.encode(data(document)).decode()}
     fonts: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
     try:
-        return made(template, sys_inputs=told, **fonts, **options)
+        return made(template, sys_inputs=inputs, **fonts, **options)
     except TypstError as error:
         raise LabError("the PDF compiler refuses", error.message, " ".join(error.hints[:1])) from error
 
@@ -180,15 +180,15 @@ def _lines(table: Table) -> int:
 
 def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
     """Return the children of a Markdown node as dicts, with their own; that of a footnote is its text."""
-    found = []
+    nodes = []
     for node in parent.children:
         content, before = node.content, node.previous_sibling
         if node.type == "softbreak":
-            around = [each.content if each else "" for each in (before, node.next_sibling)]
+            around = [neighbour.content if neighbour else "" for neighbour in (before, node.next_sibling)]
             content = " " if prose.join_lines("\n".join(around)) != "".join(around).strip() else ""
         elif node.type == "text" and lang == "ko" and content[:1].strip() and before and before.type in _CLOSED:
             content = _WORD_JOINER + content  # a Korean particle stays on the line of what it follows
         inner = SyntaxTreeNode([node.meta["note"]]) if node.type == "footnote_reference" else node
-        told = {"type": node.type, "tag": node.tag, "ref": node.meta.get("ref", "")}
-        found.append({**node.attrs, **told, "content": content, "children": _nodes(inner, lang)})
-    return found
+        about = {"type": node.type, "tag": node.tag, "ref": node.meta.get("ref", "")}
+        nodes.append({**node.attrs, **about, "content": content, "children": _nodes(inner, lang)})
+    return nodes

@@ -50,29 +50,29 @@ def make(paths: Paths, progress: Any) -> list[Path]:
     run, folder = opened(paths, paths.reference), folder_of(paths)
     with private(paths.ledger) as out:
         report(paths, run, LANGUAGES, ("pdf", "ipynb"), out, progress)
-        found: dict[str, bytes] = {}
+        files: dict[str, bytes] = {}
         for lang in LANGUAGES:
-            found[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
+            files[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
             read = _read(out / lang / f"{APPENDIX}.ipynb")
             pages = compiled(read, format="png", ppi=PAGE_PPI)
-            found[f"appendix.{lang}.png"] = small(pages if isinstance(pages, bytes) else pages[0])
+            files[f"appendix.{lang}.png"] = small(pages if isinstance(pages, bytes) else pages[0])
             if lang == "en":
-                found["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
+                files["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"
             write_whole(paths.root / "docs" / picture.name, picture.read_bytes())
         drawn = dict(pair for book in sorted((out / "en").glob("*.ipynb")) for pair in _figures(book))
         kept = {name: drawn[name] for name in FIGURES if name in drawn}
         for name in kept:
-            found[f"{name}.png"] = small((out / "figures" / f"{name}.en.png").read_bytes())
-    found[PAGE] = page(run.id, kept).encode()
-    for name, content in found.items():
+            files[f"{name}.png"] = small((out / "figures" / f"{name}.en.png").read_bytes())
+    files[PAGE] = page(run.id, kept).encode()
+    for name, content in files.items():
         write_whole(folder / name, content)
     for file in folder.iterdir():
-        if file.name not in (*found, MANIFEST):
+        if file.name not in (*files, MANIFEST):
             file.unlink()
-    digests = {name: sha256(folder / name) for name in found}
+    digests = {name: sha256(folder / name) for name in files}
     write_whole(folder / MANIFEST, dump_json({"inputs": sources(paths), "made": digests}))
-    return [folder / name for name in (*found, MANIFEST)]
+    return [folder / name for name in (*files, MANIFEST)]
 
 
 def folder_of(paths: Paths) -> Path:
@@ -82,9 +82,9 @@ def folder_of(paths: Paths) -> Path:
 
 def sources(paths: Paths) -> dict[str, str]:
     """Return one digest for each kind of what the gallery follows from: data, code, words, lock, claims."""
-    found = inputs(paths, [])
-    found["data"]["reference"] = sha256(paths.reference)
-    return {kind: hashlib.sha256(dump_json(known)).hexdigest() for kind, known in found.items()}
+    by_kind = inputs(paths, [])
+    by_kind["data"]["reference"] = sha256(paths.reference)
+    return {kind: hashlib.sha256(dump_json(digests)).hexdigest() for kind, digests in by_kind.items()}
 
 
 def stale(paths: Paths) -> list[str]:
@@ -94,9 +94,9 @@ def stale(paths: Paths) -> list[str]:
         return []  # only a checkout has one
     if (about := read_manifest(file, _Manifest)) is None:
         return [f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"]
-    known, made = about.inputs, about.made
+    inputs_then, made = about.inputs, about.made
     now = sources(paths)
-    changed = [kind for kind in now if known.get(kind) != now[kind]]
+    changed = [kind for kind in now if inputs_then.get(kind) != now[kind]]
     lines = [f"gallery: {kind} changed since it was made: make gallery" for kind in changed]
     lost = [name for name in made if not (file.parent / name).is_file() or sha256(file.parent / name) != made[name]]
     return lines + [f"gallery: {name} is not what was made: make gallery" for name in lost]
@@ -123,9 +123,9 @@ def small(png: bytes) -> bytes:
 
 def _read(notebook: Path) -> document.Document:
     """Return an executed report without its links to pages beside it, which the gallery has not."""
-    found = read_notebook(notebook)
-    found["metadata"]["ipclab"].pop("links", None)
-    return document.read(found, notebook.parent)
+    content = read_notebook(notebook)
+    content["metadata"]["ipclab"].pop("links", None)
+    return document.read(content, notebook.parent)
 
 
 def _figures(notebook: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -29,12 +29,12 @@ def write(executed: Sequence[Path], folder: Path, about: Mapping[str, Any]) -> P
     ]
     for file in executed:
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-        found = read(notebook, folder)
+        document = read(notebook, folder)
         stem = f"{_stem(file, folder)}.html"
-        origins = [block for block in found.prose[:1] if _is_origin(block)]
+        origins = [block for block in document.prose[:1] if _is_origin(block)]
         page.blocks += [] if page.blocks else origins
-        page.headings.append((1, f"s-{stem}", found.title))
-        page.blocks += [_heading(found.title, stem), *_first(found, stem)]
+        page.headings.append((1, f"s-{stem}", document.title))
+        page.blocks += [_heading(document.title, stem), *_first(document, stem)]
     made = folder / NAME
     write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
     return made
@@ -56,11 +56,11 @@ def _heading(title: str, target: str) -> list[Token]:
     return [opening, Token("inline", "", 0, content=title, children=link), Token("heading_close", "h1", -1)]
 
 
-def _first(found: Document, target: str) -> list[Block]:
+def _first(document: Document, target: str) -> list[Block]:
     """Return the findings of a report (the list of its front, else its first paragraph) and its first figure."""
-    front = [block for block in found.blocks[: found.front] if isinstance(block, list)]
-    said = _one(front, "ordered_list") or _one(found.prose, "paragraph")
-    figure = next((block for block in found.blocks if isinstance(block, Figure)), None)
+    front = [block for block in document.blocks[: document.front] if isinstance(block, list)]
+    said = _one(front, "ordered_list") or _one(document.prose, "paragraph")
+    figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
     for token in [child for block in said for child in block.children or []]:
         href = str(token.attrGet("href") or "")
         if token.type == "link_open" and href.startswith("#"):

@@ -161,12 +161,12 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
         with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=begin) as pool:
             for stage in stages:
                 errors = []
-                for found in pool.map(partial(_render, target), stage):
+                for rendered in pool.map(partial(_render, target), stage):
                     progress.step()
-                    if isinstance(found, LabError):
-                        errors.append(found)
+                    if isinstance(rendered, LabError):
+                        errors.append(rendered)
                     else:
-                        made += found
+                        made += rendered
                 if errors:
                     raise LabError(f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors)))
     finally:

@@ -63,7 +63,7 @@ def stale(paths: Paths, out: Path) -> list[str]:
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
-    causes = [line for kind, known in about.inputs.items() for line in _changes(kind, known, now[kind], "the report")]
+    causes = [line for kind, then in about.inputs.items() for line in _changes(kind, then, now[kind], "the report")]
     present = _digests(out, [out / name for name in about.made])
     return [*causes, *_changes("report", about.made, present, "it was made")]
 

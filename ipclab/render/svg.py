@@ -50,8 +50,8 @@ def _parse(svg: str) -> ElementTree.Element:
 
 
 def _points(length: str) -> float:
-    found = re.fullmatch(r"([\d.]+)([a-z]*)", length)
-    return float(found[1]) * _POINTS[found[2]] if found and found[2] in _POINTS else 0.0
+    parts = re.fullmatch(r"([\d.]+)([a-z]*)", length)
+    return float(parts[1]) * _POINTS[parts[2]] if parts and parts[2] in _POINTS else 0.0
 
 
 def _is_harmless(key: str, value: str) -> bool:

@@ -87,8 +87,8 @@ def extract_notebook(file: IO[bytes], keywords: Any, comment_tags: Any, options:
         if magic.strip() == MAGIC:
             blocks += [(number, None, block, [] if needs_words(block) else [NO_WORDS]) for block in prose.split(text)]
             continue
-        found = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
-        yield from ((number, None, str(message), []) for _, _, message, _ in found)
+        messages = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
+        yield from ((number, None, str(message), []) for _, _, message, _ in messages)
         yield from ((number, None, message, []) for message in given.words(source) if needs_words(message))
     yield from blocks
 
@@ -139,12 +139,14 @@ class Given:
 
 def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
     """Yield a message for each word of a file of labels, or of what a file of claims tells a reader."""
-    told = tomllib.load(file)
-    if "claim" not in told:
-        yield from ((0, None, word, []) for name, words in told.items() if name != "plain" for word in words.values())
+    content = tomllib.load(file)
+    if "claim" not in content:
+        yield from (
+            (0, None, word, []) for name, words in content.items() if name != "plain" for word in words.values()
+        )
         return
-    claims = [{**claim, "own": ""} for claim in told["claim"]]  # there it is an expression
-    tables = [told, *claims, *told.get("derived", []), *told.get("correction", [])]
+    claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
+    tables = [content, *claims, *content.get("derived", []), *content.get("correction", [])]
     yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
 
 
@@ -176,17 +178,17 @@ def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
     for path in sources.files():
         method: Any = METHODS[path.suffix]
         with path.open("rb") as file:
-            found = extract(method, file, {"_": None, "N_": None})
-            yield from ((str(text), path, not comments) for _, text, comments, _ in found)
+            messages = extract(method, file, {"_": None, "N_": None})
+            yield from ((str(text), path, not comments) for _, text, comments, _ in messages)
 
 
 def msgids(sources: Sources) -> dict[str, Path]:
     """Return every msgid with the file of its first occurrence, in the order of occurrence."""
-    found: dict[str, Path] = {}
+    by_msgid: dict[str, Path] = {}
     for text, file, translated in _said(sources):
         if translated:
-            found.setdefault(text, file)
-    return found
+            by_msgid.setdefault(text, file)
+    return by_msgid
 
 
 def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
@@ -227,19 +229,19 @@ def gate(sources: Sources | None = None) -> list[str]:
 
 def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     """Return what is wrong with one translation."""
-    found = digits(msgstr)
+    number = digits(msgstr)
     if prose.placeholders(msgid) != prose.placeholders(msgstr):
-        found.append(f"other placeholders than the English: {msgstr[:60]!r}")
+        number.append(f"other placeholders than the English: {msgstr[:60]!r}")
     shown, rules = _LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
     hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
-    return found + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
+    return number + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
 
 
 def digits(text: str) -> list[str]:
     """Return a problem when `text` has a digit outside placeholders, link targets and allowed names."""
     rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", _LINK_TARGET.sub("", text)))
-    found = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
-    return [f"a digit is typed into prose, {found[0]!r} in {text[:60]!r}"] if found else []
+    match = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
+    return [f"a digit is typed into prose, {match[0]!r} in {text[:60]!r}"] if match else []
 
 
 def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:

@@ -107,8 +107,8 @@ class Started:
 
     def await_end(self) -> int | None:
         """Return its exit code once it ended, None when that was told or its server is gone; else `TimeoutError`."""
-        told = self.server.recv(REPLY_BYTES)
-        return int(told) if told else None
+        reply = self.server.recv(REPLY_BYTES)
+        return int(reply) if reply else None
 
 
 @dataclass
@@ -222,8 +222,8 @@ class Launcher:
                 except TimeoutError:
                     self._kill()
                 worker.wire.await_end(END_SECONDS)
-                for each in (worker.wire, worker.server, worker.stderr):
-                    each.close()
+                for end in (worker.wire, worker.server, worker.stderr):
+                    end.close()
                 if worker.process is not None:
                     os.close(worker.process)
 
@@ -241,10 +241,10 @@ class Launcher:
         """Give the fork servers up; their workers die with them."""
         self._kill()
         self._lost += 1
-        told = "the fork server does not answer", "it was killed or could not start"
+        reason = "the fork server does not answer", "it was killed or could not start"
         if self._lost > SERVERS_LOST:
-            raise SessionError(*told, "the same command continues the run")
-        raise LostError(*told, "the launch is made again")
+            raise SessionError(*reason, "the same command continues the run")
+        raise LostError(*reason, "the launch is made again")
 
     def _kill(self) -> None:
         for server in self.servers:
@@ -266,7 +266,7 @@ class Launcher:
         return parked
 
     def _hear(self, workers: Mapping[str, Started], deadline: float) -> Roles:
-        owing = {name: each.wire for name, each in workers.items() if each.outcome is None}
+        owing = {name: worker.wire for name, worker in workers.items() if worker.outcome is None}
         met: Roles = {}
         parked: Roles = {}
         for name, said in hear(owing, Said, deadline):
@@ -300,7 +300,7 @@ class Launcher:
 
 def outcomes_of(workers: Mapping[str, Started]) -> dict[str, Outcome]:
     """Return the outcomes of those workers that have one, by role."""
-    return {role: each.outcome for role, each in workers.items() if each.outcome}
+    return {role: worker.outcome for role, worker in workers.items() if worker.outcome}
 
 
 def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable[str]) -> None:
@@ -311,7 +311,7 @@ def answer(workers: Mapping[str, Started], message: Meeting | Turn, to: Iterable
 
 
 def _failure(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:
-    said = [each.said() for each in (workers[name], *workers.values())]
+    said = [worker.said() for worker in (workers[name], *workers.values())]
     error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
     error.said = said[0]
     return error

@@ -142,8 +142,8 @@ def close_session(ledger: Path, session: Session, shared_memory: Path = SHARED_M
     removed = remove_names(session.id, shared_memory)
     file, folder = file_of(ledger, session.id), Path(session.folder)
     if folder.name == session.id and folder.is_dir() and not folder.is_symlink():
-        for each in sorted(folder.glob(f"*-{owned.FILE}")):
-            removed += owned.remove(each.read_bytes())
+        for listed in sorted(folder.glob(f"*-{owned.FILE}")):
+            removed += owned.remove(listed.read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
         removed.append(str(folder))
     with suppress(OSError):

@@ -170,10 +170,10 @@ class RankBench:
     def _death(self, rank: int) -> tuple[int, str]:
         """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then ends the others."""
         self.mpiexec.wire.await_end(END_SECONDS)
-        told = self.mpiexec.said()
-        if found := SIGNAL_TOLD.search(told):
-            return int(found[1]), ending(-int(found[2]))
-        code = CODE_TOLD.search(told)
+        output = self.mpiexec.said()
+        if signal_told := SIGNAL_TOLD.search(output):
+            return int(signal_told[1]), ending(-int(signal_told[2]))
+        code = CODE_TOLD.search(output)
         return rank, (ending(int(code[1])) if code else "ended") + full(self.count * SEGMENT_BYTES)
 
     def _failure(self, names: dict[int, str], rank: int, why: str) -> LaunchError:
@@ -232,8 +232,8 @@ def mpiexec() -> Path | None:
         *([Path(conda) / "bin"] if conda else []),
         os.environ.get("PATH", os.defpath),
     ]
-    found = shutil.which("mpiexec", path=os.pathsep.join(map(str, folders)))
-    return Path(found) if found else None
+    program = shutil.which("mpiexec", path=os.pathsep.join(map(str, folders)))
+    return Path(program) if program else None
 
 
 def missing() -> str | None:
@@ -257,9 +257,9 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     yields the CPU when it waits, and may run as root, as in a container.
     """
     kept = {name: value for name, value in base.items() if not name.startswith(LAUNCHERS)}
-    told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    settings = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     words = {"folder": folder, "shared_memory": shared_memory, "segment_bytes": SEGMENT_BYTES}
-    made = {name: value.format_map(words) for name, value in told.items()}
+    made = {name: value.format_map(words) for name, value in settings.items()}
     return {**kept, "HOME": base.get("HOME") or str(folder), **made}  # Open MPI does not start without a home
 
 

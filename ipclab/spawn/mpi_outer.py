@@ -196,7 +196,7 @@ class OuterBench:
             part.cpus = sum(len(node.cpus) for node in theirs)
         if int(point.levels["nodes"]) > 1:
             others = [node for node in self.world.nodes if not {*ranks[1:]}.isdisjoint(node.ranks)]
-            part.address = reachable(home.addresses, [each for node in others for each in node.addresses])
+            part.address = reachable(home.addresses, [address for node in others for address in node.addresses])
         return home, part
 
     def _where(self, point: Point, count: int) -> tuple[Node, list[int]]:
@@ -253,19 +253,19 @@ class OuterBench:
 
 def addresses() -> list[str]:
     """Return address and netmask of every IPv4 interface but loopback, as `IPv4Interface` reads them."""
-    found = []
+    addresses_found = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         for _, name in socket.if_nameindex():
             request = struct.pack("256s", name.encode()[:15])
             with suppress(OSError):
                 both = [fcntl.ioctl(sock, code, request)[20:24] for code in (SIOCGIFADDR, SIOCGIFNETMASK)]
-                found.append("/".join(map(socket.inet_ntoa, both)))
-    return [each for each in found if not IPv4Interface(each).is_loopback]
+                addresses_found.append("/".join(map(socket.inet_ntoa, both)))
+    return [address for address in addresses_found if not IPv4Interface(address).is_loopback]
 
 
 def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
     """Return that of our addresses which lies in a network of theirs; raises `LabError` when none does."""
-    for each in map(IPv4Interface, mine):
-        if any(IPv4Interface(other).ip in each.network for other in theirs):
-            return str(each.ip)
+    for interface in map(IPv4Interface, mine):
+        if any(IPv4Interface(other).ip in interface.network for other in theirs):
+            return str(interface.ip)
     raise LabError("the nodes share no IPv4 network", "zmq-tcp needs an address that the other node reaches", "")

@@ -192,7 +192,7 @@ class RankWorker(Worker):
     def _sleep_until(self, ready: Callable[[], Some]) -> Some:
         pause, longest = SLEEP_SECONDS
         asks = 0
-        while not (found := ready()):
+        while not (result := ready()):
             asks += 1
             if asks <= ASKS:
                 os.sched_yield()
@@ -200,7 +200,7 @@ class RankWorker(Worker):
             self._look()
             time.sleep(pause)
             pause = min(2 * pause, longest)
-        return found
+        return result
 
     def _look(self) -> None:
         if time.monotonic() > self.deadline:
@@ -304,13 +304,13 @@ class RankHeat:
         return True
 
     def _some_say(self, mine: bool) -> bool:
-        told = self.everyone.meet(says=mine)
-        return any(each["says"] for each in told.values())
+        answers = self.everyone.meet(says=mine)
+        return any(answer["says"] for answer in answers.values())
 
     def _first_says(self, mine: bool) -> bool:
         """Return what the first of all ranks says, so that their clocks need not agree."""
-        told = self.everyone.meet(says=mine)
-        return bool(next(iter(told.values()))["says"])
+        answers = self.everyone.meet(says=mine)
+        return bool(next(iter(answers.values()))["says"])
 
 
 def run(

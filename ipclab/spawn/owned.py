@@ -80,13 +80,13 @@ def own(file: Path, kind: str, name: str) -> None:
 
 def owned(text: bytes) -> list[tuple[str, str]]:
     """Return kind and name of what the lines of `text` own; a torn line, or one of another version, owns nothing."""
-    found = []
+    entries = []
     for line in text.splitlines():
         with suppress(ValueError, TypeError):
             kind, name = json.loads(line)
             if kind in KINDS and isinstance(name, str):
-                found.append((kind, name))
-    return found
+                entries.append((kind, name))
+    return entries
 
 
 def remove(text: bytes) -> list[str]:

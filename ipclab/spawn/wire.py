@@ -22,7 +22,9 @@ class LateError(Exception):
 
 def encode(message: msgspec.Struct) -> bytes:
     """Return `message`, whose arrays are of int64 and whose numbers may be NumPy's, as bytes."""
-    return msgspec.msgpack.encode(message, enc_hook=lambda each: each.tobytes() if type(each) is array else each.item())
+    return msgspec.msgpack.encode(
+        message, enc_hook=lambda value: value.tobytes() if type(value) is array else value.item()
+    )
 
 
 def decode(data: bytes | bytearray, kind: Any) -> Any:
@@ -80,7 +82,7 @@ def hear(wires: dict[Who, Wire], kind: Any, deadline: float) -> Iterator[tuple[W
         ready, _, _ = select.select([*wires.values()], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
             raise LateError(next(iter(wires)))
-        for who, wire in [each for each in wires.items() if each[1] in ready]:
+        for who, wire in [pair for pair in wires.items() if pair[1] in ready]:
             try:
                 said = wire.receive(kind, deadline)
             except TimeoutError:

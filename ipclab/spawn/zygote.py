@@ -86,11 +86,11 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
 
 def children() -> set[int]:
     """Return the processes whose parent is this one, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
-    found = set()
+    pids = set()
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            found |= {int(pid) for pid in (task / "children").read_text().split()}
-    return found
+            pids |= {int(pid) for pid in (task / "children").read_text().split()}
+    return pids
 
 
 def end(pids: Collection[int]) -> None:
@@ -139,26 +139,26 @@ class Zygote:
         if pid == 0:
             self.sock.close()
             self.selector.close()
-            for fd in (owner, *(told.fileno() for _, told in self.children.values())):
+            for fd in (owner, *(owner_end.fileno() for _, owner_end in self.children.values())):
                 os.close(fd)
             run_worker(start, control, stderr, parent)
         os.close(control)
         os.close(stderr)
-        told, pidfd = socket.socket(fileno=owner), os.pidfd_open(pid)
-        self.children[pidfd] = pid, told
+        owner_end, pidfd = socket.socket(fileno=owner), os.pidfd_open(pid)
+        self.children[pidfd] = pid, owner_end
         self.selector.register(pidfd, selectors.EVENT_READ)
         with suppress(OSError):  # the other end is gone: the loop sees the end of its requests next
-            socket.send_fds(told, [b"started"], [pidfd])
+            socket.send_fds(owner_end, [b"started"], [pidfd])
 
     def _reap(self, pidfd: int) -> None:
-        pid, told = self.children.pop(pidfd)
+        pid, owner = self.children.pop(pidfd)
         _, status = os.waitpid(pid, 0)
         while strays := children().difference(pid for pid, _ in self.children.values()):  # what it has started is ours
             end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)
-        with told, suppress(OSError):
-            told.send(str(os.waitstatus_to_exitcode(status)).encode())
+        with owner, suppress(OSError):
+            owner.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from math import comb, exp, fsum, log, log1p
 from typing import Any
 
@@ -82,7 +83,8 @@ def _places(count: int) -> tuple[int, float]:
     """Return the index of the outer order statistic, and the share of the way from there to the next inner one."""
     if count <= max(FEW):
         return 0, 0.0
-    tails = [2 * sum(comb(count, k) for k in range(r)) / 2**count for r in range(1, count // 2 + 2)]  # outside r
+    # By r: the chance that the median lies outside the r-th value from either end.
+    tails = [2 * total / 2**count for total in accumulate(comb(count, k) for k in range(count // 2 + 1))]
     r = max(number for number, tail in enumerate(tails, 1) if tail <= 1 - NOMINAL)
     outer, inner = 1 - tails[r - 1], 1 - tails[r]
     part = (outer - NOMINAL) / (outer - inner)

@@ -43,9 +43,19 @@ def modes(samples: Samples) -> list[Mode]:
     place = np.searchsorted(bounds, logs, side="right") - 1
     groups = [np.asarray(samples[place == k], dtype=np.float64) for k in range(len(bounds) - 1)]
     main = int(np.argmax([len(group) for group in groups]))
-    names = [f"fast-{main - k}" if k < main else f"slow-{k - main}" if k > main else "main" for k in range(len(groups))]
-    rows = zip(names, groups, strict=True)
-    return [Mode(n, float(g.min()), float(g.max()), float(np.median(g)), len(g) / len(samples)) for n, g in rows]
+    found = []
+    for number, group in enumerate(groups):
+        share = len(group) / len(samples)
+        ends = float(group.min()), float(group.max())
+        found.append(Mode(_name(number - main), *ends, float(np.median(group)), share))
+    return found
+
+
+def _name(distance: int) -> str:
+    """Return what a mode is called that lies so many places behind the largest one."""
+    if distance == 0:
+        return "main"
+    return f"slow-{distance}" if distance > 0 else f"fast-{-distance}"
 
 
 def _cuts(logs: Floats) -> list[float]:

@@ -122,9 +122,7 @@ def _shifted(one: Quantity, other: Quantity, sign: int) -> Quantity:
 def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     if not (one and other):
         return missing()  # of whatever unit: what was not measured has none for certain
-    if other.unit not in PLAIN and (one.unit != other.unit if power < 0 else one.unit not in PLAIN):
-        raise ValueError(f"{one.unit} and {other.unit} cannot be combined")
-    unit = one.unit if other.unit in PLAIN else "1" if power < 0 else other.unit
+    unit = _unit(one.unit, other.unit, power)
     alike = isclose(one.scale, other.scale, rel_tol=1e-12)
     quotient = (one.row, other.row) if power < 0 and one.row and other.row and alike else None
     combine = mul if power > 0 else truediv
@@ -142,6 +140,17 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     down, up = hypot(x - log(a), y - e), hypot(log(b) - x, f - y)
     made = _made(value, unit, value * exp(-down), value * exp(up), one, other)
     return _in_unit(made, one, other, combine) if scaled else replace(made, quotient=quotient)
+
+
+def _unit(one: str, other: str, power: int) -> str:
+    """Return the unit of a product or a ratio; raises `ValueError` for units that make none."""
+    if other in PLAIN:
+        return one
+    if power < 0 and one == other:
+        return "1"
+    if power > 0 and one in PLAIN:
+        return other
+    raise ValueError(f"{one} and {other} cannot be combined")
 
 
 def _in_unit(made: Quantity, one: Quantity, other: Quantity, combine: Callable[[float, float], float]) -> Quantity:
@@ -172,15 +181,17 @@ def _by_launch(one: Quantity, other: Quantity, combine: Callable[[float, float],
 
 def _paired(launches: Mapping[int, float], unit: str, one: Quantity, other: Quantity) -> Quantity:
     """Return the median over `launches` with its interval."""
-    found = statistic_estimate(list(launches.values()), 0)
+    median = statistic_estimate(list(launches.values()), 0)
     if unit in VARYING:
-        found = found.for_sessions()
-    return replace(_made(found.value, unit, found.low, found.high, one, other), launches=launches)
+        median = median.for_sessions()
+    return replace(_made(median.value, unit, median.low, median.high, one, other), launches=launches)
 
 
 def _made(value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity) -> Quantity:
     exact = one.low is None and other.low is None and isfinite(low)
-    named = min((each.n for each in (one, other) if each.n), key=lambda n: int(n.split()[0]), default="")
+    counts = [part.n for part in (one, other) if part.n]
+    fewest = min(counts, key=lambda n: int(n.split()[0]), default="")
     sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
-    found = Quantity(value, unit, low, high, named, "measured", sources)
-    return replace(found, low=None, high=None, kind="computed") if exact else found
+    if exact:
+        return Quantity(value, unit, None, None, fewest, "computed", sources)
+    return Quantity(value, unit, low, high, fewest, "measured", sources)

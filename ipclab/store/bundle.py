@@ -5,6 +5,7 @@ byte is placed, and appears whole or not at all.
 """
 
 import datetime as dt
+import glob
 import hashlib
 import json
 import os
@@ -187,10 +188,10 @@ def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
 def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
     """Return the run when it is here already; raises `LabError` when another one has its name."""
     for top in (paths.imported, paths.runs):
-        for found in top.glob(f"*/{run}/{INDEX}"):
-            there = folder.read(found.parent)
-            if index not in (found.read_bytes(), run_index(there.about)):
-                why = f"{found.parent} has its name and is not it"
+        for index_there in top.glob(f"*/{run}/{INDEX}"):
+            there = folder.read(index_there.parent)
+            if index not in (index_there.read_bytes(), run_index(there.about)):
+                why = f"{index_there.parent} has its name and is not it"
                 raise LabError(f"{run} cannot be imported", why, "move that one away first")
             return there
     return None
@@ -242,7 +243,7 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
         with held(paths.opened):
             if not [*home.glob(f"*/{INDEX}")]:  # another process may have been first
                 contents, _ = verify(bundle)
-                for old in [each for each in paths.opened.iterdir() if each.name.startswith(f"{bundle.name}-")]:
+                for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:
                     shutil.rmtree(old)
                 place(bundle, contents, home)
         there = [*home.glob(f"*/{INDEX}")]

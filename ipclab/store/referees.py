@@ -42,12 +42,12 @@ class Referees(Struct, frozen=True):
     @property
     def differ(self) -> int:
         """Return how many were asked and do not agree."""
-        return sum(not each.agrees and not each.skipped for each in self.found)
+        return sum(not answer.agrees and not answer.skipped for answer in self.found)
 
     @property
     def skipped(self) -> int:
         """Return how many were not asked."""
-        return sum(bool(each.skipped) for each in self.found)
+        return sum(bool(answer.skipped) for answer in self.found)
 
 
 def file(runs: Path, machine: str) -> Path:
@@ -68,5 +68,5 @@ def kept(run: RunFolder) -> Referees | None:
 
     Raises `LabError` for a file that was altered or that is none.
     """
-    found = run.checked(KEPT)
-    return versioned(found[KEPT], Referees, SCHEMA, FIX) if KEPT in found else None
+    files = run.checked(KEPT)
+    return versioned(files[KEPT], Referees, SCHEMA, FIX) if KEPT in files else None

@@ -95,12 +95,12 @@ class RunFolder:
 
     def checked(self, *folders: str) -> dict[str, Path]:
         """Return name -> file of all (or of `folders`), in a fixed order; `LabError` for one that was altered."""
-        found = {name: self.path / name for name in sorted(self.about["files"]) if name.startswith(folders or "")}
-        for name, path in found.items():
+        files = {name: self.path / name for name in sorted(self.about["files"]) if name.startswith(folders or "")}
+        for name, path in files.items():
             if not self._intact(name):
                 fix = f"restore it, or measure it again: {typed('measure', self.path)}"
                 raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
-        return found
+        return files
 
     def point_files(self) -> Iterator[Path]:
         """Yield the files of the points in a fixed order; raises as `checked` does."""

@@ -80,10 +80,10 @@ def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -
         validity.footer(source)
         with pq.ParquetFile(source, read_dictionary=["op"]) as file:
             validity.columns(file, most)
-            found = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
-            _fill(found.launches, file.iter_batches(BATCH))
-        validity.possible(found.point, found.launches, named)
-    return found
+            measured = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
+            _fill(measured.launches, file.iter_batches(BATCH))
+        validity.possible(measured.point, measured.launches, named)
+    return measured
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def _refusing(named: str) -> Iterator[None]:
 
 def _told(measured: Measured) -> dict[str, Any]:
     """Return all of `measured` but the samples."""
-    launches = [_about(each) for each in measured.launches]
+    launches = [_about(launch) for launch in measured.launches]
     return {
         **vars(measured),
         "point": {**vars(measured.point), "primary": [*measured.point.primary]},
@@ -122,13 +122,13 @@ def _about(launch: Launch) -> dict[str, Any]:
 def _parsed(about: dict[str, Any]) -> Measured:
     """Return what `_told` told; raises `ValueError` for a field that lacks or is one too many."""
     launches = [{**each, "samples": {}} for each in about["launches"]]
-    found = msgspec.convert({**about, "launches": launches}, Measured)
-    if {**about, **_told(found)} != about:
+    measured = msgspec.convert({**about, "launches": launches}, Measured)
+    if {**about, **_told(measured)} != about:
         raise ValueError("its fields are not those of a point and its launches")
-    first, *others = map(_counted, found.launches)
+    first, *others = map(_counted, measured.launches)
     if any(each != first for each in others):
         raise ValueError("its launches did not count the same")
-    return found
+    return measured
 
 
 def _counted(launch: Launch) -> set[str]:

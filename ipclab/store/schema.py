@@ -149,9 +149,9 @@ def checked(text: bytes, named: str) -> dict[str, Any]:
 def versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
     """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it is not one."""
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=kind)
-        if found.schema != schema:
-            raise ValueError(f"its schema is {found.schema}, this ipclab knows {schema}")
+        content = msgspec.json.decode(path.read_bytes(), type=kind)
+        if content.schema != schema:
+            raise ValueError(f"its schema is {content.schema}, this ipclab knows {schema}")
     except (OSError, ValueError, RecursionError) as error:
         raise LabError(f"{path} cannot be read", str(error), fix) from error
-    return found
+    return content

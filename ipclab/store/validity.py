@@ -37,15 +37,15 @@ def footer(file: pa.NativeFile) -> None:
     """Raise `ValueError` when the description at the end of a Parquet file is larger than any point's."""
     size = file.size()
     file.seek(max(0, size - FOOTER_END))
-    told = int.from_bytes(file.read(4), "little")
+    size_told = int.from_bytes(file.read(4), "little")
     file.seek(0)
-    if told > min(MOST_FOOTER, size):
-        raise ValueError(f"its description is said to have {told:,} bytes")
+    if size_told > min(MOST_FOOTER, size):
+        raise ValueError(f"its description is said to have {size_told:,} bytes")
 
 
 def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
     """Raise `ValueError` unless a file says that it holds a point's columns, in `most` rows and `MOST_BYTES`."""
-    schema, told = file.schema_arrow, file.metadata
+    schema, metadata = file.schema_arrow, file.metadata
     if schema.names != COLUMNS:
         raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
     for name, kind in (("launch", pa.int32()), ("ns", pa.int64())):
@@ -54,9 +54,9 @@ def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
     op = schema.field("op").type
     if (op.value_type if pa.types.is_dictionary(op) else op) != pa.string():
         raise ValueError(f"its op is {op}, not string")
-    size = sum(told.row_group(number).total_byte_size for number in range(told.num_row_groups))
-    if not (0 < told.num_rows <= most and 0 <= size <= MOST_BYTES):
-        raise ValueError(f"it is said to have {told.num_rows:,} rows in {size:,} bytes")
+    size = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    if not (0 < metadata.num_rows <= most and 0 <= size <= MOST_BYTES):
+        raise ValueError(f"it is said to have {metadata.num_rows:,} rows in {size:,} bytes")
 
 
 def together(count: int, size: int) -> None:
@@ -127,20 +127,20 @@ def _times(op: str, times: Samples) -> None:
 
 def _whole(launch: Launch, op: str) -> None:
     """Raise `ValueError` when turns, or what is told of all samples, do not fit the samples that are kept."""
-    count, told, turns = len(launch.samples[op]), launch.whole.get(op), launch.turns.get(op, [])
-    if told:
-        if not all(map(math.isfinite, told.values())):
+    count, whole, turns = len(launch.samples[op]), launch.whole.get(op), launch.turns.get(op, [])
+    if whole:
+        if not all(map(math.isfinite, whole.values())):
             raise ValueError(f"{op} has values that are no numbers")
-        values = [told[name] for name in ENDS]
-        inside = [told["mean"], told["median"], *(told[turn_name(number)] for number in range(len(turns)))]
+        values = [whole[name] for name in ENDS]
+        inside = [whole["mean"], whole["median"], *(whole[turn_name(number)] for number in range(len(turns)))]
         if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
             raise ValueError(f"{op} has quantiles that are not in order")
         lowest, highest = values[0] * (1 - ROUNDING), values[-1] * (1 + ROUNDING)
-        if not all(lowest <= value <= highest for value in inside) or not 0 <= told["sd"] <= DAY_NS:
+        if not all(lowest <= value <= highest for value in inside) or not 0 <= whole["sd"] <= DAY_NS:
             raise ValueError(f"{op} has a mean or a median that its samples cannot have")
         kept = launch.times(op)
-        if kept.min() < lowest or kept.max() > highest or not count <= told["samples"] <= MOST_ROWS:
+        if kept.min() < lowest or kept.max() > highest or not count <= whole["samples"] <= MOST_ROWS:
             raise ValueError(f"{op} keeps samples that are not among all of them")
-        count = int(told["samples"])
+        count = int(whole["samples"])
     if turns and (min(turns) < 1 or sum(turns) != count):
         raise ValueError(f"{op} has turns of {sum(turns)} samples and {count} samples")

@@ -31,10 +31,10 @@ def expanded(row: Levels, known: Known) -> Iterator[Levels]:
 
 
 def _choices(name: str, value: Any, known: Known) -> Iterator[Levels]:
-    for each in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(each, dict):
-            yield from expanded(each, known)
-        elif isinstance(each, str) and each.startswith("$"):
-            yield from _choices(name, [*known[each[1:]]], known)
+    for level in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(level, dict):
+            yield from expanded(level, known)
+        elif isinstance(level, str) and level.startswith("$"):
+            yield from _choices(name, [*known[level[1:]]], known)
         else:
-            yield {name: each}
+            yield {name: level}

@@ -128,15 +128,15 @@ class Study(ABC):
 
         `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with what follows.
         """
-        usual, found = self.table().get("usual", {}), dict[str, Point]()
-        every = (usual | each for row in self.table()["arm"] for each in expanded(row, known))
-        for levels in (whole(each) for each in every if each["backend"] in backends):
+        usual, by_id = self.table().get("usual", {}), dict[str, Point]()
+        every = (usual | row_levels for row in self.table()["arm"] for row_levels in expanded(row, known))
+        for levels in (whole(row_levels) for row_levels in every if row_levels["backend"] in backends):
             block, primary = (str(levels.pop(name)).format(**levels) for name in ("block", "primary"))
             backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
             point = Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
-            found[point.id] = point
-        blocks = list(dict.fromkeys(point.block for point in found.values()))
-        return sorted(found.values(), key=lambda point: blocks.index(point.block))
+            by_id[point.id] = point
+        blocks = list(dict.fromkeys(point.block for point in by_id.values()))
+        return sorted(by_id.values(), key=lambda point: blocks.index(point.block))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
         """Return `points` without those that the table leaves out of a quick run, so that it decides the others.

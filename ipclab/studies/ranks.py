@@ -27,8 +27,8 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
 
     Two of them, or one for each consumer of a point and one for its producer.
     """
-    known = registry.backends()
-    theirs = [point for point in points if point.backend in known and known[point.backend].ranks]
+    registered = registry.backends()
+    theirs = [point for point in points if point.backend in registered and registered[point.backend].ranks]
     ranked = {point.backend for point in theirs}
     if not ranked:
         yield site.workers

@@ -82,4 +82,4 @@ def carries(backend: Backend) -> bool:
 
 
 def _found() -> dict[str, Backend]:
-    return registry.ready(lambda each: carries(each) or has_lock(each))
+    return registry.ready(lambda backend: carries(backend) or has_lock(backend))

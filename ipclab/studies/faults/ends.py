@@ -140,9 +140,9 @@ def again(worker: Worker, how: Plan) -> None:
             way.tell(message(0, how.size))
         elif number_of(way.recv(WAIT_NS), how.size) != 0:
             raise ValueError("the first message of the new peer is torn")
-        told = worker.meet(at=clock())
+        meeting = worker.meet(at=clock())
     if worker.role == FIRST:
-        keep(worker, RECOVERED, np.array([told[FIRST]["at"] - begun]))
+        keep(worker, RECOVERED, np.array([meeting[FIRST]["at"] - begun]))
 
 
 class Survivor:
@@ -199,19 +199,19 @@ def _beside_idle(one: Survivor) -> None:
 
 
 def _beside_writing(one: Survivor) -> None:
-    told = one.worker.meet()[PRODUCER]  # nothing is received before: what was on its way is all there
+    counted = one.worker.meet()[PRODUCER]  # nothing is received before: what was on its way is all there
     kind, at = one.face(lambda: one.receive(one.how.deadline_ns))
-    one.account(told["done"], one.seen)
-    one.watch(lambda: one.receive(WATCH_NS), kind, at - told["at"])
+    one.account(counted["done"], one.seen)
+    one.watch(lambda: one.receive(WATCH_NS), kind, at - counted["at"])
 
 
 def _beside_reading(one: Survivor) -> None:
     one.until = clock() + one.how.deadline_ns + SLACK_NS
     kind, at = one.face(one.send)
-    told = one.worker.meet()[FIRST]
-    one.account(one.sent, [*range(told["done"])])
+    counted = one.worker.meet()[FIRST]
+    one.account(one.sent, [*range(counted["done"])])
     one.until = clock() + WATCH_NS
-    one.watch(one.send, kind, at - told["at"])
+    one.watch(one.send, kind, at - counted["at"])
 
 
 def _beside_stopped(one: Survivor) -> None:
@@ -242,9 +242,9 @@ def _beside_held_up(one: Survivor) -> None:
 def _settled(one: Survivor, noticed_at: int, hit: str) -> int:
     """Keep when the fault was noticed, with all others done; return how many messages `hit` was done with."""
     one.worker.meet()  # with the victim: nothing is closed under it
-    told = one.worker.meet()[hit]
-    keep(one.worker, NOTICED, np.array([noticed_at - told["at"]]))
-    return int(told["done"])
+    seen_there = one.worker.meet()[hit]
+    keep(one.worker, NOTICED, np.array([noticed_at - seen_there["at"]]))
+    return int(seen_there["done"])
 
 
 def _other(one: Survivor) -> None:

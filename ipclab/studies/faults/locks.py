@@ -105,13 +105,13 @@ def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
 
 def _looked(store: Store, how: Plan, after: int, well: str) -> tuple[str, int]:
     """Return how a read above version `after` ends, `well` when the content is the one expected, and when."""
-    found = ""
+    state = ""
 
     def look() -> None:
-        nonlocal found
+        nonlocal state
         _, data = store.read(after, how.deadline_ns + SLACK_NS)
-        found = well if number_of(data, how.size) == after else HALF
+        state = well if number_of(data, how.size) == after else HALF
         raise StopIteration
 
     kind, at = outcome(look)
-    return (found if kind == WELL else kind), at
+    return (state if kind == WELL else kind), at

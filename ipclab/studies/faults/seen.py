@@ -36,19 +36,19 @@ def outcome(attempt: Callable[[], object], inside: Callable[[], object] = lambda
         while True:
             attempt()
     except TimeoutError:
-        found = SILENCE
+        ending = SILENCE
     except StopIteration:
-        found = WELL
+        ending = WELL
     except (BrokenPipeError, ConnectionError, EOFError):
-        found = HALF if inside() else END
+        ending = HALF if inside() else END
     except Exception:
-        found = ERROR
-    return found, clock()
+        ending = ERROR
+    return ending, clock()
 
 
 def shares(kind: str) -> dict[str, float]:
     """Return the counters of one fault that was seen as `kind`."""
-    return {each: float(each == kind) for each in ENDINGS}
+    return {ending: float(ending == kind) for ending in ENDINGS}
 
 
 def became(accepted: int, seen: Numbers) -> dict[str, float]:
@@ -67,9 +67,9 @@ def left(prefix: str, folder: str) -> dict[str, float]:
     number = prefix.rpartition("-")[2]
     shared = tuple(f"{kind}{prefix}-" for kind in NAME_KINDS)
     ledger = Path(folder) / f"{number}-{FILE}"
-    known = owned(ledger.read_bytes()) if ledger.is_file() else []
+    entries = owned(ledger.read_bytes()) if ledger.is_file() else []
     return {
         "shared_memory": sum(entry.name.startswith(shared) for entry in SHARED_MEMORY.iterdir()),
         "files": sum(path != ledger for path in Path(folder).glob(f"{number}-*")),
-        "queues": sum(KINDS[kind].exists(name) for kind, name in dict.fromkeys(known)),
+        "queues": sum(KINDS[kind].exists(name) for kind, name in dict.fromkeys(entries)),
     }

@@ -37,25 +37,25 @@ def run(
     """
     import ipclab_native as native
 
-    each = msgspec.convert(files, FileSet)
-    before = prepare(native, folder, each.native_sizes, cache)
-    times = each.compute_ns.astype("<u8").tobytes()
-    whole = {**plan, "folder": folder, "sizes": each.native_sizes, "compute_ns": times}
-    found = native.read_files({**whole, "spans": MOST_SPANS if timeline else 0})
-    check(found, each)
-    facts, after = worker.outcome.facts, resident(native, folder, each.native_sizes)
+    file_set = msgspec.convert(files, FileSet)
+    before = prepare(native, folder, file_set.native_sizes, cache)
+    times = file_set.compute_ns.astype("<u8").tobytes()
+    whole = {**plan, "folder": folder, "sizes": file_set.native_sizes, "compute_ns": times}
+    result = native.read_files({**whole, "spans": MOST_SPANS if timeline else 0})
+    check(result, file_set)
+    facts, after = worker.outcome.facts, resident(native, folder, file_set.native_sizes)
     facts |= {"resident_share_before": before, "resident_share_after": after}
-    facts |= {name: found[name] for name in FACTS}
+    facts |= {name: result[name] for name in FACTS}
     if timeline:
-        facts |= {"spans": [list(span) for span in found["spans"]], "threads": found["threads"]}
+        facts |= {"spans": [list(span) for span in result["spans"]], "threads": result["threads"]}
     if plan["checksum_rounds"]:
-        facts["checksum"] = str(found["checksum"])
+        facts["checksum"] = str(result["checksum"])
     elif verify:
         proof = native.read_files({**whole, "compute_ns": b"", "checksum_rounds": 1})
-        check(proof, each)
+        check(proof, file_set)
         facts["checksum"] = str(proof["checksum"])
-    worker.outcome.counters[OP] = counters(found["threads"], each.count)
-    for name, values in samples(found, most).items():
+    worker.outcome.counters[OP] = counters(result["threads"], file_set.count)
+    for name, values in samples(result, most).items():
         keep(worker, name, values)
 
 
@@ -80,30 +80,30 @@ def resident(native: Any, folder: str, sizes: bytes) -> float:
     return float(there) / pages if pages else 0.0
 
 
-def check(found: Mapping[str, Any], each: FileSet) -> None:
+def check(result: Mapping[str, Any], file_set: FileSet) -> None:
     """Raise `LabError` for files that could not be read, `PayloadError` unless each was read once and whole."""
-    if found["errors"]:
-        index, number, phase = found["errors"][0]
+    if result["errors"]:
+        index, number, phase = result["errors"][0]
         why = f"{os.strerror(number)} during {phase} of file {index}"
-        raise LabError(f"{len(found['errors'])} of {each.count} files could not be read", why, "measure it again")
-    if (found["files"], found["bytes"]) != (each.count, each.bytes):
-        got = f"{found['files']} files and {found['bytes']} bytes were read"
-        raise PayloadError(got, f"there are {each.count} files of {each.bytes} bytes")
+        raise LabError(f"{len(result['errors'])} of {file_set.count} files could not be read", why, "measure it again")
+    if (result["files"], result["bytes"]) != (file_set.count, file_set.bytes):
+        got = f"{result['files']} files and {result['bytes']} bytes were read"
+        raise PayloadError(got, f"there are {file_set.count} files of {file_set.bytes} bytes")
 
 
 def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
     """Return the shares of all threads' time by state, faults and switches of the launch, and bytes a file."""
-    whole = max(1, sum(each["elapsed_ns"] for each in threads))
-    shares = {f"{state}_share": sum(each[f"{state}_ns"] for each in threads) / whole for state in STATES}
-    counted = {name: float(sum(each[name] for each in threads)) for name in COUNTS}
-    return {**shares, **counted, "bytes_per_file": sum(each["bytes"] for each in threads) / files}
+    whole = max(1, sum(thread["elapsed_ns"] for thread in threads))
+    shares = {f"{state}_share": sum(thread[f"{state}_ns"] for thread in threads) / whole for state in STATES}
+    counted = {name: float(sum(thread[name] for thread in threads)) for name in COUNTS}
+    return {**shares, **counted, "bytes_per_file": sum(thread["bytes"] for thread in threads) / files}
 
 
-def samples(found: Mapping[str, Any], most: int) -> dict[str, Whole]:
+def samples(result: Mapping[str, Any], most: int) -> dict[str, Whole]:
     """Return the launch's times (one sample each) and `most` of each part of the work on its files, taken evenly."""
-    kept: dict[str, Whole] = {op: np.array([found[name]], np.int64) for op, name in SINGLE.items() if found.get(name)}
+    kept: dict[str, Whole] = {op: np.array([result[name]], np.int64) for op, name in SINGLE.items() if result.get(name)}
     for task in TASKS:
-        values = np.frombuffer(found["tasks"].get(f"{task}_ns", b""), np.int64)
+        values = np.frombuffer(result["tasks"].get(f"{task}_ns", b""), np.int64)
         if values.any():
             places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(np.int64)
             kept[f"file.{task}"] = values[places]

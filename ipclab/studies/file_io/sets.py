@@ -49,8 +49,8 @@ class Draw:
         random = np.random.Generator(np.random.PCG64(seed))
         exponential = self.distribution == "exponential"
         drawn = random.exponential(self.mean, count) if exponential else random.normal(self.mean, self.sd, count)
-        found: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
-        return found
+        sizes: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
+        return sizes
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class FileSet:
 @lru_cache
 def file_sets(profile: str) -> dict[str, FileSet]:
     """Return the file sets of a profile by name."""
-    found, level = {}, [*PROFILES].index(profile)
+    by_name, level = {}, [*PROFILES].index(profile)
     for row in table(ARMS)["set"]:
         chosen = {name: value[level] if isinstance(value, list) else value for name, value in row.items()}
         name, count, mean = (chosen.pop(key) for key in ("name", "count", "mean"))
         if count:
             size = Draw(**{"distribution": "identical", "low": mean, "high": mean, "mean": mean, **chosen})
-            found[name] = FileSet(name, count, size, seed=SEED)
-    return found
+            by_name[name] = FileSet(name, count, size, seed=SEED)
+    return by_name
 
 
 @dataclass
@@ -136,10 +136,10 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(existing(folder)).free
 
 
-def no_room(each: FileSet, scratch: Path) -> str | None:
+def no_room(file_set: FileSet, scratch: Path) -> str | None:
     """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or already does."""
-    have, need = free_bytes(scratch), each.on_disk + SLACK
-    if have >= need or _same(path_of(scratch, TAG) / each.name, each):
+    have, need = free_bytes(scratch), file_set.on_disk + SLACK
+    if have >= need or _same(path_of(scratch, TAG) / file_set.name, file_set):
         return None
     return f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
 
@@ -154,48 +154,48 @@ def made(
     `LabError` when the folder cannot be made or another process reads files in it.
     """
     with held(scratch, TAG, own) as home:
-        found = Made(home)
-        for each in sets:
+        there = Made(home)
+        for file_set in sets:
             try:
-                digest = _digest(home / each.name, each, engine, say)
-                found.there[each.name] = {**each.files(), "bytes": each.bytes, "digest": digest}
+                digest = _digest(home / file_set.name, file_set, engine, say)
+                there.there[file_set.name] = {**file_set.files(), "bytes": file_set.bytes, "digest": digest}
             except (OSError, LabError) as error:
-                shutil.rmtree(home / each.name, ignore_errors=True)  # what is not whole gives its room back
-                found.refused[each.name] = error.why if isinstance(error, LabError) else str(error)
-                say(f"file set {each.name}: {found.refused[each.name]}")
-        yield found
+                shutil.rmtree(home / file_set.name, ignore_errors=True)  # what is not whole gives its room back
+                there.refused[file_set.name] = error.why if isinstance(error, LabError) else str(error)
+                say(f"file set {file_set.name}: {there.refused[file_set.name]}")
+        yield there
 
 
-def _digest(folder: Path, each: FileSet, engine: Any, say: Say) -> str:
+def _digest(folder: Path, file_set: FileSet, engine: Any, say: Say) -> str:
     """Make the files that are not there, all anew where somebody wrote into them; return the digest of all."""
-    if not _same(folder, each):
+    if not _same(folder, file_set):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
-        have, need = free_bytes(folder.parent), each.on_disk + SLACK
+        have, need = free_bytes(folder.parent), file_set.on_disk + SLACK
         if have < need:
             raise LabError("no room", f"{have:,} bytes are free and {need:,} are needed")
         folder.mkdir(mode=0o700)
-        write_whole(folder / ABOUT, dump_json(each.files()))
-    say(f"file set {each.name}: {each.count:,} files, {each.bytes:,} bytes")
+        write_whole(folder / ABOUT, dump_json(file_set.files()))
+    say(f"file set {file_set.name}: {file_set.count:,} files, {file_set.bytes:,} bytes")
     last, threads = time.monotonic_ns(), os.cpu_count() or 1
 
     def tell(done: int) -> None:
         nonlocal last
         if time.monotonic_ns() - last >= SAY_EVERY_NS:
             last = time.monotonic_ns()
-            say(f"file set {each.name}: {done:,} of {each.count:,} files")
+            say(f"file set {file_set.name}: {done:,} of {file_set.count:,} files")
 
-    engine.make_files(str(folder), 0, each.native_sizes, each.content_seed, threads, tell)
-    digest: str = engine.digest_files(str(folder), each.native_sizes, threads)
-    known = folder / DIGEST
-    if known.is_file() and known.read_text() != digest:
+    engine.make_files(str(folder), 0, file_set.native_sizes, file_set.content_seed, threads, tell)
+    digest: str = engine.digest_files(str(folder), file_set.native_sizes, threads)
+    noted = folder / DIGEST
+    if noted.is_file() and noted.read_text() != digest:
         shutil.rmtree(folder)
-        return _digest(folder, each, engine, say)
-    write_whole(known, digest.encode())
+        return _digest(folder, file_set, engine, say)
+    write_whole(noted, digest.encode())
     return digest
 
 
-def _same(folder: Path, each: FileSet) -> bool:
+def _same(folder: Path, file_set: FileSet) -> bool:
     """Tell whether the folder holds these very files, or the beginning of them."""
     with suppress(OSError):
-        return (folder / ABOUT).read_bytes() == dump_json(each.files())
+        return (folder / ABOUT).read_bytes() == dump_json(file_set.files())
     return False

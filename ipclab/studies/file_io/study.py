@@ -110,7 +110,7 @@ class FileIoStudy(Study):
             return why
         # Its profile follows from its bytes.
         every = (sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets)
-        files = next(each for each in every if each.bytes == point.size_bytes)
+        files = next(candidate for candidate in every if candidate.bytes == point.size_bytes)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
@@ -120,12 +120,12 @@ class FileIoStudy(Study):
 
         sets = [file_sets(profile.name)[name] for name in dict.fromkeys(str(point.levels["set"]) for point in points)]
         drawn, sums = set[str](), dict[str, str]()
-        with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as found:
-            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": found.there})
+        with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
+            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
 
             def launch(contestant: Contestant, seconds: float) -> dict[str, Outcome]:
                 point = contestant.point
-                folder, first = str(found.folder(str(point.levels["set"]))), point.id not in drawn
+                folder, first = str(there.folder(str(point.levels["set"]))), point.id not in drawn
                 more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
                 roles = [replace(role, arguments={**role.arguments, **more}) for role in contestant.roles]
                 outcomes = site.launcher.launch(roles, seconds)
@@ -174,12 +174,12 @@ def _reference() -> int:
 def _known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
     """Return the levels that depend on the machine, the profile's `sets` of files, or what was asked for."""
     own, large = sweep.numbers("threads", ()), sets["large"].count
-    known: dict[str, Sequence[Any]] = {name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()}
+    levels: dict[str, Sequence[Any]] = {name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()}
     depths = sweep.numbers("depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large])
-    sized = {name: each.size.mean for name, each in sets.items() if name.startswith("size-")}
-    return known | {
-        "serial": [count for count in known["serial"] if count > 1],
-        "longest": [count for count in known["longest"] if count > _reference()],
+    sized = {name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")}
+    return levels | {
+        "serial": [count for count in levels["serial"] if count > 1],
+        "longest": [count for count in levels["longest"] if count > _reference()],
         "reference": [_reference()],
         "mixes": [mix for mix in table(ARMS)["mixes"] if len(parse(mix)) <= 2 * cores()],
         "depths": depths,

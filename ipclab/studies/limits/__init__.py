@@ -59,12 +59,12 @@ class LimitsStudy(Study):
         """
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
         pairs = [name for name in PAIRS if name in profile.placements]
-        known: dict[str, Sequence[Any]] = {"pairs": pairs, "cross": [name for name in pairs if name == "cross"]}
+        levels: dict[str, Sequence[Any]] = {"pairs": pairs, "cross": [name for name in pairs if name == "cross"]}
         usual = {"copied": MEMCPY_SIZES, "payloads": PAYLOADS, "messages": MESSAGES, "streamed": STREAMED}
-        known |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
+        levels |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
         if sweep.backends is None:
-            known["copied"] = MEMCPY_SIZES
-        return self.of_arms([name for name in self.backends() if name in asked], _whole, **known)
+            levels["copied"] = MEMCPY_SIZES
+        return self.of_arms([name for name in self.backends() if name in asked], _whole, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return refused(point)
@@ -114,12 +114,12 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
     with ExitStack() as held:
         held.callback(path.unlink, missing_ok=True)
         made = {op: native.Limit(kind, max(1, size), tuple(cpus), str(path)) for op, kind in programs.items()}
-        for each in made.values():
-            held.enter_context(closing(each))
+        for program in made.values():
+            held.enter_context(closing(program))
 
         def turn() -> None:
-            for op, each in made.items():
-                samples = each.turn(budget_ns // len(made), MOST_SAMPLES, DEADLINE_NS)
+            for op, program in made.items():
+                samples = program.turn(budget_ns // len(made), MOST_SAMPLES, DEADLINE_NS)
                 keep(worker, op, np.array(samples, np.int64))
 
         if size > LARGEST_IN_TURNS:
@@ -127,4 +127,4 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
         else:
             while (yield {}) is not None:
                 turn()
-        worker.outcome.facts[BATCH] = max(each.batch for each in made.values())
+        worker.outcome.facts[BATCH] = max(program.batch for program in made.values())

@@ -70,7 +70,7 @@ def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
 
     `copied` are the sizes (bytes) that memcpy copies anyway.
     """
-    found: dict[str, Point] = {}
+    limits: dict[str, Point] = {}
     passed = set[int]()
     for point in points:
         levels = point.key()
@@ -79,46 +79,46 @@ def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
                 name, (_, size, placement) = bounding
                 limit = limit_point(name, size, placement)
                 if placement in PAIRS and not refused(limit):
-                    found[limit.id] = limit
+                    limits[limit.id] = limit
             bound = study_of(point.study).bound(op, levels)
             if bound and bound.copies:
                 passed.add(point.size_bytes)
-    copies = {*copied, *(point.size_bytes for point in found.values() if point.backend == COPYING)}
+    copies = {*copied, *(point.size_bytes for point in limits.values() if point.backend == COPYING)}
     for size in sorted(passed):
         if size >= LEAST_COPIED and not any(size / 2 <= other <= size for other in copies):
             copies.add(size)
             limit = limit_point(COPYING, size, PAIRS[0])
-            found[limit.id] = limit
-    return [*found.values()]
+            limits[limit.id] = limit
+    return [*limits.values()]
 
 
-def bounded(found: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
+def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
     """Return the studies with their points, to those of the limits, where there are any, what bounds the others'."""
-    every = list(found)
-    others = [point for each, points in every if each.name != LimitsStudy.name for point in points]
+    every = list(measured)
+    others = [point for study, points in every if study.name != LimitsStudy.name for point in points]
 
     def with_theirs(points: list[Point]) -> list[Point]:
         copied = [point.size_bytes for point in points if point.backend == COPYING]
         return [*{point.id: point for point in [*points, *wanted(others, copied)]}.values()]
 
     return [
-        (each, with_theirs(points) if points and each.name == LimitsStudy.name else points) for each, points in every
+        (study, with_theirs(points) if points and study.name == LimitsStudy.name else points) for study, points in every
     ]
 
 
 def limit_points(point: Point, points: Iterable[Point]) -> list[Point]:
     """Return those of `points` that are the limits of the ops of study point `point`."""
     levels = point.key()
-    keys = [found for op in study_of(point.study).limits if (found := native(point.study, op, levels))]
+    keys = [limit for op in study_of(point.study).limits if (limit := native(point.study, op, levels))]
     ids = {limit_point(name, size, placement).id for name, (_, size, placement) in keys}
-    return [each for each in points if each.id in ids and each.study == LimitsStudy.name]
+    return [candidate for candidate in points if candidate.id in ids and candidate.study == LimitsStudy.name]
 
 
 def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
     """Return by study point the limit points of `points` that bound it, and all limit points; all by name."""
     limits = [point for point in points if point.study == LimitsStudy.name]
     others = [point for point in points if point.study != LimitsStudy.name]
-    by_point = {point.id: [each.id for each in limit_points(point, limits)] for point in others}
+    by_point = {point.id: [limit.id for limit in limit_points(point, limits)] for point in others}
     return by_point, [point.id for point in limits]
 
 
@@ -154,12 +154,12 @@ class Floors:
 
     def _native(self, study: str, op: str, levels: Mapping[Any, Any]) -> Key | None:
         """Return the limit that does what `op` cannot avoid; for a message in place that of the fewest bytes."""
-        found = native(study, op, levels)
-        if found is None:
+        named = native(study, op, levels)
+        if named is None:
             return None
-        _, key = found
+        _, key = named
         if levels.get("receive") == IN_PLACE:
-            same = [each for each in self.medians if (each[0], each[2]) == (key[0], key[2])]
+            same = [other for other in self.medians if (other[0], other[2]) == (key[0], key[2])]
             return min(same, default=None)
         return key if key in self.medians else None
 

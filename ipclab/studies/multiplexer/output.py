@@ -27,14 +27,14 @@ def outcome(said: str, cell: str, op: str) -> Outcome:
     Raises `LaunchError` for all but its one line.
     """
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith(HEADER)]
-    found = [_count(line, cell) for line in lines if line.startswith(PREFIX)]
+    counts = [_count(line, cell) for line in lines if line.startswith(PREFIX)]
     if unknown := [line for line in lines if not line.startswith(PREFIX) and line != "PASS"]:
         raise wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
     if "PASS" not in lines:
         raise wrong("it did not pass")
-    if len(found) != 1:
-        raise wrong(f"{len(found)} results of {cell} where one was asked for")
-    operations, metrics = found[0]
+    if len(counts) != 1:
+        raise wrong(f"{len(counts)} results of {cell} where one was asked for")
+    operations, metrics = counts[0]
     counted = {name: float(metrics[unit]) for name, unit in COUNTED.items()}
     nanoseconds = round(metrics[TIME] * PER)
     return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})

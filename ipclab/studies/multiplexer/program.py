@@ -61,13 +61,13 @@ class Program:
             try:
                 said = self._said(roles[0], [], {"IPCLAB_HEAT": asked}, PATIENCE * schedule.seconds)
                 ops = [heat[name].point.primary[0] for name in going]
-                found = dict(zip(going, turns.ends(said, ops, schedule.turns), strict=True))
+                outcomes = dict(zip(going, turns.ends(said, ops, schedule.turns), strict=True))
                 self.raw += [asked, "\n", said]
             except LaunchError as error:
-                found = {going[number]: why for number, why in turns.failures(error.said).items()}
-                if not found:
+                outcomes = {going[number]: why for number, why in turns.failures(error.said).items()}
+                if not outcomes:
                     return ended | dict.fromkeys(going, error)
-            for name, end in found.items():
+            for name, end in outcomes.items():
                 ended[name] = {NAME: end} if isinstance(end, Outcome) else _failed(end, heat[name].roles[0])
         return ended
 

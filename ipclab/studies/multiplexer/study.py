@@ -64,17 +64,17 @@ class MultiplexerStudy(Study):
         return replace(made, per=dict.fromkeys(made.samples, output.PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        found = toolchain.find(toolchain.module(), toolchain.candidates())
-        return found if isinstance(found, str) else None
+        toolchain_found = toolchain.find(toolchain.module(), toolchain.candidates())
+        return toolchain_found if isinstance(toolchain_found, str) else None
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
         """Compile the program into the session's folder and give what runs its heats and keeps what it said."""
-        found = toolchain.find(toolchain.module(), toolchain.candidates())
-        if isinstance(found, str):
-            raise NotTestableError(found)
-        binary = toolchain.build(found, toolchain.module(), site.launcher)
-        site.note("multiplexer", {"go": found.version})
+        toolchain_found = toolchain.find(toolchain.module(), toolchain.candidates())
+        if isinstance(toolchain_found, str):
+            raise NotTestableError(toolchain_found)
+        binary = toolchain.build(toolchain_found, toolchain.module(), site.launcher)
+        site.note("multiplexer", {"go": toolchain_found.version})
         program = Program(site.launcher, binary)
         try:
             yield program.run

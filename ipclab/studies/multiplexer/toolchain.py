@@ -68,8 +68,8 @@ def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
 
 def _number(text: str) -> tuple[int, int] | None:
     """Return the version in the first line of `text` that is Go's own or asks for one: `go1.24.2`, `go 1.24`."""
-    found = re.search(r"^(?:devel )?go ?(\d+)\.(\d+)", text, re.MULTILINE)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.search(r"^(?:devel )?go ?(\d+)\.(\d+)", text, re.MULTILINE)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _version(command: Path) -> str:

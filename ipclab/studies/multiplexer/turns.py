@@ -70,32 +70,32 @@ def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
     why: dict[int, str] = {}
     for line in said.splitlines():
         try:
-            told = LINES.decode(line)
+            parsed = LINES.decode(line)
         except msgspec.DecodeError as error:
             raise wrong(f"{error}: {line[:LENGTH]!r}") from error
-        if told.cell >= len(ops):
-            raise wrong(f"cell {told.cell} of {len(ops)}")
-        if isinstance(told, Failure):
-            why.setdefault(told.cell, told.why)
+        if parsed.cell >= len(ops):
+            raise wrong(f"cell {parsed.cell} of {len(ops)}")
+        if isinstance(parsed, Failure):
+            why.setdefault(parsed.cell, parsed.why)
         else:
-            taken[told.cell].append(told)
-    found: list[Outcome | str] = []
+            taken[parsed.cell].append(parsed)
+    outcomes: list[Outcome | str] = []
     for number, (op, mine) in enumerate(zip(ops, taken, strict=True)):
-        if number not in why and [each.turn for each in mine] != [*range(1, turns + 1)]:
-            raise wrong(f"turns {[each.turn for each in mine]} of cell {number} where {turns} were asked for")
-        found.append(why[number] if number in why else _joined(mine, op))
-    return found
+        if number not in why and [turn_line.turn for turn_line in mine] != [*range(1, turns + 1)]:
+            raise wrong(f"turns {[turn_line.turn for turn_line in mine]} of cell {number} where {turns} were asked for")
+        outcomes.append(why[number] if number in why else _joined(mine, op))
+    return outcomes
 
 
 def failures(said: str) -> dict[int, str]:
     """Return why cells of a heat failed, by number, in what a program `said` that then ended."""
-    found = {}
+    reasons = {}
     for line in said.splitlines():
         with suppress(msgspec.DecodeError):
-            told = LINES.decode(line)
-            if isinstance(told, Failure):
-                found[told.cell] = told.why
-    return found
+            parsed = LINES.decode(line)
+            if isinstance(parsed, Failure):
+                reasons[parsed.cell] = parsed.why
+    return reasons
 
 
 def _joined(taken: Sequence[Turn], op: str) -> Outcome:

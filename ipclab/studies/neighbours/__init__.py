@@ -71,14 +71,14 @@ class NeighboursStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         chosen = sweep.backends or (tuple(_found()) if profile.name == "full" else FEW)
-        found = [name for name in _found() if name in chosen]
+        mechanisms = [name for name in _found() if name in chosen]
         asked: dict[str, Sequence[Any]] = {name: sweep.levels.get(name, usual) for name, usual in self.factors.items()}
         every = [QUIET, *(name for name in asked["neighbour"] if name != QUIET)]
-        known: dict[str, Sequence[Any]] = {"found": found, "sizes": sorted(set(sweep.sizes or SIZES))}
-        known |= {"neighbours": every, "near": [name for name in (QUIET, OWN, OTHER) if name in every]}
-        known |= {"isolations": [name for name in asked["isolation"] if name != PLAIN]}
-        known |= {"pinned": [name for name in profile.placements if name in ("same", "cross")]}
-        return self.of_arms(found, _usual_wait, **known)
+        levels: dict[str, Sequence[Any]] = {"found": mechanisms, "sizes": sorted(set(sweep.sizes or SIZES))}
+        levels |= {"neighbours": every, "near": [name for name in (QUIET, OWN, OTHER) if name in every]}
+        levels |= {"isolations": [name for name in asked["isolation"] if name != PLAIN]}
+        levels |= {"pinned": [name for name in profile.placements if name in ("same", "cross")]}
+        return self.of_arms(mechanisms, _usual_wait, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         name = str(point.levels["neighbour"])
@@ -121,11 +121,11 @@ def hog_cpus(neighbour: str, placement: str) -> list[int]:
     """Return the CPUs of the hogs of `neighbour` beside ends in `placement`: none when there is no CPU for them."""
     if neighbour == QUIET:
         return []
-    known = placements(_topology())
-    ends = [min(known[placement].role(index)) for index in (0, 1)]
+    placed = placements(_topology())
+    ends = [min(placed[placement].role(index)) for index in (0, 1)]
     if neighbour == OWN:
         return ends[1:]
-    every = [min(cpus) for cpus in known["cross"].cpus] if "cross" in known else []
+    every = [min(cpus) for cpus in placed["cross"].cpus] if "cross" in placed else []
     return [cpu for cpu in every if cpu not in ends][: MOST_HOGS if neighbour == MEMORY else 1]
 
 
@@ -170,4 +170,4 @@ def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
 
 def _found() -> dict[str, Backend]:
     """Return the backends that are there with a channel between any two processes: hogs have no place among ranks."""
-    return registry.ready(lambda each: each.channel and not each.ranks)
+    return registry.ready(lambda backend: backend.channel and not backend.ranks)

@@ -74,8 +74,8 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
     As many as fit by the fastest, for of the others the neighbour had a part; but not for much longer than asked, where
     it has a part in more than two.
     """
-    each = int(np.sort(first)[:-2].mean() + gap_ns)
-    return fitting(int(first.min()) + gap_ns, budget_ns, least, min(most, max(least, LONGER * budget_ns // each)))
+    each_ns = int(np.sort(first)[:-2].mean() + gap_ns)
+    return fitting(int(first.min()) + gap_ns, budget_ns, least, min(most, max(least, LONGER * budget_ns // each_ns)))
 
 
 def _one_by_one(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> None:

@@ -36,10 +36,10 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
             worker.meet()
         yield segment.buffer, full, empty
     finally:
-        for each in (full, empty, segment):
+        for part in (full, empty, segment):
             if create:
-                each.unlink()
-            each.close()
+                part.unlink()
+            part.close()
 
 
 def write(worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object) -> Turns:

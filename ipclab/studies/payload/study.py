@@ -39,7 +39,9 @@ class PayloadStudy(Study):
 
     def backends(self) -> tuple[str, ...]:
         """Return the shared-memory backends that are there, and the two arms that are mechanisms of their own."""
-        segments = [found.name for found in registry.backends().values() if found.segment and not found.missing()]
+        segments = [
+            backend.name for backend in registry.backends().values() if backend.segment and not backend.missing()
+        ]
         return (*segments, *OTHERS)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
@@ -59,11 +61,11 @@ class PayloadStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; the published program's is a fresh interpreter."""
-        told: dict[str, Any] = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels}
-        told["sampling"] = profile.samples
+        arguments: dict[str, Any] = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels}
+        arguments["sampling"] = profile.samples
         arm = str(point.levels["arm"])
         return [
-            Role(name, f"{HERE}.{run}", told, placement.role(index), fresh=arm == "published")
+            Role(name, f"{HERE}.{run}", arguments, placement.role(index), fresh=arm == "published")
             for index, (name, run) in enumerate(self.table()["ends"][arm].items())
         ]
 

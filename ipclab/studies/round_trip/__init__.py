@@ -40,25 +40,29 @@ class RoundTripStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
-        found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
+        mechanisms = {name: backend for name, backend in _found().items() if sweep.wants(name)}
         programs = [name for name in published.PROGRAMS if sweep.wants(name)]
-        every = {name: Backend(name) for name in programs} | found
+        every = {name: Backend(name) for name in programs} | mechanisms
         pinned = [placement for placement in profile.placements if placement != "free"]
-        brief = [name for name in found if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()]
+        brief = [
+            name for name in mechanisms if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()
+        ]
 
         def own(levels: Levels) -> Levels:
             """Return `levels` with the backend's own for its `usual` wait and its `last` way to receive."""
             backend = every[levels["backend"]]
-            known = {"usual": backend.waits[0], "last": backend.receives[-1]}
-            return {name: known.get(level, level) for name, level in levels.items()}
+            named = {"usual": backend.waits[0], "last": backend.receives[-1]}
+            return {name: named.get(level, level) for name, level in levels.items()}
 
         return self.of_arms(
             every,
             own,
-            found=[name for name in found if name not in brief],
+            found=[name for name in mechanisms if name not in brief],
             brief=brief,
             programs=programs,
-            waits=[{"backend": name, "wait": wait} for name, backend in found.items() for wait in backend.waits[1:]],
+            waits=[
+                {"backend": name, "wait": wait} for name, backend in mechanisms.items() for wait in backend.waits[1:]
+            ],
             gaps=sweep.numbers("gap_ns", GAPS_NS),
             sizes=sizes,
             smallest=sizes[:1],
@@ -71,12 +75,12 @@ class RoundTripStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         module = "published" if point.levels["arm"] == "published" else "ends"
         sampling = profile.whole if module == "published" else profile.samples  # a published program takes no turns
-        told = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **sampling}
+        arguments = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **sampling}
         if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
             # The published number, unless the launch would then come near its deadline.
-            told |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
+            arguments |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
         ends = enumerate((("server", "serve"), ("client", "ask")))
-        return [Role(name, f"{HERE}.{module}:{run}", told, placement.role(index)) for index, (name, run) in ends]
+        return [Role(name, f"{HERE}.{module}:{run}", arguments, placement.role(index)) for index, (name, run) in ends]
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
@@ -91,8 +95,8 @@ class RoundTripStudy(Study):
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
         """Return the bound of `op`; before queues had an echo of their own, they were read against that of pipes."""
-        found, known = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
-        return replace(found, older="echo-pipe") if found and known and known.limit == "mq" else found
+        usual, backend = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
+        return replace(usual, older="echo-pipe") if usual and backend and backend.limit == "mq" else usual
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways, and the counters of both ends together."""

@@ -100,13 +100,13 @@ def ask(
         read = READERS[how["touch"]] if arm == "touch" else None
         times = np.diff(closed_loop(channel, take, content, warm_up(size), read))
         while True:
-            each = int(np.median(times)) + gap_ns
-            count = DISCARDED + operations(each, budget_ns, least, most)
+            each_ns = int(np.median(times)) + gap_ns
+            count = DISCARDED + operations(each_ns, budget_ns, least, most)
             if (yield {"count": count}) is None:
                 break
             with worker.counting(OP, count):
                 if gap_ns:
-                    times = _paced(worker, channel, take, content, count, each)
+                    times = _paced(worker, channel, take, content, count, each_ns)
                 else:
                     times = np.diff(closed_loop(channel, take, content, count, read))
             keep(worker, OP, times[DISCARDED:])

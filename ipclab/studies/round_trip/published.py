@@ -100,8 +100,8 @@ def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
     """Warm up, agree on a count, and keep the mean of that many round trips as the one sample; then the proof."""
     content = b"A" * size
     with _opened(worker, backend, size) as (send, take):
-        each = _total(send, take, content, WARM_UP) // WARM_UP
-        count = fitting(each, how["budget_ns"], how["least"], how["most"])
+        each_ns = _total(send, take, content, WARM_UP) // WARM_UP
+        count = fitting(each_ns, how["budget_ns"], how["least"], how["most"])
         worker.meet(count=count)
         with worker.counting(OP, count):
             total = _total(send, take, content, count)

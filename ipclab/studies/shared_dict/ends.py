@@ -89,9 +89,9 @@ def _ask(worker: RankWorker, task: Task, reads: int) -> int:
 
 
 def _asked(worker: RankWorker) -> int:
-    told = worker.meet()[worker.roles[0]]
-    await_due(told["at"])
-    return int(told["reads"])
+    asked = worker.meet()[worker.roles[0]]
+    await_due(asked["at"])
+    return int(asked["reads"])
 
 
 def _fit(task: Task, step: Callable[[], object], least: int) -> int:

@@ -69,8 +69,8 @@ class SharedDictStudy(Study):
         near = [name for name in stores if name != NETWORKED]
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
-        known = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
-        return self.of_arms(stores, _whole, **known, **_cells(profile, sweep))
+        levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
+        return self.of_arms(stores, _whole, **levels, **_cells(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns
@@ -83,7 +83,7 @@ class SharedDictStudy(Study):
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
-        writer, *readers = [Study.collect(self, point, {name: each}, seed) for name, each in outcomes.items()]
+        writer, *readers = [Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()]
         facts = proved(point, writer.facts, [reader.facts for reader in readers])
         samples, turns = dict(writer.samples), dict(writer.turns)
         for op in (op for op in READ_OPS if op in readers[0].samples):
@@ -98,7 +98,7 @@ class SharedDictStudy(Study):
             behind = np.concatenate(late)
             facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
         counted = [reader.counters["read"] for reader in readers]
-        mean = {name: sum(each[name] for each in counted) / len(counted) for name in counted[0]}
+        mean = {name: sum(counters_of[name] for counters_of in counted) / len(counted) for name in counted[0]}
         return Launch(samples, writer.counters | {"read": mean}, facts=facts, turns=turns)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
@@ -113,8 +113,8 @@ class SharedDictStudy(Study):
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
         """Return the bound of `op`; a message that is read again and again is the reader's own: it moves nothing."""
-        known = registry.backends().get(str(levels["backend"]))
-        own = levels.get("arm") == "read-many" and known and known.store and not known.store.keeps
+        backend = registry.backends().get(str(levels["backend"]))
+        own = levels.get("arm") == "read-many" and backend and backend.store and not backend.store.keeps
         bound = None if own else super().bound(op, levels)
         usual = levels.get("codec") == USUAL_CODEC  # of others no contest tells the transport apart
         return bound if usual or bound is None else replace(bound, native="")
@@ -156,15 +156,15 @@ def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
     usual = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
     cells = grid = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
     if profile.name == "quick" and not sweep.levels:
-        cells = [each for each in grid if each["readers"] == PUBLISHED_READERS or each["entries"] == USUAL_ENTRIES]
+        cells = [cell for cell in grid if cell["readers"] == PUBLISHED_READERS or cell["entries"] == USUAL_ENTRIES]
     return {
         "grid": grid,
         "cells": cells,
-        "published": [each for each in cells if sweep.levels or each["readers"] >= PUBLISHED_READERS],
-        "fullest": [each for each in cells if each["readers"] == most],
+        "published": [cell for cell in cells if sweep.levels or cell["readers"] >= PUBLISHED_READERS],
+        "fullest": [cell for cell in cells if cell["readers"] == most],
         "usual": [{"entries": usual, "readers": most}],
-        "streamed": [each for each in cells if each["entries"] in streamed],
-        "streamed_grid": [each for each in grid if each["entries"] in streamed],
+        "streamed": [cell for cell in cells if cell["entries"] in streamed],
+        "streamed_grid": [cell for cell in grid if cell["entries"] in streamed],
         "live": [{"entries": count, "readers": most} for count in entries_of(*LIVE_ENTRIES)],
         "live_alone": [{"entries": usual, "readers": readers[0]}] if readers[0] < most else [],
         "away": list(_away(streamed, readers)),
@@ -193,8 +193,8 @@ def _short_of_ranks(point: Point) -> str | None:
 def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
     wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
-    reads = [each["reads"] for each in read]
-    torn, lost = sum(each["torn"] for each in read), sum(max(0, wanted - made) for made in reads)
+    reads = [reader["reads"] for reader in read]
+    torn, lost = sum(reader["torn"] for reader in read), sum(max(0, wanted - made) for made in reads)
     if torn:
         raise PayloadError(f"{torn} of {sum(reads)} reads were torn", "their bytes are none that were written")
     if lost or len(read) != point.levels["readers"]:

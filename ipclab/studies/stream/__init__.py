@@ -51,12 +51,12 @@ class StreamStudy(Study):
         if sizes[0] < NUMBER.size:
             few, fix = f"a stream of {sizes[0]} bytes", f"give {NUMBER.size} bytes or more"
             raise UsageError(few, "a message begins with its number", fix)
-        found = [name for name in self.backends() if sweep.wants(name)]
+        mechanisms = [name for name in self.backends() if sweep.wants(name)]
         pinned = [placement for placement in profile.placements if placement != "free"]
-        known = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
-        known |= {"sizes": sizes, "smallest": sizes[:1], "larger": sizes[1:], "found": found, "pinned": pinned}
-        known |= {"cross": pinned[-1:], "near": pinned[:-1], "around": pinned[-1:] if brief else pinned}
-        return self.of_arms(found, **known)
+        levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
+        levels |= {"sizes": sizes, "smallest": sizes[:1], "larger": sizes[1:], "found": mechanisms, "pinned": pinned}
+        levels |= {"cross": pinned[-1:], "near": pinned[:-1], "around": pinned[-1:] if brief else pinned}
+        return self.of_arms(mechanisms, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
@@ -94,6 +94,6 @@ def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
         for proof in proofs:
             check(seed, point.size_bytes, proof, PROOF_MESSAGES)
         return
-    known = [digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
-    if sorted(chain.from_iterable(proofs)) != sorted(known * len(proofs)):
+    digests = [digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
+    if sorted(chain.from_iterable(proofs)) != sorted(digests * len(proofs)):
         raise PayloadError("messages arrived wrong", "their bytes are torn or altered, or some came twice")

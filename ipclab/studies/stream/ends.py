@@ -52,7 +52,7 @@ def run(worker: Worker, **plan: Any) -> Turns:
     slowest = end.slowest_ns(fitting(round(slowest), how.budget_ns, LARGE_WARM_UP, how.most))
     worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
     while roles := (yield {"each_ns": slowest}):
-        slowest = end.turn(max(float(told["each_ns"]) for told in roles.values()))
+        slowest = end.turn(max(float(end_told["each_ns"]) for end_told in roles.values()))
     end.prove()
     worker.meet()
     if how.fill:
@@ -116,8 +116,8 @@ class End:
     def slowest_ns(self, count: int) -> float:
         """Stream `count` messages; return what one took at the slowest process (ns), the same at all of them."""
         begun, ended = self.phase(count)
-        told = self.worker.meet(each_ns=(ended - begun) / count)
-        return max(float(each["each_ns"]) for each in told.values())
+        ends_told = self.worker.meet(each_ns=(ended - begun) / count)
+        return max(float(end["each_ns"]) for end in ends_told.values())
 
 
 class Producer(End):

@@ -67,10 +67,10 @@ def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
     lost = sum(count - len(part) for part in different)
     duplicated = sum(len(part) for part in parts) - sum(len(part) for part in different)
     reordered = sum(int((np.diff(np.maximum.accumulate(part)) == 0).sum()) for part in seen if len(part))
-    found = {"lost": lost, "duplicated": duplicated, "reordered": max(0, reordered - duplicated)}
-    if wrong := ", ".join(f"{number} were {name}" for name, number in found.items() if number):
+    counts = {"lost": lost, "duplicated": duplicated, "reordered": max(0, reordered - duplicated)}
+    if wrong := ", ".join(f"{number} were {name}" for name, number in counts.items() if number):
         raise PayloadError(f"of {count} messages {wrong}", "the mechanism promises each once, in order")
-    return found
+    return counts
 
 
 def _arrays(end: Outcome) -> dict[str, Samples]:
@@ -111,5 +111,5 @@ def _once(made: dict[str, Samples], taken: Sequence[dict[str, Samples]]) -> dict
 
 def _sum(counters: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the counters of all consumers together; the share of time in a queue is their mean."""
-    total = {name: sum(each[name] for each in counters) for name in counters[0]}
+    total = {name: sum(consumer[name] for consumer in counters) for name in counters[0]}
     return {name: value / len(counters) if name == QUEUED else value for name, value in total.items()}

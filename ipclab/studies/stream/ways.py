@@ -54,14 +54,14 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
 
     `part` tells several streams of one launch apart.
     """
-    known = find(backend)
-    kind = carrier(known)
+    registered = find(backend)
+    kind = carrier(registered)
     if kind is None:
         raise TypeError(f"{backend} has no stream")
     alone = issubclass(kind, Store) or consumers == 1 or (sharing == ONE and kind.shares)
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
-    where = worker.prefix, worker.folder, capacity, known.waits[0], consumers
-    places = [Place(*where, part=each, comm=worker.comm) for each in parts]
+    where = worker.prefix, worker.folder, capacity, registered.waits[0], consumers
+    places = [Place(*where, part=name, comm=worker.comm) for name in parts]
     ends, spent = joined(worker, kind, places, PRODUCER, [consumer_role(number) for number in range(consumers)])
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
@@ -70,7 +70,7 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
 
 def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
     end, stored = ends[0], isinstance(ends[0], Store)
-    hands = [end.write] if stored else [each.send for each in ends]
+    hands = [end.write] if stored else [end_of.send for end_of in ends]
     first, turn, taken = hands[0], cycle(range(len(hands))), 0
     copies = 1 if stored and end.fans_out else consumers
 
@@ -78,8 +78,8 @@ def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
         first(data, WAIT_NS)
 
     def to_each(data: Data) -> None:
-        for each in hands:
-            each(data, WAIT_NS)
+        for hand in hands:
+            hand(data, WAIT_NS)
 
     def to_next(data: Data) -> None:
         hands[next(turn)](data, WAIT_NS)

@@ -1,0 +1,103 @@
+"""How each fact is read that is not simply the text of one file."""
+
+import platform
+import resource
+import sys
+import sysconfig
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from ipclab import __version__
+from ipclab.machine import answers, cgroup
+from ipclab.machine.answers import CPUINFO, cache, field, limit, mount, space, tool, topology
+from ipclab.machine.parse import cpu_list, size
+from ipclab.machine.source import Source, present
+from ipclab.machine.topology import CPUS
+
+Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
+
+
+def _frequency(source: Source, name: str) -> int:
+    return int(source.text(f"{CPUS}/cpu0/cpufreq/{name}")) * 1000
+
+
+def _built_with(option: str) -> bool:
+    return option in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+
+
+READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
+    "cpu_vendor": answers.cpu_vendor,
+    "cpu_model": answers.cpu_model,
+    "cpu_family": lambda source: int(field(source, CPUINFO, "cpu family", "CPU architecture")),
+    "cpu_model_number": lambda source: int(field(source, CPUINFO, "model", "CPU variant"), 0),
+    "cpu_stepping": lambda source: int(field(source, CPUINFO, "stepping", "CPU revision")),
+    "cpu_microcode": lambda source: field(source, CPUINFO, "microcode"),
+    "cpu_features": answers.cpu_features,
+    "sockets": lambda source: len(topology(source).packages),
+    "cores": lambda source: len(topology(source).cores),
+    "threads": lambda source: len(topology(source).online),
+    "threads_per_core": lambda source: max(map(len, topology(source).cores)),
+    "numa_nodes": lambda source: len(topology(source).nodes),
+    "cpus_allowed": lambda source: cpu_list(topology(source).allowed),
+    "core_sharing": lambda source: list(map(cpu_list, topology(source).cores)),
+    "node_sharing": lambda source: list(map(cpu_list, topology(source).nodes)),
+    "cache_sharing": answers.cache_sharing,
+    "cache_l1d": lambda source: present(cache(source, 1).size),
+    "cache_l1i": lambda source: present(cache(source, 1, "Instruction").size),
+    "cache_l2": lambda source: present(cache(source, 2).size),
+    "cache_l3": lambda source: present(cache(source, 3).size),
+    "cache_line": lambda source: present(cache(source, 1).line),
+    "frequency_min": lambda source: _frequency(source, "cpuinfo_min_freq"),
+    "frequency_max": lambda source: _frequency(source, "cpuinfo_max_freq"),
+    "boost": answers.boost,
+    "idle_states": answers.idle_states,
+    "memory_installed": lambda source: answers.installed(field(source, "/proc/meminfo", "MemTotal")),
+    "swap_total": lambda source: size(field(source, "/proc/meminfo", "SwapTotal")),
+    "page_size": lambda source: source.system.sysconf("SC_PAGE_SIZE"),
+    "architecture": lambda source: source.system.uname()[1],
+    "kernel_options": answers.options,
+    "preemption": answers.preemption,
+    "timer_frequency": lambda source: int(answers.config(source)["CONFIG_HZ"]),
+    "tickless": lambda source: answers.built_in(source, "tickless"),
+    "cpus_tickless": lambda source: source.text(f"{CPUS}/nohz_full").strip().replace("(null)", ""),
+    "clock_resolution": lambda _: round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9),
+    "mitigations": answers.mitigations,
+    "virtualisation": answers.virtualisation,
+    "container": answers.container,
+    "shm_size": lambda source: space(source, "shm")[0],
+    "shm_free": lambda source: space(source, "shm")[1],
+    "shm_filesystem": lambda source: mount(source, "shm").filesystem,
+    "scratch_free": lambda source: space(source, "scratch")[1],
+    "scratch_filesystem": lambda source: mount(source, "scratch").filesystem,
+    "scratch_options": answers.mount_options,
+    "scratch_disk": answers.disk,
+    "scratch_scheduler": answers.scheduler,
+    "open_files_soft": lambda source: limit(source, resource.RLIMIT_NOFILE),
+    "locked_memory": lambda source: limit(source, resource.RLIMIT_MEMLOCK),
+    "realtime_priority": lambda source: limit(source, resource.RLIMIT_RTPRIO),
+    "io_uring": answers.io_uring,
+    "cpu_quota": cgroup.cpu_quota,
+    "memory_limit": cgroup.memory_limit,
+    "os_name": answers.os_name,
+    "libc": lambda _: " ".join(platform.libc_ver()).strip() or "unknown",
+    "python": lambda _: platform.python_version(),
+    "python_implementation": lambda _: platform.python_implementation(),
+    "python_profiled": lambda _: _built_with("--enable-optimizations"),
+    "python_linked": lambda _: _built_with("--with-lto"),
+    "python_gil": lambda _: getattr(sys, "_is_gil_enabled", lambda: True)(),
+    "ipclab": lambda _: __version__,
+    "packages": answers.packages,
+    "numpy": lambda source: source.system.package("numpy"),
+    "pyzmq": lambda source: source.system.package("pyzmq"),
+    "lmdb": lambda source: source.system.package("lmdb"),
+    "posix_ipc": lambda source: source.system.package("posix-ipc"),
+    "pyarrow": lambda source: source.system.package("pyarrow"),
+    "lock_digest": answers.lock_digest,
+    "native_digest": answers.native_digest,
+    "git_commit": lambda source: tool(source, "git-commit").splitlines()[0].strip(),
+    "git_dirty": lambda source: bool(tool(source, "git-status")),
+    "cargo": lambda source: tool(source, "cargo").split()[1],
+    "go": lambda source: tool(source, "go").split()[2].removeprefix("go"),
+    "mpi": lambda source: tool(source, "mpiexec").splitlines()[0].strip(),
+}
