@@ -21,8 +21,8 @@ class ipclab_node(rfm.RunOnlyRegressionTest):  # noqa: N801 - ReFrame's style
 
     valid_systems = ["*"]  # noqa: RUF012
     valid_prog_environs = ["*"]  # noqa: RUF012
-    study = parameter(["round_trip"])
-    size = parameter([100])
+    study = parameter(["round_trip"], type=str, loggable=True)
+    size = parameter([100], type=int, loggable=True)
     profile = variable(str, value="quick")
     more = variable(str, value="")  # further words of 'ipclab measure'
     baseline = variable(str, value="")
