@@ -1,5 +1,6 @@
 """File sets, the same for the same seed: sizes and work, and their making on disk, where the same files are reused."""
 
+import csv
 import hashlib
 import os
 import shutil
@@ -17,7 +18,6 @@ from ipclab.errors import LabError
 from ipclab.paths import existing
 from ipclab.spawn.scratch import held, path_of
 from ipclab.store.files import dump_json, write_whole
-from ipclab.studies.arms import table
 from ipclab.studies.profile import PROFILES
 
 ARMS = Path(__file__).with_name("arms.toml")
@@ -105,15 +105,26 @@ class FileSet:
 
 @lru_cache
 def file_sets(profile: str) -> dict[str, FileSet]:
-    """Return the file sets of a profile by name."""
-    by_name, level = {}, [*PROFILES].index(profile)
-    for row in table(ARMS)["set"]:
-        chosen = {name: value[level] if isinstance(value, list) else value for name, value in row.items()}
-        name, count, mean = (chosen.pop(key) for key in ("name", "count", "mean"))
-        if count:
-            size = Draw(**{"distribution": "identical", "low": mean, "high": mean, "mean": mean, **chosen})
-            by_name[name] = FileSet(name, count, size, seed=SEED)
+    """Return the file sets of a profile by name, of `sets.csv`.
+
+    Of several numbers in a cell there is one for each profile (smoke, quick, standard, and full as published); a
+    profile with no files has no such set. Without a distribution all files have the size `mean`.
+    """
+    level, by_name = [*PROFILES].index(profile), {}
+    with Path(__file__).with_name("sets.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            name, distribution = row.pop("name"), row.pop("distribution")
+            numbers = {column: _of_profile(cell, level) for column, cell in row.items() if cell}
+            if count := numbers.pop("count"):
+                one_size = {"low": numbers["mean"], "high": numbers["mean"]}
+                size = Draw(distribution or "identical", **(one_size | numbers))
+                by_name[name] = FileSet(name, count, size, seed=SEED)
     return by_name
+
+
+def _of_profile(cell: str, level: int) -> int:
+    words = cell.split()
+    return int(words[level] if len(words) > 1 else words[0])
 
 
 @dataclass

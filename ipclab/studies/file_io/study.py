@@ -181,7 +181,7 @@ def _known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]
         "serial": [count for count in levels["serial"] if count > 1],
         "longest": [count for count in levels["longest"] if count > _reference()],
         "reference": [_reference()],
-        "mixes": [mix for mix in table(ARMS)["mixes"] if len(parse(mix)) <= 2 * cores()],
+        "mixes": [mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()],
         "depths": depths,
         "ends_of_depths": [depths[0], depths[-1]],
         "flight_depths": sweep.numbers("depth", (1, 16, 256)),

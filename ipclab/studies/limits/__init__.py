@@ -16,7 +16,7 @@ from ipclab.spawn.worker import Outcome, Turns, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import table
-from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 PAYLOADS = (84, 13_824, 1_382_400)
@@ -24,15 +24,27 @@ MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
-PROGRAMS: dict[str, dict[str, str]] = TABLE["programs"]  # by limit and op: what is timed
+MAPS = "map-"  # at the start of limits that write into a file, and read it
 QUEUES = "-mq"  # at the end of limits whose messages the system bounds
-FILES = "map-"  # at the start of limits that write into a file
 BATCH = "batch"
 LARGEST_IN_TURNS = 4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
 LAUNCHES = 6  # of a limit at least, but in a quick run: the best of fewer is luck
 MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
+
+
+def _programs() -> dict[str, dict[str, str]]:
+    """Return by limit and op what is timed."""
+    programs = {}
+    for row in TABLE["arm"]:
+        for limit in [row["backend"]] if isinstance(row["backend"], str) else row["backend"]:
+            ops = row["primary"].split()
+            programs[limit] = {op: limit.replace(MAPS, f"{op}-") for op in ops}
+    return programs
+
+
+PROGRAMS = _programs()
 
 
 class LimitsStudy(Study):
@@ -64,13 +76,13 @@ class LimitsStudy(Study):
         levels |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
         if sweep.backends is None:
             levels["copied"] = MEMCPY_SIZES
-        return self.of_arms([name for name in self.backends() if name in asked], _whole, **levels)
+        return self.of_arms([name for name in self.backends() if name in asked], dict, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return refused(point)
 
     def shared_memory(self, point: Point) -> int:
-        return point.size_bytes if point.backend.startswith(FILES) else 0
+        return point.size_bytes if point.backend.startswith(MAPS) else 0
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
@@ -99,10 +111,6 @@ def refused(point: Point) -> str | None:
 def one_process(name: str) -> bool:
     """Tell whether limit `name` is of one process, so that it is measured in placement `same` alone."""
     return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
-
-
-def _whole(levels: Levels) -> Levels:
-    return {**levels, "primary": " ".join(PROGRAMS[levels["backend"]])}
 
 
 def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:
