@@ -190,7 +190,8 @@ def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
 
 def _lengths(one: PeerChannel, other: PeerChannel) -> None:
     longest = min(one.longest, other.longest, LARGEST)
-    sent = [payload(1, size, size) for size in (*(size for size in LENGTHS if size < longest), longest)]
+    sizes = [size for size in LENGTHS if size < longest]
+    sent = [payload(1, size, size) for size in (*sizes, longest)]
     for sender, receiver in ((one, other), (other, one)):
         for number, message in enumerate(sent):
             sender.send(message, LONG_NS)

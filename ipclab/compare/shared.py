@@ -149,7 +149,8 @@ def _side(row: dict[Any, Any], which: str = "") -> Side:
 
 def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
     """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
-    mine, theirs = ([row[f"{name}{which}"] for name in BOUNDS] for which in ("", "_other"))
+    mine = [row[name] for name in BOUNDS]
+    theirs = [row[f"{name}_other"] for name in BOUNDS]
     exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
     ratio, low, high = (comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high"))
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):

@@ -242,7 +242,9 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
 
 def read_names(names: Mapping[str, str]) -> dict[str, Term]:
     """Return the expressions that may be used by name; each may use others. Raises `RuleError` with the name."""
-    uses = {name: {match["name"] for match in _LEAF.finditer(text)} & names.keys() for name, text in names.items()}
+    uses = {}
+    for name, text in names.items():
+        uses[name] = {match["name"] for match in _LEAF.finditer(text)} & names.keys()
     terms = dict[str, Term]()
     try:
         for name in TopologicalSorter(uses).static_order():

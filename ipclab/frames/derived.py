@@ -246,7 +246,8 @@ def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
     else:
         with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
             rows = list(pool.map(_rows, files, chunksize=CHUNK))
-    points, launches = (list(chain.from_iterable(part[kind] for part in rows)) for kind in (0, 1))
+    points = list(chain.from_iterable(part[0] for part in rows))
+    launches = list(chain.from_iterable(part[1] for part in rows))
     by_launch = frame(launches, LAUNCH_VALUES)
     frames = frame(points, VALUES), by_launch, contests(study, by_launch, bound(run))
     return {kind: part.to_parquet(**WRITTEN) for kind, part in zip(KINDS, frames, strict=True)}

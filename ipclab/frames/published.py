@@ -91,7 +91,8 @@ def rounded(row: Any) -> Quantity:
     value, text = float(row.value), Decimal(row.printed)
     if row.printed_unit in EXACT_UNITS:
         return Rounded(value, row.unit, value, value, kind="published")
-    step = abs(value / float(text)) if text else PERCENT if row.printed_unit == "%" else 1.0
+    zero_step = PERCENT if row.printed_unit == "%" else 1.0
+    step = abs(value / float(text)) if text else zero_step
     half = step * half_a_digit(row.printed)
     return Rounded(value, row.unit, value - half, value + half, kind="published")
 

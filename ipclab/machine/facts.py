@@ -105,4 +105,8 @@ def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[
 
 def affects() -> dict[str, tuple[str, ...]]:
     """Return what differences between machines affect (msgids) -> the names of the facts that matter for it."""
-    return {topic: tuple(fact.name for fact in FACTS if fact.affects == topic) for topic in TOPICS}
+    names: dict[str, tuple[str, ...]] = dict.fromkeys(TOPICS, ())
+    for fact in FACTS:
+        if fact.affects:
+            names[fact.affects] += (fact.name,)
+    return names

@@ -90,8 +90,11 @@ def _shares(lab: Data) -> dict[str, float]:
 
 def _minutes(sessions: Sequence[dict[str, Any]]) -> float:
     """Return the minutes that the sessions of a run took together."""
-    moments = [[dt.datetime.fromisoformat(session[name]) for name in ("begun", "ended")] for session in sessions]
-    return sum((end - begin).total_seconds() for begin, end in moments) / 60
+    seconds = 0.0
+    for session in sessions:
+        begun, ended = (dt.datetime.fromisoformat(session[name]) for name in ("begun", "ended"))
+        seconds += (ended - begun).total_seconds()
+    return seconds / 60
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -65,7 +65,10 @@ class Document:
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of the figures and tables that its cells name, as `#name`."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
-        return replace(shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows])
+        rows = []
+        for row in shown.rows:
+            rows.append([targets.get(cell, cell) for cell in row])
+        return replace(shown, rows=rows)
 
     @property
     def prose(self) -> list[list[Token]]:
@@ -190,13 +193,13 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
 def _table(tokens: list[Token], caption: str, name: str) -> Table:
     cells = [(opening, plain(inline)) for opening, inline in pairwise(tokens) if opening.type in ("th_open", "td_open")]
     styles = [str(opening.attrGet("style") or "").rpartition(":")[2] for opening, _ in cells]
-    count = sum(opening.type == "th_open" for opening, _ in cells)
+    width = sum(opening.type == "th_open" for opening, _ in cells)
     columns = [
         table.Column(text, "right" if style == "right" else "left")
-        for (_, text), style in zip(cells[:count], styles, strict=False)
+        for (_, text), style in zip(cells[:width], styles, strict=False)
     ]
-    texts = [text for _, text in cells[count:]]
-    return Table(caption, columns, [texts[place : place + count] for place in range(0, len(texts), count)], name=name)
+    texts = [text for _, text in cells[width:]]
+    return Table(caption, columns, [texts[place : place + width] for place in range(0, len(texts), width)], name=name)
 
 
 def _refer(document: Document) -> None:
@@ -234,7 +237,8 @@ def _settle_headings(document: Document) -> None:
         token.tag = close.tag = f"h{level}"
         text = plain(inline)
         slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        name = next(n for n in (f"{slug}-{i}" if i else slug for i in range(len(headings))) if n not in seen)
+        numbered = (f"{slug}-{number}" for number in count(1))
+        name = next(name for name in chain([slug], numbered) if name not in seen)
         seen.add(name)
         token.attrSet("id", f"s-{name}")
         document.headings.append((level, f"s-{name}", text))

@@ -90,8 +90,9 @@ def report(
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pairs, tables, claims)]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
-    stages = [[job for job in jobs if quoting[job.notebook] is last] for last in (False, True)]
-    made = run_jobs(stages, target, progress)
+    quoted = [job for job in jobs if not quoting[job.notebook]]
+    last = [job for job in jobs if quoting[job.notebook]]
+    made = run_jobs([quoted, last], target, progress)
     for lang in langs if "html" in formats else ():
         mine = [job for job in jobs if job.lang == lang]
         made.append(index.write([job.executed for job in mine], out / lang, mine[0].metadata))

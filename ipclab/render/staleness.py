@@ -101,5 +101,9 @@ def read_manifest(file: Path, kind: type[T]) -> T | None:
 def _changes(kind: str, before: dict[str, str], now: dict[str, str], since: str) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
-            change = "was added" if name not in before else "was removed" if name not in now else "changed"
+            change = "changed"
+            if name not in before:
+                change = "was added"
+            elif name not in now:
+                change = "was removed"
             yield f"{kind}: {name} {change} since {since}"

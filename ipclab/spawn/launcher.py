@@ -147,8 +147,8 @@ class Launcher:
 
     def changes(self, wanted: Mapping[str, str]) -> dict[str, str | None]:
         """Return the `env` of a role whose program is to have the environment `wanted`."""
-        differ = wanted.items() ^ self.environment.items()
-        return {name: wanted.get(name) for name in sorted({name for name, _ in differ})}
+        differ = dict(wanted.items() ^ self.environment.items())
+        return {name: wanted.get(name) for name in sorted(differ)}
 
     def renew(self) -> None:
         """Start other fork servers in place of these: their workers have another address-space layout.

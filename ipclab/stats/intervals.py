@@ -84,7 +84,8 @@ def _places(count: int) -> tuple[int, float]:
     if count <= max(FEW):
         return 0, 0.0
     # By r: the chance that the median lies outside the r-th value from either end.
-    tails = [2 * total / 2**count for total in accumulate(comb(count, k) for k in range(count // 2 + 1))]
+    ways = [comb(count, k) for k in range(count // 2 + 1)]
+    tails = [2 * total / 2**count for total in accumulate(ways)]
     r = max(number for number, tail in enumerate(tails, 1) if tail <= 1 - NOMINAL)
     outer, inner = 1 - tails[r - 1], 1 - tails[r]
     part = (outer - NOMINAL) / (outer - inner)

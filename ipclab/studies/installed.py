@@ -16,8 +16,9 @@ ALWAYS = ("limits", "calibration")  # are part of every run, whatever is swept
 @cache
 def studies() -> dict[str, Study]:
     """Return every registered study by name, the limits first; raises `UsageError` when one cannot be loaded."""
-    found = installed(GROUP, "study", lambda kind: kind() if isclass(kind) and issubclass(kind, Study) else None)
-    return {name: found[name] for name in dict.fromkeys([*(each for each in ORDER if each in found), *found])}
+    registered = installed(GROUP, "study", lambda kind: kind() if isclass(kind) and issubclass(kind, Study) else None)
+    ordered = [name for name in ORDER if name in registered]
+    return {name: registered[name] for name in dict.fromkeys([*ordered, *registered])}
 
 
 def study(name: str) -> Study:

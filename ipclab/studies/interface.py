@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -153,7 +154,8 @@ class Study(ABC):
             levels = {**point.key(), "size": point.size_bytes}
             return all(is_level(levels.get(factor), wanted) for factor, wanted in row.items())
 
-        return [point for point in points if not any(has(point, row) for row in rows)]
+        left_out = {point.id for point, row in product(points, rows) if has(point, row)}
+        return [point for point in points if point.id not in left_out]
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:

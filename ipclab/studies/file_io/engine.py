@@ -1,6 +1,7 @@
 """The worker: brings the page cache into the wanted state, proves it, and lets the native engine read the files."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -93,10 +94,13 @@ def check(result: Mapping[str, Any], file_set: FileSet) -> None:
 
 def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
     """Return the shares of all threads' time by state, faults and switches of the launch, and bytes a file."""
-    whole = max(1, sum(thread["elapsed_ns"] for thread in threads))
-    shares = {f"{state}_share": sum(thread[f"{state}_ns"] for thread in threads) / whole for state in STATES}
-    counted = {name: float(sum(thread[name] for thread in threads)) for name in COUNTS}
-    return {**shares, **counted, "bytes_per_file": sum(thread["bytes"] for thread in threads) / files}
+    sums: Counter[str] = Counter()
+    for thread in threads:
+        sums.update({name: value for name, value in thread.items() if isinstance(value, int)})
+    whole = max(1, sums["elapsed_ns"])
+    shares = {f"{state}_share": sums[f"{state}_ns"] / whole for state in STATES}
+    counted = {name: float(sums[name]) for name in COUNTS}
+    return {**shares, **counted, "bytes_per_file": sums["bytes"] / files}
 
 
 def samples(result: Mapping[str, Any], most: int) -> dict[str, Whole]:

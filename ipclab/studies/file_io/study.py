@@ -118,7 +118,8 @@ class FileIoStudy(Study):
         """Make the file sets that `points` need and give what reads them; the checksums of all ways must agree."""
         import ipclab_native
 
-        sets = [file_sets(profile.name)[name] for name in dict.fromkeys(str(point.levels["set"]) for point in points)]
+        names = dict.fromkeys(str(point.levels["set"]) for point in points)
+        sets = [file_sets(profile.name)[name] for name in names]
         drawn, sums = set[str](), dict[str, str]()
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
@@ -226,7 +227,7 @@ def in_timeline(point: Point) -> bool:
 def in_flight(point: Point) -> int:
     """Return how many files may be open and not computed yet, all threads together."""
     roles = parse(str(point.levels["roles"]))
-    reads, computes = (sum(role != other for role in roles) for other in ("compute", "read"))
+    reads, computes = len(roles) - roles.count("compute"), len(roles) - roles.count("read")
     return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))
 
 

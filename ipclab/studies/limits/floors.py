@@ -118,7 +118,9 @@ def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
     """Return by study point the limit points of `points` that bound it, and all limit points; all by name."""
     limits = [point for point in points if point.study == LimitsStudy.name]
     others = [point for point in points if point.study != LimitsStudy.name]
-    by_point = {point.id: [limit.id for limit in limit_points(point, limits)] for point in others}
+    by_point = {}
+    for point in others:
+        by_point[point.id] = [limit.id for limit in limit_points(point, limits)]
     return by_point, [point.id for point in limits]
 
 

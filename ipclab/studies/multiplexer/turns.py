@@ -5,6 +5,7 @@ import random
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -104,7 +105,7 @@ def _joined(taken: Sequence[Turn], op: str) -> Outcome:
     told = _told(taken[0])
     if any(_told(each) != told for each in taken):
         raise wrong("figures that are missing in some turns")
-    sums = {name: sum(getattr(each, name) for each in taken) for name in told}
+    sums = {name: sum(map(attrgetter(name), taken)) for name in told}
     counted = {name: value / (len(taken) if name == FAIRNESS else operations) for name, value in sums.items()}
     for name in BOTH_ENDS:
         counted[name] += counted.get(f"receiver_{name}", 0.0)

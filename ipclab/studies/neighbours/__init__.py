@@ -160,7 +160,9 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
     except LabError:  # the machine does not tell: the hog's own counter will
         in_memory = False
     free, need = disk_usage(there).free, 2 * FILE_BYTES
-    return NO_DISK if in_memory else NO_ROOM.format(what=there, free=free, need=need) if free < need else None
+    if in_memory:
+        return NO_DISK
+    return NO_ROOM.format(what=there, free=free, need=need) if free < need else None
 
 
 def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,8 +98,8 @@ class SharedDictStudy(Study):
             samples["staleness"], turns["staleness"] = together(readers, "staleness")
             behind = np.concatenate(late)
             facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
-        counted = [reader.counters["read"] for reader in readers]
-        mean = {name: sum(counters_of[name] for counters_of in counted) / len(counted) for name in counted[0]}
+        names = readers[0].counters["read"]
+        mean = {name: fmean(reader.counters["read"][name] for reader in readers) for name in names}
         return Launch(samples, writer.counters | {"read": mean}, facts=facts, turns=turns)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
@@ -177,7 +178,7 @@ def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
     away = here.away() if here else []
     for count, number in product(entries, readers):
         if here and number <= len(away):
-            nodes = 1 + sum(any(rank in node.ranks for rank in away[:number]) for node in here.nodes)
+            nodes = 1 + sum(not set(away[:number]).isdisjoint(node.ranks) for node in here.nodes)
             yield {"entries": count, "readers": number, "nodes": nodes}
 
 

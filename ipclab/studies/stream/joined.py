@@ -1,6 +1,7 @@
 """What the ends of a stream kept, joined: every message accounted for, and the times of turns and messages."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -111,5 +112,5 @@ def _once(made: dict[str, Samples], taken: Sequence[dict[str, Samples]]) -> dict
 
 def _sum(counters: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the counters of all consumers together; the share of time in a queue is their mean."""
-    total = {name: sum(consumer[name] for consumer in counters) for name in counters[0]}
+    total = {name: sum(map(itemgetter(name), counters)) for name in counters[0]}
     return {name: value / len(counters) if name == QUEUED else value for name, value in total.items()}
