@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -23,7 +23,7 @@ from ipclab.studies.arms import FILE, Levels, expanded, table
 from ipclab.studies.profile import Profile
 
 __all__ = ["Bench", "Bound", "Contestant", "Ends", "Launch", "Level", "Levels", "NotTestableError", "Outcome"]
-__all__ += ["Placement", "Point", "Profile", "Role", "Schedule", "Site", "Study", "Sweep"]
+__all__ += ["Placement", "Point", "Profile", "Role", "Schedule", "Site", "Study", "Sweep", "named", "rings", "spread"]
 
 
 class NotTestableError(LabError):
@@ -46,6 +46,10 @@ class Sweep:
     def wants(self, backend: str) -> bool:
         """Tell whether points of `backend` are asked for."""
         return self.backends is None or backend in self.backends
+
+    def of(self, backends: Iterable[str]) -> list[str]:
+        """Return those of `backends` whose points are asked for."""
+        return [name for name in backends if self.wants(name)]
 
     def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
         """Return the levels of a factor of whole numbers, ascending: those asked for, or else the `usual` ones.
@@ -93,6 +97,21 @@ class Site:
         """Have the ledger remove the folder `path` when the session ends, unless it is to be kept."""
         if not self.keep_scratch:
             self.launcher.own("scratch", str(path.resolve()))
+
+
+def spread(names: Iterable[str], run: str, arguments: Mapping[str, Any], placement: Placement) -> list[Role]:
+    """Return a role for each of `names`, all of which call `run` with the same arguments, on CPUs in turn."""
+    return [Role(name, run, dict(arguments), placement.role(index)) for index, name in enumerate(names)]
+
+
+def named(point: Point, seed: int) -> dict[str, Any]:
+    """Return what every process of a point is told of it."""
+    return {"backend": point.backend, "size": point.size_bytes, "seed": seed}
+
+
+def rings(size: int) -> int:
+    """Return the bytes of /dev/shm that rings both ways between two processes take, of messages of `size` bytes."""
+    return 8 * (2 * size + (1 << 18))
 
 
 class Study(ABC):

@@ -39,6 +39,11 @@ class Profile:
         """Return the arguments of a worker that takes no turns: how much it samples in a launch."""
         return {**self.samples, "budget_ns": self.budget_ns}
 
+    @property
+    def pinned(self) -> list[str]:
+        """Return the placements that leave nothing to the scheduler."""
+        return [name for name in self.placements if name != "free"]
+
     def tailed(self) -> "Profile":
         """Return this effort with samples enough for the p99.9 of a launch, where they do not take too long."""
         turn_ns = max(self.turn_ns, TAIL_NS // self.turns)

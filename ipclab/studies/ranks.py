@@ -38,8 +38,8 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
 
         def run(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
             """Run the heat of the workers, and next to it, one by one, those that own their ranks."""
-            on_their_own = {name: each for name, each in heat.items() if each.point.backend in ranked}
-            others = {name: each for name, each in heat.items() if name not in on_their_own}
+            on_their_own = {name: member for name, member in heat.items() if member.point.backend in ranked}
+            others = {name: member for name, member in heat.items() if name not in on_their_own}
             ends = site.workers(others, schedule) if others else {}
             for name, contestant in on_their_own.items():
                 ends |= bench({name: contestant}, schedule)

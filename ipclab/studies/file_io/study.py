@@ -71,8 +71,8 @@ class FileIoStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of the named sweeps, one for each experiment of the text, in its order."""
-        sets, asked = file_sets(profile.name), [name for name in self.mechanisms if sweep.wants(name)]
-        return self.of_arms(asked, partial(_whole, sets), **_known(sets, sweep))
+        sets = file_sets(profile.name)
+        return self.of_arms(sweep.of(self.mechanisms), partial(_whole, sets), **_known(sets, sweep))
 
     def expected(self, point: Point) -> tuple[str, ...]:
         """Return that reading cold files waits for the disk, which is what is measured."""

@@ -42,7 +42,7 @@ class MultiplexerStudy(Study):
     payloads_shared = 0  # pipes and sockets are the kernel's
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        asked = [name for name in self.backends() if sweep.wants(name)]
+        asked = sweep.of(self.backends())
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
         return self.of_arms(asked, dict, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
 

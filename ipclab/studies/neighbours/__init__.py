@@ -24,7 +24,7 @@ from ipclab.machine.placement import placements
 from ipclab.paths import existing
 from ipclab.spawn.proof import check
 from ipclab.studies.forked import DONE, Forked
-from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep, named
 from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES, PRIORITY
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 
@@ -93,7 +93,7 @@ class NeighboursStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels, name = point.levels, str(point.levels["neighbour"])
-        shared = {"backend": point.backend, "size": point.size_bytes, "seed": seed, "wait": levels["wait"]}
+        shared = named(point, seed) | {"wait": levels["wait"]}
         shared |= {"isolation": levels["isolation"]}
         asking = {**shared, **profile.samples, "gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
         asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}

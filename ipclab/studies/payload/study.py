@@ -1,12 +1,12 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest
-from ipclab.studies.interface import Bound, Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Bound, Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep, named
 from ipclab.studies.payload import MOVED, SIZES, handover, tcp
 from ipclab.studies.payload.handover import END, START
 from ipclab.studies.profile import PLACEMENTS
@@ -48,7 +48,7 @@ class PayloadStudy(Study):
         for size in sweep.sizes or ():
             if size % FLOAT:
                 raise UsageError(f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}")
-        asked = [name for name in self.backends() if sweep.wants(name)]
+        asked = sweep.of(self.backends())
         blocks = {size: f"payload-{size}" for size in sweep.sizes or SIZES}
         return self.of_arms(
             asked,
@@ -56,13 +56,12 @@ class PayloadStudy(Study):
             moved=[{"size": MOVED.get(size, size), "block": block} for size, block in blocks.items()],
             segments=[name for name in asked if name not in OTHERS],
             placements=profile.placements,
-            pinned=[name for name in profile.placements if name != "free"],
+            pinned=profile.pinned,
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; the published program's is a fresh interpreter."""
-        arguments: dict[str, Any] = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels}
-        arguments["sampling"] = profile.samples
+        arguments = named(point, seed) | point.levels | {"sampling": profile.samples}
         arm = str(point.levels["arm"])
         return [
             Role(name, f"{HERE}.{run}", arguments, placement.role(index), fresh=arm == "published")

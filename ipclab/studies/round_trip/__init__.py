@@ -11,7 +11,7 @@ from ipclab.backends.interface import Backend
 from ipclab.spawn.proof import check
 from ipclab.store.launch import Launch
 from ipclab.studies.arms import Levels
-from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep, named
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
@@ -40,10 +40,11 @@ class RoundTripStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
-        mechanisms = {name: backend for name, backend in _found().items() if sweep.wants(name)}
-        programs = [name for name in published.PROGRAMS if sweep.wants(name)]
+        ready = _found()
+        mechanisms = {name: ready[name] for name in sweep.of(ready)}
+        programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
-        pinned = [placement for placement in profile.placements if placement != "free"]
+        pinned = profile.pinned
         brief = [
             name for name in mechanisms if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()
         ]
@@ -75,7 +76,7 @@ class RoundTripStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         module = "published" if point.levels["arm"] == "published" else "ends"
         sampling = profile.whole if module == "published" else profile.samples  # a published program takes no turns
-        arguments = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **sampling}
+        arguments = named(point, seed) | point.levels | sampling
         if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
             # The published number, unless the launch would then come near its deadline.
             arguments |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}

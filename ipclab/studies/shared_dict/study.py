@@ -19,7 +19,20 @@ from ipclab.spawn import mpi
 from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch, Samples, together
-from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Levels,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    spread,
+)
 from ipclab.studies.ranks import on_ranks
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 
@@ -66,7 +79,8 @@ class SharedDictStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
-        stores = {name: store for name, store in _stores().items() if sweep.wants(name)}
+        every = _stores()
+        stores = {name: every[name] for name in sweep.of(every)}
         near = [name for name in stores if name != NETWORKED]
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
@@ -79,8 +93,7 @@ class SharedDictStudy(Study):
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
-        names = enumerate(["writer", *readers])
-        return [Role(name, f"{HERE}:run", arguments, placement.role(index)) for index, name in names]
+        return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""

@@ -13,7 +13,20 @@ from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies import arms
-from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Outcome,
+    Placement,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    named,
+    rings,
+    spread,
+)
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
@@ -51,8 +64,7 @@ class StreamStudy(Study):
         if sizes[0] < NUMBER.size:
             few, fix = f"a stream of {sizes[0]} bytes", f"give {NUMBER.size} bytes or more"
             raise UsageError(few, "a message begins with its number", fix)
-        mechanisms = [name for name in self.backends() if sweep.wants(name)]
-        pinned = [placement for placement in profile.placements if placement != "free"]
+        mechanisms, pinned = sweep.of(self.backends()), profile.pinned
         levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
         levels |= {"sizes": sizes, "smallest": sizes[:1], "larger": sizes[1:], "found": mechanisms, "pinned": pinned}
         levels |= {"cross": pinned[-1:], "near": pinned[:-1], "around": pinned[-1:] if brief else pinned}
@@ -68,17 +80,16 @@ class StreamStudy(Study):
 
     def shared_memory(self, point: Point) -> int:
         """Return room for a ring each way of each consumer, each of four messages."""
-        return int(point.levels["consumers"]) * 8 * (2 * point.size_bytes + (1 << 18))
+        return int(point.levels["consumers"]) * rings(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, on CPUs in turn."""
         levels = {name: level for name, level in point.levels.items() if name != "arm"}
-        plan = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **levels, **profile.samples}
+        plan = named(point, seed) | levels | profile.samples
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
         names = [PRODUCER, *(consumer_role(number) for number in range(int(levels["consumers"])))]
-        here = "ipclab.studies.stream.ends:run"
-        return [Role(name, here, plan, placement.role(index)) for index, name in enumerate(names)]
+        return spread(names, "ipclab.studies.stream.ends:run", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice or out of order."""
