@@ -73,6 +73,8 @@ def commands() -> None:
 )
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
+@click.option("--label", help="Name of this node: runs of another label are never continued.")
+@click.option("--bundle", "file", type=PATH, help="Write the finished run as this FILE, too.")
 def measure(**given: Any) -> None:
     """Measure this machine; points that are on disk are not measured again."""
     measured(**given)
@@ -80,33 +82,39 @@ def measure(**given: Any) -> None:
 
 def measured(
     run: Given, studies: Words, profile: str | None, seed: int | None, launches: int | None, scratch: Given,
-    keep_scratch: bool, purpose: "Mapping[str, str] | None" = None,
+    keep_scratch: bool, label: str | None = None, file: Given = None, purpose: "Mapping[str, str] | None" = None,
     stated: "Callable[[RunFolder], Iterable[str]]" = lambda run: (), **swept: Any,
 ) -> None:  # fmt: skip
     """Measure what the options of `measure` say, for a `purpose`, and say what is `stated` of it.
 
-    Raises `LabError` when points failed, and for results that cannot be.
+    The finished run is bundled as `file` before `LabError` is raised for points that failed and results that cannot be.
     """
     from ipclab.lab.runs import find
     from ipclab.measure.request import Request
     from ipclab.measure.request import levels as levels_of
     from ipclab.measure.session import measure as measure_all
     from ipclab.spawn.mpi_outer import around
+    from ipclab.store.bundle import check_new, pack
     from ipclab.studies.interface import Sweep
 
     die_with_make()
+    if file:
+        check_new(file)  # before hours of measuring
     with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
         if run and not (studies or profile or launches or any(swept.values())):
-            request = replace(Request.continuing(find(checkout(), str(run))), seed=seed)
+            request = replace(Request.continuing(find(checkout(), str(run)), label), seed=seed)
         else:
             sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
             request = Request(studies, profile or "quick", run, seed, sweep)
-            request = replace(request, launches=launches or 0, purpose=purpose or {})
+            request = replace(request, launches=launches or 0, purpose=purpose or {}, label=label or "")
         done = measure_all(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
+        if file:
+            pack(done, file)
+            click.echo(shown(file.absolute()))
         say(stated(done))
         _say_wrong(done)
 

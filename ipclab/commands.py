@@ -154,7 +154,7 @@ profile_option = click.option(
     "--profile", help="smoke, quick (default), standard or full.", callback=one_of("profile", _profiles)
 )
 study_option = click.option(
-    "--study", "studies", multiple=True, help="Study to measure; all when not given.",
+    "--study", "studies", multiple=True, help="Study; all when not given.",
     callback=one_of("study", lambda: names("ipclab.studies")),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ from ipclab.backends.installed import backends
 from ipclab.errors import UsageError, hint
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
+from ipclab.store.schema import check_label
 from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.installed import ALWAYS, studies, study
 from ipclab.studies.interface import Study, Sweep
@@ -20,7 +21,7 @@ from ipclab.studies.profile import Profile, profile
 SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
-OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "points"}  # of the parameters of a run
+OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "label", "points"}  # of the parameters of a run
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "study": "--study"}  # and no factors
 
@@ -30,8 +31,8 @@ class Request:
     """What to measure: studies by name (when empty, all that the profile has), and levels that replace their own.
 
     `launches` asks for so many of each point, no more and no fewer, instead of what their questions need. `purpose` is
-    stored with the run, which is continued for the same one only. `given` are efforts and points by study, instead of
-    those that follow from the rest.
+    stored with the run, which is continued for the same one only, as is `label`, a name of the node. `given` are
+    efforts and points by study, instead of those that follow from the rest.
     `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the measuring
     ends, unless `keep_scratch` says otherwise.
     """
@@ -46,9 +47,11 @@ class Request:
     launches: int = 0
     purpose: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, tuple[Profile, Sequence[Point]]] = field(default_factory=dict)
+    label: str = ""
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for a seed that is none, and for a number of launches of all studies."""
+        """Raise `UsageError` for a seed or a label that is none, and for a number of launches of all studies."""
+        check_label(self.label)
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise UsageError(f"seed {self.seed} is not possible", "", f"give a whole number from 0 to {LARGEST_SEED}")
         if self.launches and not self.studies:
@@ -56,13 +59,20 @@ class Request:
             raise UsageError(what, "that takes long for each point", "name a --study")
 
     @classmethod
-    def continuing(cls, run: Path) -> "Request":
-        """Return the request that the run in folder `run` was begun with; raises `UsageError` when it is no run."""
+    def continuing(cls, run: Path, label: str | None = None) -> "Request":
+        """Return the request that the run in folder `run` was begun with.
+
+        Raises `UsageError` when it is no run, or has another label than is given.
+        """
         begun = folder.read(run).about["parameters"]
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
         sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels)
         purpose = {name: value for name, value in begun.items() if name not in OWN}
-        request = cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep, purpose=purpose)
+        known = begun.get("label", "")
+        if label not in (None, known):
+            why = f"its label is {known!r}" if known else "it has no label"
+            raise UsageError(f"{run.name} is not of {label}", why, "leave --run out to begin a run of your own")
+        request = cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep, purpose=purpose, label=known)
         return replace(request, launches=begun.get("launches", 0))
 
     def parameters(self) -> dict[str, Any]:
@@ -76,7 +86,8 @@ class Request:
             "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
         }
         exactly = {"launches": self.launches} if self.launches else {}
-        return parameters | exactly | ({"points": "given"} if self.given else {})
+        named = {"label": self.label} if self.label else {}
+        return parameters | exactly | named | ({"points": "given"} if self.given else {})
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons, if any."""

@@ -8,6 +8,7 @@ import datetime as dt
 import glob
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,8 +45,8 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     """
     if not run.finished:
         raise UsageError(f"{run.id} is not finished", "", f"finish it: {typed('measure', run.path)}")
-    if file.exists() and not replace:
-        raise UsageError(f"{file} is there already", "", "name another file, or remove it")
+    if not replace:
+        check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
     if (calibration := run.path.parent / CALIBRATION).is_file():
         sources[CALIBRATION] = calibration
@@ -57,6 +58,14 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     with whole(file) as part, part.open("xb") as out:
         archive.write(out, [(f"{run.id}/{name}", content) for name, content in members.items()])
     return contents
+
+
+def check_new(file: Path) -> None:
+    """Raise `UsageError` when `file` is there already, or cannot be made in its folder."""
+    if file.exists():
+        raise UsageError(f"{file} is there already", "", "name another file, or remove it")
+    if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot write {file}", "its folder is not there, or closed", "make it, or name another")
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:

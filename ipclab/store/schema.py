@@ -5,6 +5,7 @@ named are kept as they are. What studies noted, and a machine's facts, are any J
 each chain and a stored run of the schema before to `tests/data`; a run on disk is never rewritten.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.store.files import unsealed
 
 SCHEMA = 3
@@ -26,6 +27,8 @@ Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
+LABEL = r"\A([A-Za-z0-9][A-Za-z0-9._-]{0,63})?\Z"
+Label = Annotated[str, Meta(pattern=LABEL)]  # of a run: the name of its node, empty where it has none
 FileName = Annotated[str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")]
 Time = Annotated[datetime, Meta(tz=True)]
 
@@ -48,6 +51,7 @@ class _Parameters(Struct):
     backends: list[str] | None
     levels: dict[str, list[int | str]]
     launches: int = 0
+    label: Label = ""
 
 
 class _Machine(Struct):
@@ -81,6 +85,12 @@ class About(Struct):
         """Refuse what only one of two readers of dates takes, such as a small z."""
         for time in (self.begun, self.finished):
             datetime.fromisoformat(time or self.begun)
+
+
+def check_label(label: str) -> None:
+    """Raise `UsageError` for a text that cannot be a run's label."""
+    if not re.fullmatch(LABEL, label):
+        raise UsageError(f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07")
 
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]

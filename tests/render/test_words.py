@@ -56,6 +56,12 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.So
         ("ko", "a", "POSIX.1, float32, v0.9, p99.9에서, `UTF-8`", 0),
         ("ko", "a", "`84`", 1),
         ("ko", "2.1. a", "2.1. 가", 0),
+        ("ko", "a", "원보고서의 방법", 1),
+        ("ko", "{x:x,interval}", "{x:x,interval} 수준이다", 1),
+        ("ko", "{x:x}", "{x:x}만큼 걸린다", 1),
+        ("zh", "a", "原报告的方法", 1),
+        ("zh", "a", "每次启动的中位数", 1),
+        ("zh", "a", "会启动若干线程", 0),
     ],
 )
 def test_translations_are_held_to_the_rules(lang: str, msgid: str, msgstr: str, problems: int) -> None:

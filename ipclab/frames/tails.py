@@ -1,0 +1,93 @@
+"""Any quantile of what was measured, of a point or of one launch; none where too few samples lie beyond it."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError
+from ipclab.frames import derived
+from ipclab.frames.points import QUANTILES, TAILS, quantiles, summary
+from ipclab.stats.intervals import rank
+from ipclab.stats.quantiles import LEAST_BEYOND, Pooled, pooled
+from ipclab.store.launch import Launch
+from ipclab.store.run import RunFolder
+from ipclab.store.samples import Measured, decode
+
+MEDIAN = 0.5
+
+
+def check(quantile: float) -> float:
+    """Return a quantile from the median on; raises `UsageError` for a number that is none."""
+    if not MEDIAN <= quantile < 1:
+        raise UsageError(f"quantile {quantile:g} is not possible", "", "give one from 0.5 to below 1, such as 0.99")
+    return quantile
+
+
+def metric(quantile: float) -> str:
+    """Return what a quantile is called among metrics: p99.9 for 0.999."""
+    return f"p{100 * quantile:.10g}"
+
+
+def enough(samples: "pd.Series[int]", quantile: float) -> "pd.Series[bool]":
+    """Tell of each number of samples whether enough lie beyond a quantile; the median needs none."""
+    beyond = samples - np.ceil(quantile * samples)
+    return (beyond >= LEAST_BEYOND) | (quantile == MEDIAN)
+
+
+def of_point(measured: Measured, op: str, quantile: float) -> Pooled | None:
+    """Return a quantile above the median of all samples of `op` with its interval; None where samples are too few.
+
+    Raises `LabError` for a thinned point that did not keep this one.
+    """
+    if (name := metric(quantile)) in TAILS:
+        return quantiles(measured, op)[name]
+    if measured.launches[0].whole:
+        raise _not_kept(name)
+    return pooled([launch.times(op) for launch in measured.launches], quantile)
+
+
+def of_launch(launch: Launch, op: str, quantile: float) -> float:
+    """Return a quantile of the samples of one launch, NaN where too few lie beyond it; raises as `of_point` does."""
+    if quantile == MEDIAN:
+        return summary(launch, op)["median"]
+    name, whole = metric(quantile), launch.whole.get(op)
+    if whole is not None and name not in QUANTILES:
+        raise _not_kept(name)
+    count = int(whole["samples"]) if whole is not None else len(launch.samples[op])
+    place = rank(count, quantile)
+    if count - 1 - place < LEAST_BEYOND:
+        return math.nan
+    return whole[name] if whole is not None else float(np.sort(launch.times(op))[place])
+
+
+def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
+    """Return the launch frame of `study`, medians alone, with the quantile of each launch in the place of its median.
+
+    It is NaN in launches with too few samples. Raises as `of_point` does.
+    """
+    launches = derived.read(run, study, "launches")
+    launches = launches[launches.metric == "p50"]
+    if quantile == MEDIAN:
+        return launches
+    told = dict[tuple[str, int, str], float]()
+    for file in run.checked(f"points/{study}/").values():
+        measured = decode(file)
+        for number, launch in enumerate(measured.launches):
+            found = partial(of_launch, launch, quantile=quantile)
+            told |= {(measured.point.id, number, op): found(op) for op in launch.samples}
+    keys = zip(launches.point, launches.launch, launches.op, strict=True)
+    return launches.assign(value=[told[key] for key in keys])
+
+
+def too_few(quantile: float) -> LabError:
+    """Return what to raise where no point has enough samples for a quantile."""
+    needed = math.ceil((LEAST_BEYOND + 1) / (1 - quantile))
+    why = f"{LEAST_BEYOND} samples must lie beyond it, which takes some {needed:,}"
+    return LabError(f"{metric(quantile)} is not known", why, "ask for a lower one, or measure under a higher profile")
+
+
+def _not_kept(name: str) -> LabError:
+    known = ", ".join(f"{q:g}" for q in QUANTILES.values())
+    return LabError(f"the run did not keep {name}", "it was thinned", f"choose one of {known}")

@@ -1,0 +1,60 @@
+"""The command `runs`: list, label and delete them."""
+
+from typing import TYPE_CHECKING
+
+import click
+from ipclab.commands import Words, say
+from ipclab.paths import checkout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def runs(ctx: click.Context) -> None:
+    """List the runs made or imported here, the newest first; label or delete them."""
+    if ctx.invoked_subcommand is None:
+        from ipclab_answers.runs.folders import COLUMNS, listed
+
+        rows = [list(row.values()) for row in listed(checkout())]
+        say(_aligned([list(COLUMNS), *rows]))
+
+
+@runs.command()
+@click.argument("run")
+@click.argument("name")
+def label(run: str, name: str) -> None:
+    """Give a RUN the label NAME, that of its node; '' takes it away."""
+    from ipclab_answers.runs.folders import label as give
+    from ipclab_answers.runs.folders import mine
+
+    give(mine(checkout(), run), name)
+    click.echo(f"{run} is of {name}" if name else f"{run} has no label")
+
+
+@runs.command()
+@click.argument("names", metavar="RUN ...", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(names: Words, yes: bool) -> None:
+    """Delete runs made or imported here; one that is being measured is refused."""
+    from ipclab.errors import UsageError
+
+    from ipclab_answers.runs import folders
+
+    chosen = [folders.mine(checkout(), name) for name in names]
+    if not yes:
+        try:
+            click.confirm(f"delete {', '.join(run.id for run in chosen)}?", abort=True)
+        except click.Abort as error:
+            raise UsageError("nothing is deleted", "", "say yes, or --yes") from error
+    for run in chosen:
+        folders.delete(checkout(), run)
+        click.echo(f"deleted {run.path}")
+
+
+def _aligned(rows: "list[list[str]]") -> "Iterable[str]":
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        yield "  ".join(cells).rstrip()

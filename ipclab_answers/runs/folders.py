@@ -1,0 +1,83 @@
+"""Runs as folders: what is told of each, its label, its end."""
+
+import shutil
+from collections.abc import Iterator
+
+from ipclab.errors import UsageError
+from ipclab.lab.runs import find
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.files import PART
+from ipclab.store.run import RunFolder
+from ipclab.store.schema import check_label
+
+COLUMNS = ("run", "machine", "label", "profile", "studies", "points", "MB", "state")
+MEGABYTE = 1e6
+
+
+def listed(paths: Paths) -> Iterator[dict[str, str]]:
+    """Yield the columns of each run made or imported here, the newest first."""
+    for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
+        about, parameters = run.about, run.about["parameters"]
+        names = [name for name in about["files"] if name.startswith("points/")]
+        size = sum(
+            file.stat().st_size for file in run.path.rglob("*") if file.is_file()
+        )
+        yield {
+            "run": run.id,
+            "machine": about["machine"]["digest"],
+            "label": parameters.get("label", ""),
+            "profile": parameters["profile"],
+            "studies": ",".join(parameters["studies"]),
+            "points": str(len(names)),
+            "MB": f"{size / MEGABYTE:.1f}",
+            "state": _state(run),
+        }
+
+
+def _state(run: RunFolder) -> str:
+    if not run.finished:
+        return "unfinished"
+    failed = len(run.about["failures"])
+    return f"{failed} failed" if failed else "complete"
+
+
+def mine(paths: Paths, name: str) -> RunFolder:
+    """Return the run called `name`.
+
+    Raises `UsageError` for one that is no folder below data/runs or data/imported.
+    """
+    path = find(paths, name)
+    if not path.exists():
+        named = [each.path for each in folder.every(paths.imported) if each.id == name]
+        path = named[0] if named else path
+    tops = [top.resolve() for top in (paths.runs, paths.imported)]
+    if path.exists() and not any(top in path.resolve().parents for top in tops):
+        fix = "give a run below data/runs or data/imported: 'ipclab runs' lists them"
+        raise UsageError(f"{name} is none of the runs here", "", fix)
+    return folder.read(path)
+
+
+def label(run: RunFolder, name: str) -> None:
+    """Give `run` the label `name`, or take its own away where that is empty.
+
+    Raises `UsageError` for a text that is no label, `LabError` while the run is being measured.
+    """
+    check_label(name)
+    with run.held():
+        held = folder.read(run.path)
+        held.about["parameters"].pop("label", None)
+        if name:
+            held.about["parameters"]["label"] = name
+        held.save()
+
+
+def delete(paths: Paths, run: RunFolder) -> None:
+    """Remove `run`; what a kill leaves of it, `ipclab clean` removes.
+
+    Raises `LabError` while it is being measured.
+    """
+    with run.held():
+        paths.imported.mkdir(parents=True, exist_ok=True)
+        going = run.path.rename(paths.imported / f"{run.id}{PART}")
+        shutil.rmtree(going)

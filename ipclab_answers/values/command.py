@@ -1,0 +1,61 @@
+"""The command `values`: the numbers of a run, to stdout."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from ipclab.commands import PATH, SIZE, Words, say, study_option
+from ipclab.paths import checkout
+
+FORMATS = ("csv", "json", "hgrm")
+
+
+@click.command()
+@click.argument("name", metavar="RUN", type=PATH)
+@study_option
+@click.option("--backend", "backend", multiple=True, help="Mechanism.")
+@click.option("--size", "size_bytes", type=SIZE, multiple=True, help="Such as 64KiB.")
+@click.option("--placement", multiple=True, help="same, cross, free ...")
+@click.option("--op", multiple=True, help="What was timed, such as round-trip.")
+@click.option("--metric", multiple=True, help="p50, p99, bandwidth, cpu_ns ...")
+@click.option("--level", "levels", multiple=True, help="Of a factor: wait=spin,block.")
+@click.option("--quantile", type=float, help="This one alone, such as 0.99.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="csv")
+def values(
+    name: Path,
+    studies: Words,
+    levels: Words,
+    quantile: float | None,
+    form: str,
+    **asked: Any,
+) -> None:
+    """Print the numbers of a RUN (a folder, a bundle or an id) with units and intervals.
+
+    One row for each op and metric of each point; hgrm is the distribution of one op.
+    """
+    from ipclab.errors import UsageError
+    from ipclab.frames import suspects, tails
+    from ipclab.frames.thin import THINNED
+    from ipclab.lab.runs import choose
+    from ipclab.measure.request import levels as levels_of
+
+    from ipclab_answers.values import hgrm, rows
+
+    if quantile is not None:
+        tails.check(quantile)
+        if form == "hgrm" or asked["metric"]:
+            fix = "leave --quantile out, or --metric and hgrm"
+            raise UsageError("a quantile is a metric of its own", "", fix)
+    run = choose(checkout(), str(name))
+    for line in suspects.checked(run, studies):
+        click.echo(line, err=True)
+    wanted = {each: values for each, values in asked.items() if values}
+    found = rows.rows(run, studies, wanted | levels_of(levels), quantile)
+    few = int(found.value.isna().sum())
+    if few and form != "hgrm":
+        click.echo(f"{few} of {len(found)} values have too few samples", err=True)
+    if form == "hgrm" and (most := run.about.get(THINNED)):
+        what = f"the run kept {most} samples of each launch: the tail is coarser than"
+        click.echo(f"{what} p99 and p99.9 of --format csv", err=True)
+    writers = {"csv": rows.as_csv, "json": rows.as_json, "hgrm": hgrm.text}
+    say([writers[form](run, found).removesuffix("\n")])
