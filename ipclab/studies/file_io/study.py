@@ -44,8 +44,8 @@ MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,02
 MOST_THREADS = 1024
 REFERENCE, SHORT_NS = 4, 800_000  # threads and work of the text's comparison of serial with overlapped reading
 FAULT_FROM = 4096
-# How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000 and
-# 400 us divided by 1,024 instead of 1,000.
+# How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000
+# and 400 us divided by 1,024 instead of 1,000.
 DRAWS = {
     400_000: Draw("normal", 50_000, 5_000_000, 400_000, 400_000),
     800_000: Draw("normal", 50_000, 2_500_000, 800_000, 400_000),
