@@ -5,14 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.compare.held import Held
+from ipclab.compare.held import ComparedRun
 from ipclab.compare.shared import names
 from ipclab.machine import FACTS, REASONS, TOPICS, Value
 
 SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
 
 
-def differences(runs: Sequence[Held]) -> pd.DataFrame:
+def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each fact that affects results and that some run has.
 
     Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a value that is absent is

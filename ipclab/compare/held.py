@@ -22,7 +22,7 @@ HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 
 
 @dataclass(frozen=True)
-class Held:
+class ComparedRun:
     """One run: its `run.json`, its launch frames (medians) by study, and its points.
 
     `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation, medians (a list, ns),
@@ -36,7 +36,7 @@ class Held:
     points: pd.DataFrame
 
     @classmethod
-    def of(cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]) -> "Held":
+    def of(cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
         whole = {study: frame[~frame.op.str.contains(".", regex=False)] for study, frame in launches.items()}
         medians = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
@@ -45,12 +45,12 @@ class Held:
         return cls(name, about, medians, _bounded(pd.DataFrame(rows, columns=columns), medians.get("limits")))
 
 
-def held(run: RunFolder) -> Held:
+def held(run: RunFolder) -> ComparedRun:
     """Return what a comparison needs of `run`; raises `LabError` when it is not what was measured."""
     run.checked()
     studies = [study for study in derived.measured(run) if study != STUDY]  # which tells nothing of two machines
     launches = {study: derived.read(run, study, "launches") for study in studies}
-    return Held.of(run.id, run.about, launches)
+    return ComparedRun.of(run.id, run.about, launches)
 
 
 def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.compare import FAIL_ON, LIMITS
-from ipclab.compare.held import BOUNDS, HEAD, Held
+from ipclab.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab.errors import LabError
 from ipclab.stats import judge
 from ipclab.stats.compare import (
@@ -39,18 +39,18 @@ APART = "runs share no rounds: less than two sessions' luck (here taken as 5 %) 
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 
-def names(runs: Sequence[Held]) -> list[str]:
+def names(runs: Sequence[ComparedRun]) -> list[str]:
     """Return what each run is called here: A, B, ... and after Z by number."""
     return [chr(ord("A") + k) if k < 26 else f"R{k + 1}" for k in range(len(runs))]  # noqa: PLR2004
 
 
-def pairs(runs: Sequence[Held]) -> list[tuple[str, Held, Held]]:
+def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
     """Return the first run with each other one, and what the two are called together."""
     called = names(runs)
     return [(f"{called[0]} → {name}", runs[0], run) for name, run in zip(called[1:], runs[1:], strict=True)]
 
 
-def points(runs: Sequence[Held]) -> pd.DataFrame:
+def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each op of each point of the first run and another one, with the columns `COLUMNS`.
 
     `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two), `ratio` of the times
@@ -115,7 +115,7 @@ def geometric_mean(ratios: "pd.Series[float]") -> float:
     return float(np.exp(np.log(ratios.dropna().astype(float)).mean()))
 
 
-def _rows(first: Held, other: Held) -> Iterator[dict[Any, Any]]:
+def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[dict[Any, Any]]:
     both = first.points.merge(other.points, on=KEY, suffixes=("", "_other")).to_dict("records")
     comparisons = compare_runs([(_side(row), _side(row, "_other")) for row in both])
     for row, comparison in zip(both, comparisons, strict=True):
@@ -133,7 +133,7 @@ def _key(row: dict[Any, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in KEY)
 
 
-def _left_out(run: Held, shared: set[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+def _left_out(run: ComparedRun, shared: set[tuple[Any, ...]]) -> list[dict[Any, Any]]:
     """Return the rows of a run's points that are not `shared`."""
     rows = run.points.sort_values(KEY).to_dict("records")
     return [row for row in rows if _key(row) not in shared]
@@ -185,6 +185,6 @@ def _levels(row: dict[Any, Any]) -> dict[Any, Any]:
     return {**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]}
 
 
-def _why(point: str, other: Held) -> str:
+def _why(point: str, other: ComparedRun) -> str:
     reason = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
     return FAILED if point in other.about["failures"] else reason

@@ -71,14 +71,14 @@ CODE = [
 
 
 @dataclass(frozen=True)
-class Held:
+class ReadFrames:
     """The frames of a study by kind, and the state of the run's files that they were read or derived in."""
 
     state: State
     frames: Mapping[str, pd.DataFrame]
 
 
-_held: dict[tuple[Path, str], Held] = {}
+_held: dict[tuple[Path, str], ReadFrames] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
@@ -130,7 +130,7 @@ def _hold(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> Non
     """Keep in memory what was proved; the oldest makes room."""
     while len(_held) >= MOST_HELD:
         del _held[next(iter(_held))]
-    _held[run.path, study] = Held(_state(run, study), frames)
+    _held[run.path, study] = ReadFrames(_state(run, study), frames)
 
 
 def _frames(content: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:

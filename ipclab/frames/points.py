@@ -46,7 +46,7 @@ def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True)
-class Taken:
+class LaunchMedians:
     """What contests need of a launch: its round, its heat, and by op its median and those of its turns, in ns.
 
     `crowded` tells that its processes were more than their CPUs by intent.
@@ -59,7 +59,7 @@ class Taken:
     crowded: bool = False
 
     @classmethod
-    def of(cls, launch: Launch, number: int) -> "Taken":
+    def of(cls, launch: Launch, number: int) -> "LaunchMedians":
         """Return that of `launch`, number `number` of its point."""
         medians, turns = {}, {}
         for op in launch.samples:
@@ -102,7 +102,7 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
     """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample, counters, conditions."""
     for number, launch in enumerate(measured.launches):
         about = head(measured.point) | {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
-        taken = Taken.of(launch, number)
+        taken = LaunchMedians.of(launch, number)
         about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded, TURNS: None}
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
@@ -116,7 +116,7 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
                 yield about | {"op": op, "metric": name, "unit": unit, "value": float(number_of)}
 
 
-def medians(point: Point, launches: Iterable[Taken]) -> Iterator[Row]:
+def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
     """Yield the rows of a launch frame that contests need."""
     about = head(point) | {"metric": "p50", "unit": "ns"}
     for taken in launches:

@@ -19,7 +19,7 @@ from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import SEED_BITS, Request
 from ipclab.measure.rounds import Launched, Rounds
-from ipclab.measure.state import Kept, State
+from ipclab.measure.state import PointStates, State
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
@@ -126,7 +126,7 @@ class _Measuring:
         run.save()
 
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
-        kept = Kept(self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()})
+        kept = PointStates(self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()})
         points = [point for _, _, mine in opened.values() for point in mine]
         states = kept.states(points)
         in_contests = compared(points)

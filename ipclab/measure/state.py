@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ipclab.frames.points import Taken
+from ipclab.frames.points import LaunchMedians
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -25,7 +25,7 @@ class State:
 
     point: Point
     effort: Profile
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[LaunchMedians] = field(default_factory=list)
     clean: int = 0
     spent_ns: int = 0
     pending: list[Launch] = field(default_factory=list)
@@ -36,7 +36,7 @@ class State:
 
     def add(self, launch: Launch) -> None:
         """Take a launch into account, of this session or of one before."""
-        self.taken.append(Taken.of(launch, len(self.taken)))
+        self.taken.append(LaunchMedians.of(launch, len(self.taken)))
         self.clean += not launch.flags
         self.spent_ns += launch.elapsed_ns
 
@@ -63,7 +63,7 @@ class State:
 
 
 @dataclass
-class Kept:
+class PointStates:
     """The points of `run` on disk, and those of this session; `efforts` by study."""
 
     run: RunFolder

@@ -28,7 +28,7 @@ class FaultsStudy(Study):
     factors: ClassVar = {"fault": (*FAULTS, LOCKED)}
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(_found())
+        return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with a launch for each fault, disturbed or not."""
@@ -40,7 +40,7 @@ class FaultsStudy(Study):
         if size < LEAST_SIZE:
             why = "a message begins and ends with its number"
             raise UsageError(f"messages of {size} bytes", why, f"give {LEAST_SIZE} bytes or more")
-        ready = _found()
+        ready = _ready()
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
         faults = sweep.levels.get("fault", (*FAULTS, LOCKED))
 
@@ -80,5 +80,5 @@ def carries(backend: Backend) -> bool:
     return not backend.ranks and carrier(backend) is not None
 
 
-def _found() -> dict[str, Backend]:
+def _ready() -> dict[str, Backend]:
     return registry.ready(lambda backend: carries(backend) or has_lock(backend))

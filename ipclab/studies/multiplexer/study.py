@@ -64,17 +64,17 @@ class MultiplexerStudy(Study):
         return replace(made, per=dict.fromkeys(made.samples, output.PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        toolchain_found = toolchain.find(toolchain.module(), toolchain.candidates())
-        return toolchain_found if isinstance(toolchain_found, str) else None
+        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        return go if isinstance(go, str) else None
 
     @contextmanager
     def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
         """Compile the program into the session's folder and give what runs its heats and keeps what it said."""
-        toolchain_found = toolchain.find(toolchain.module(), toolchain.candidates())
-        if isinstance(toolchain_found, str):
-            raise NotTestableError(toolchain_found)
-        binary = toolchain.build(toolchain_found, toolchain.module(), site.launcher)
-        site.note("multiplexer", {"go": toolchain_found.version})
+        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        if isinstance(go, str):
+            raise NotTestableError(go)
+        binary = toolchain.build(go, toolchain.module(), site.launcher)
+        site.note("multiplexer", {"go": go.version})
         program = Program(site.launcher, binary)
         try:
             yield program.run

@@ -55,7 +55,7 @@ class NeighboursStudy(Study):
     folder = ""
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(_found())
+        return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with turns long enough for a neighbour on the same CPU, and but in full few launches."""
@@ -70,8 +70,8 @@ class NeighboursStudy(Study):
         )
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        chosen = sweep.backends or (tuple(_found()) if profile.name == "full" else FEW)
-        mechanisms = [name for name in _found() if name in chosen]
+        chosen = sweep.backends or (tuple(_ready()) if profile.name == "full" else FEW)
+        mechanisms = [name for name in _ready() if name in chosen]
         asked: dict[str, Sequence[Any]] = {name: sweep.levels.get(name, usual) for name, usual in self.factors.items()}
         every = [QUIET, *(name for name in asked["neighbour"] if name != QUIET)]
         levels: dict[str, Sequence[Any]] = {"found": mechanisms, "sizes": sorted(set(sweep.sizes or SIZES))}
@@ -167,9 +167,9 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
 
 def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
     """Return `levels` with the mechanism's own way to wait; where ends have a real-time class, they sleep."""
-    return {**levels, "wait": BLOCK if levels["arm"] == "isolation" else _found()[levels["backend"]].waits[0]}
+    return {**levels, "wait": BLOCK if levels["arm"] == "isolation" else _ready()[levels["backend"]].waits[0]}
 
 
-def _found() -> dict[str, Backend]:
+def _ready() -> dict[str, Backend]:
     """Return the backends that are there with a channel between any two processes: hogs have no place among ranks."""
     return registry.ready(lambda backend: backend.channel and not backend.ranks)

@@ -35,12 +35,12 @@ class RoundTripStudy(Study):
     limits: ClassVar = {OP: Bound("echo-{mechanism}", copies=4)}  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
-        return (*_found(), published.PACKAGE)
+        return (*_ready(), published.PACKAGE)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
-        ready = _found()
+        ready = _ready()
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
         programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
@@ -108,7 +108,7 @@ class RoundTripStudy(Study):
         return replace(super().collect(point, {"client": client}, seed), counters={OP: both})
 
 
-def _found() -> dict[str, Backend]:
+def _ready() -> dict[str, Backend]:
     return {name: backend for name, backend in registry.backends().items() if backend.channel and not backend.missing()}
 
 
