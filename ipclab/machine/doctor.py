@@ -12,9 +12,9 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
-from ipclab.machine.answers import SHM
 from ipclab.machine.conditions import grown
 from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
+from ipclab.machine.mounts import SHM
 from ipclab.paths import Paths
 from ipclab.stats.intervals import rank
 from ipclab.store import run as folder

@@ -14,8 +14,9 @@ import numpy as np
 
 from ipclab.backends import native_shm
 from ipclab.errors import LabError
-from ipclab.machine.answers import memory_available, mount_of
+from ipclab.machine.answers import memory_available
 from ipclab.machine.cgroup import cpu_quota
+from ipclab.machine.mounts import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 from ipclab.paths import existing

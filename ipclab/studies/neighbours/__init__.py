@@ -18,7 +18,7 @@ from ipclab.backends.interface import Backend
 from ipclab.backends.waiting import BLOCK
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
-from ipclab.machine.answers import mount_of
+from ipclab.machine.mounts import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.placement import placements
 from ipclab.paths import existing
