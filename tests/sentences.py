@@ -235,6 +235,8 @@ MULTIPLEXER = {
     "A pool alone saves memory.": below(POOL),
     "A pool alone is not shown": undecided(POOL),
     "What the text credits to it comes from larger chunks": Asserts((f"{POOL} above 1", f"{CHUNK} below 1")),
+    "To looking at the threshold the text charges": PLAIN,
+    "{loses} A node counts as slower": PLAIN,
     "Adaptive is slower than the best of": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
     "It is slower here:": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
     "Adaptive is not slower than the best": Asserts(tuple(f"{each} below 1.03" for each in ADAPTIVE)),
