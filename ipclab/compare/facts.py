@@ -19,17 +19,27 @@ def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     the reason (a msgid). Of lists and mappings that differ only what is not the same in all is left, as text.
     """
     rows = []
-    for fact in sorted((fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)):
+    for fact in sorted(
+        (fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)
+    ):
         values = [run.about["machine"]["facts"].get(fact.name) for run in runs]
         if all(value is None for value in values):
             continue
         same = all(value == values[0] for value in values)
         cells = {}
-        for called, run, value in zip(names(runs), runs, values if same else _apart(values), strict=True):
+        for called, run, value in zip(
+            names(runs), runs, values if same else _apart(values), strict=True
+        ):
             reason = run.about["machine"].get("reasons", {}).get(fact.name, "absent")
             none = REASONS.get(reason, REASONS["absent"])
             cells[called] = none if value is None else _plain(fact.name, value)
-        head = {"affects": fact.affects, "fact": fact.label, "name": fact.name, "unit": fact.unit, "same": same}
+        head = {
+            "affects": fact.affects,
+            "fact": fact.label,
+            "name": fact.name,
+            "unit": fact.unit,
+            "same": same,
+        }
         rows.append(head | cells)
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
 

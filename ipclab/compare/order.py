@@ -48,13 +48,19 @@ def _fastest(field: Field) -> str:
     return min(field, key=lambda name: median(field[name].medians))
 
 
-def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[str, str, float, float, bool, bool]:
+def _ordered(
+    pair: Sequence[str], one: Field, two: Field, count: int
+) -> tuple[str, str, float, float, bool, bool]:
     """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
     quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
-    here, there = (median(field[slow].medians) / median(field[quick].medians) for field in (one, two))
+    here, there = (
+        median(field[slow].medians) / median(field[quick].medians) for field in (one, two)
+    )
     turned = there < 1 < here
     wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
-    shown = [compare(field[quick], field[slow], count).verdict == verdict for field, verdict in wanted]
+    shown = [
+        compare(field[quick], field[slow], count).verdict == verdict for field, verdict in wanted
+    ]
     return quick, slow, here, there, turned, turned and all(shown)
 
 

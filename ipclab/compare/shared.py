@@ -47,7 +47,10 @@ def names(runs: Sequence[ComparedRun]) -> list[str]:
 def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
     """Return the first run with each other one, and what the two are called together."""
     called = names(runs)
-    return [(f"{called[0]} → {name}", runs[0], run) for name, run in zip(called[1:], runs[1:], strict=True)]
+    return [
+        (f"{called[0]} → {name}", runs[0], run)
+        for name, run in zip(called[1:], runs[1:], strict=True)
+    ]
 
 
 def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
@@ -61,23 +64,33 @@ def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     for pair, first, other in pairs(runs):
         named = {"pair": pair, "first": first.id, "second": other.id}
         rows += [named | row for row in _rows(first, other)]
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["pair", *KEY], kind="stable", ignore_index=True)
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(
+        ["pair", *KEY], kind="stable", ignore_index=True
+    )
 
 
 def listed(compared: pd.DataFrame) -> pd.DataFrame:
     """Return `points` with levels and launches as text, for a CSV file."""
     return compared.assign(
-        levels=compared.levels.map(lambda levels: " ".join(f"{name}={level}" for name, level in levels.items())),
-        launches=compared.launches.map(lambda pair: "/".join(map(str, pair)) if isinstance(pair, tuple) else ""),
+        levels=compared.levels.map(
+            lambda levels: " ".join(f"{name}={level}" for name, level in levels.items())
+        ),
+        launches=compared.launches.map(
+            lambda pair: "/".join(map(str, pair)) if isinstance(pair, tuple) else ""
+        ),
     )
 
 
 def summary(compared: pd.DataFrame) -> list[str]:
     """Return a line for each pair of runs of `points`: how many points have each verdict, the limits left out."""
     lines = []
-    for (second, first), part in compared[compared.study != LIMITS].groupby(["second", "first"], sort=False):
+    for (second, first), part in compared[compared.study != LIMITS].groupby(
+        ["second", "first"], sort=False
+    ):
         counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
-        lines.append(f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only")
+        lines.append(
+            f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only"
+        )
     return lines
 
 
@@ -89,7 +102,10 @@ def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
     """
     if word == LIMITS:
         return compared[(compared.study == LIMITS) & compared.verdict.isin([FASTER, SLOWER])]
-    verdicts = {"undecided": [UNDECIDED, judge.NOT_TESTED], "missing": [ONLY_FIRST, ONLY_SECOND]}.get(word, [word])
+    verdicts = {
+        "undecided": [UNDECIDED, judge.NOT_TESTED],
+        "missing": [ONLY_FIRST, ONLY_SECOND],
+    }.get(word, [word])
     return compared[(compared.study != LIMITS) & compared.verdict.isin(verdicts)]
 
 
@@ -106,7 +122,9 @@ def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
 
 def least_shown(compared: pd.DataFrame) -> int | None:
     """Return how many points of a pair must differ clearly for the correction to let one be shown; or None."""
-    tested = sorted(pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair))
+    tested = sorted(
+        pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair)
+    )
     return together(tested[len(tested) // 2], len(tested)) if tested else None
 
 
@@ -152,22 +170,36 @@ def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
     mine = [row[name] for name in BOUNDS]
     theirs = [row[f"{name}_other"] for name in BOUNDS]
     exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
-    ratio, low, high = (comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high"))
+    ratio, low, high = (
+        comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high")
+    )
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
     limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
     use = Quantity(ratio, "1", low, high) / limit
     (least, most), bound = use.ends, 1 + EQUIVALENCE
-    return dict(zip(USE, (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]), strict=True))
+    return dict(
+        zip(
+            USE,
+            (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]),
+            strict=True,
+        )
+    )
 
 
 def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[dict[Any, Any]]:
     for one in list(left):
         rivals = [(differ, other) for other in right if (differ := _differing(one, other))]
         if rivals:
-            differ, other = min(rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"])))
+            differ, other = min(
+                rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"]))
+            )
             launches = len(one["medians"]), len(other["medians"])
-            verdict = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
+            verdict = {
+                "verdict": NOT_COMPARABLE,
+                "reason": f"differs:{','.join(differ)}",
+                "launches": launches,
+            }
             yield _head(one) | verdict
             left.remove(one)
             right.remove(other)
@@ -178,7 +210,9 @@ def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
     mine, theirs = _levels(one), _levels(other)
-    return [name for name in sorted(mine.keys() | theirs.keys()) if mine.get(name) != theirs.get(name)]
+    return [
+        name for name in sorted(mine.keys() | theirs.keys()) if mine.get(name) != theirs.get(name)
+    ]
 
 
 def _levels(row: dict[Any, Any]) -> dict[Any, Any]:

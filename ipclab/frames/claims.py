@@ -70,8 +70,16 @@ class Rule:
     `low` and `high` decide. `written` are the bounds as they are written, which may stand for all that round to them.
     """
 
-    def __init__(self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends) -> None:
-        self.text, self.term, (self.low, self.high), self.unit, self.open = text, term, ends, unit, open_
+    def __init__(
+        self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends
+    ) -> None:
+        self.text, self.term, (self.low, self.high), self.unit, self.open = (
+            text,
+            term,
+            ends,
+            unit,
+            open_,
+        )
         self.written = written
 
     @property
@@ -150,10 +158,16 @@ class Verdicts(NamedTuple):
 def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
     table = text if claim.published is None else Source(text.points, given=claim.published)
-    own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
+    own = (
+        Verdict(NOT_TESTABLE)
+        if claim.unstated
+        else decide(claim.rule, claim.own or claim.rule.term, table)
+    )
     if claim.untestable:
         return Verdicts(own, Verdict(NOT_TESTABLE), Verdict(NOT_TESTABLE))
-    lacking = next((name for name, least in claim.needs.items() if run.known.get(name, least) < least), "")
+    lacking = next(
+        (name for name, least in claim.needs.items() if run.known.get(name, least) < least), ""
+    )
     if lacking:
         lack = Verdict(NOT_TESTABLE, need=lacking)
         return Verdicts(own, lack, lack)
@@ -175,12 +189,17 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
         return Verdict(NOT_TESTABLE, missing=str(missing))
     if not all(quantities) or not quantities:
         return Verdict(NOT_TESTABLE)
-    least = min(quantities, key=lambda quantity: (SEVERITY[_word(rule, quantity)], _margin(rule, quantity)))
+    least = min(
+        quantities, key=lambda quantity: (SEVERITY[_word(rule, quantity)], _margin(rule, quantity))
+    )
     return Verdict(_word(rule, least), least, tuple(quantities))
 
 
 def _word(rule: Rule, quantity: Quantity) -> str:
-    slack = [SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0 for end in (rule.low, rule.high)]
+    slack = [
+        SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0
+        for end in (rule.low, rule.high)
+    ]
     inward = 1 if rule.open else -1
     side = judge.within(quantity, rule.low + inward * slack[0], rule.high - inward * slack[1])
     return WORDS.get(side, FAILS)
@@ -189,7 +208,10 @@ def _word(rule: Rule, quantity: Quantity) -> str:
 def _margin(rule: Rule, quantity: Quantity) -> float:
     """Return how far the interval's worse end lies inside the bounds: a ratio where there is one, else a difference."""
     low, high = quantity.ends
-    return min(_inside(low, rule.low) if rule.low > -inf else inf, _inside(rule.high, high) if rule.high < inf else inf)
+    return min(
+        _inside(low, rule.low) if rule.low > -inf else inf,
+        _inside(rule.high, high) if rule.high < inf else inf,
+    )
 
 
 def _inside(over: float, under: float) -> float:
@@ -200,7 +222,9 @@ def amount(text: str) -> Quantity:
     """Return a number with a unit, such as `125 MB/s` or `18`, in SI units; raises `RuleError`."""
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
-        raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}")
+        raise RuleError(
+            f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}"
+        )
     factor, dimension = UNITS[match["unit"] or "1"]
     unit = _PLAIN.get(match["unit"] or "1", SHOWN[dimension])
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
@@ -216,7 +240,13 @@ def half_a_digit(number: str) -> float:
 
 def _half(text: str) -> float:
     """Return half a unit of the last digit of an amount, in the units of `amount`."""
-    return abs(float(amount(re.sub(_NUMBER, lambda number: str(half_a_digit(number[0])), text, count=1)).value))
+    return abs(
+        float(
+            amount(
+                re.sub(_NUMBER, lambda number: str(half_a_digit(number[0])), text, count=1)
+            ).value
+        )
+    )
 
 
 def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
@@ -233,7 +263,10 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
         raise RuleError("it ends where a number should stand")
     bounds = sorted((amount(end).value, _half(end) * rounded) for end in ends)
     if rounded and word in ("above", "below"):
-        raise RuleError(f"{word} excludes its bound, which then stands for no others", "write at_least or at_most")
+        raise RuleError(
+            f"{word} excludes its bound, which then stands for no others",
+            "write at_least or at_most",
+        )
     low, below = (-inf, 0.0) if word in ("at_most", "below") else bounds[0]
     high, above = (inf, 0.0) if word in ("at_least", "above") else bounds[-1]
     near = (low - below, high + above)
@@ -279,7 +312,9 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
         raise
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         why = error.msg if isinstance(error, SyntaxError) else "it nests too deeply"
-        raise RuleError(f"it cannot be read: {why}", "use addresses, numbers, + - * / and brackets") from error
+        raise RuleError(
+            f"it cannot be read: {why}", "use addresses, numbers, + - * / and brackets"
+        ) from error
 
 
 def _leaf(match: re.Match[str]) -> Term:
@@ -287,7 +322,9 @@ def _leaf(match: re.Match[str]) -> Term:
         return Term(lambda source: source.values(address), (address,))
     given = amount(match["amount"])
     step, dimension = UNITS[given.unit]
-    return Term(lambda _: Values({frozenset(): Quantity(given.value * step, kind="computed")}, dimension))
+    return Term(
+        lambda _: Values({frozenset(): Quantity(given.value * step, kind="computed")}, dimension)
+    )
 
 
 def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term]) -> Term:

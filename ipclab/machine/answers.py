@@ -47,7 +47,9 @@ def cpu_model(source: Source) -> str:
         return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
     except AbsentError:
         lines = source.text(CPUINFO).splitlines()
-        kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
+        kinds = dict.fromkeys(
+            line.partition(":")[2].strip() for line in lines if line.startswith("CPU part")
+        )
         return f"{cpu_vendor(source)} {' + '.join(present(kinds))}"
 
 
@@ -90,7 +92,9 @@ def idle_states(source: Source) -> dict[str, int]:
     """Return state name -> exit latency in ns."""
     folder = f"{CPUS}/cpu0/cpuidle"
     states = [f"{folder}/{name}" for name in source.names(folder)]
-    return present({source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states})
+    return present(
+        {source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states}
+    )
 
 
 def installed(total_text: str) -> int:
@@ -146,7 +150,9 @@ def config(source: Source) -> dict[str, str]:
         except AbsentError:
             name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
             text = source.read(name)
-        lines = [line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))]
+        lines = [
+            line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))
+        ]
         source.keep(name, "\n".join(lines))
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -155,7 +161,9 @@ def config(source: Source) -> dict[str, str]:
 
 def built_in(source: Source, kind: str) -> str:
     """Return the word for the first of the build options of a `kind` (tickless, preemption) that is set."""
-    return present(next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), ""))
+    return present(
+        next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), "")
+    )
 
 
 def preemption(source: Source) -> str:
@@ -223,11 +231,17 @@ def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
     if source.paths.user and KNOWN["tools"][name].startswith("git"):
         raise AbsentError("no checkout")  # the environment may lie in one of another project
-    folders, tools = {"git": source.paths.root}, {name: words.split() for name, words in KNOWN["tools"].items()}
+    folders, tools = (
+        {"git": source.paths.root},
+        {name: words.split() for name, words in KNOWN["tools"].items()},
+    )
 
     def ask() -> dict[str, Future[str]]:
         run = source.system.run
         with ThreadPoolExecutor(len(tools)) as pool:
-            return {name: pool.submit(run, *words, cwd=folders.get(words[0])) for name, words in tools.items()}
+            return {
+                name: pool.submit(run, *words, cwd=folders.get(words[0]))
+                for name, words in tools.items()
+            }
 
     return source.once("tools", ask)[name].result()

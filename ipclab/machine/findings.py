@@ -86,9 +86,13 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     noise = machine.noise
     if (share := noise.get("steal")) is not None:
         seen = f"{share:.1%} of the CPUs' time"
-        effect = f"launches in which the host takes more than {STEAL_SHARE:.0%} are flagged and repeated"
+        effect = (
+            f"launches in which the host takes more than {STEAL_SHARE:.0%} are flagged and repeated"
+        )
         fix = "measure when the host is quiet, or ask for CPUs of your own"
-        yield _judged("steal", share > STEAL_SHARE, seen, effect, "ipclab/machine/conditions.py", fix)
+        yield _judged(
+            "steal", share > STEAL_SHARE, seen, effect, "ipclab/machine/conditions.py", fix
+        )
     if (tasks := noise.get("queue")) is not None:
         busy = noise.get("busy")
         used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
@@ -97,7 +101,10 @@ def _noise(machine: Observed) -> Iterator[Finding]:
             f"a worker that waits for a CPU more than {QUEUE_SHARE:.0%} of its time is flagged; "
             "a busy CPU also stays awake: pipe round trips took 5.2 us on a busy machine and 41 us on a quiet one"
         )
-        source, fix = "ipclab/machine/conditions.py; docs/machines.md", "end what else runs: top -o %CPU"
+        source, fix = (
+            "ipclab/machine/conditions.py; docs/machines.md",
+            "end what else runs: top -o %CPU",
+        )
         yield _judged("run queue", tasks > QUEUE_SHARE, seen, effect, source, fix)
     if (rate := noise.get("interrupts")) is not None:
         seen = f"{rate:,.0f} a second and CPU"
@@ -172,20 +179,34 @@ def _room(machine: Observed) -> Iterator[Finding]:
             "where there is none: mkdir /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm"
         )
         wrong = fault or free < machine.need
-        yield _judged("/dev/shm", wrong, seen, "nothing is measured", "ipclab/measure/session.py", fix)
+        yield _judged(
+            "/dev/shm", wrong, seen, "nothing is measured", "ipclab/measure/session.py", fix
+        )
     if (free := machine.fact("scratch_free")) is not None:
         effect = "files on disk and raw samples may not fit"
         fix = "free some, or move the data: IPCLAB_DATA=/other/folder"
-        yield _judged("data folder", free < GIB, f"{free / GIB:,.1f} GiB free", effect, "ipclab/studies", fix)
+        yield _judged(
+            "data folder", free < GIB, f"{free / GIB:,.1f} GiB free", effect, "ipclab/studies", fix
+        )
 
 
 def _rights(machine: Observed) -> Iterator[Finding]:
     """Look at what this process may do."""
     if (files := machine.fact("open_files_soft")) is not None:
         effect = "many readers or streams at once run out of descriptors: those points fail"
-        yield _judged("open files", files < LEAST_FILES, f"{files:,}", effect, "getrlimit(2)", "ulimit -n 4096")
+        yield _judged(
+            "open files",
+            files < LEAST_FILES,
+            f"{files:,}",
+            effect,
+            "getrlimit(2)",
+            "ulimit -n 4096",
+        )
     if (locked := machine.fact("locked_memory")) is not None:
-        effect, fix = "io_uring on older kernels and locked buffers are refused", "ulimit -l unlimited"
+        effect, fix = (
+            "io_uring on older kernels and locked buffers are refused",
+            "ulimit -l unlimited",
+        )
         seen = f"{locked / MIB:,.1f} MiB"
         yield _judged("locked memory", locked < 8 * MIB, seen, effect, "getrlimit(2)", fix, NOTE)
     if container := machine.fact("container"):
@@ -193,8 +214,13 @@ def _rights(machine: Observed) -> Iterator[Finding]:
         fix = "docker run --security-opt seccomp=unconfined, or measure outside"
         yield _judged("container", container != "none", container, effect, "container", fix, NOTE)
     if (allowed := machine.fact("io_uring")) is not None:
-        effect, fix = "reading files by io_uring is not testable here", "sysctl kernel.io_uring_disabled=0"
-        yield _judged("io_uring", not allowed, "allowed" if allowed else "forbidden", effect, "io_uring", fix)
+        effect, fix = (
+            "reading files by io_uring is not testable here",
+            "sysctl kernel.io_uring_disabled=0",
+        )
+        yield _judged(
+            "io_uring", not allowed, "allowed" if allowed else "forbidden", effect, "io_uring", fix
+        )
     if machine.present.get("MPI") and machine.alone is not None:
         effect = "while ranks run, Open MPI's daemon listens on all addresses of this host"
         fix = (
@@ -203,7 +229,9 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             "or keep a firewall around it"
         )
         seen = "of its own" if machine.alone else "the host's"
-        yield _judged("MPI network", not machine.alone, seen, effect, "unshare -Urn true", fix, NOTE)
+        yield _judged(
+            "MPI network", not machine.alone, seen, effect, "unshare -Urn true", fix, NOTE
+        )
 
 
 # What is missing without a part of the software.
@@ -220,7 +248,9 @@ def _software(machine: Observed) -> Iterator[Finding]:
         ready = machine.present.get(name)
         if ready is not None:
             fix = "install Rust, then: make setup" if name == "native" else typed("setup")
-            yield _judged(name, not ready, "ready" if ready else "absent", effect, "ipclab backends", fix)
+            yield _judged(
+                name, not ready, "ready" if ready else "absent", effect, "ipclab backends", fix
+            )
 
 
 def _isolation(machine: Observed) -> Iterator[Finding]:

@@ -30,8 +30,14 @@ def _mount(line: str) -> Mount:
 def mount_of(source: Source, path: str) -> Mount:
     """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not kept."""
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
-    holding = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
-    return max(reversed(present(holding)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
+    holding = [
+        mount
+        for mount in map(_mount, table)
+        if f"{path}/".startswith(mount.point.rstrip("/") + "/")
+    ]
+    return max(
+        reversed(present(holding)), key=lambda mount: len(mount.point)
+    )  # a later mount covers an earlier
 
 
 def mount(source: Source, place: str) -> Mount:
@@ -52,13 +58,19 @@ def space(source: Source, place: str) -> tuple[int, int]:
 def mount_options(source: Source) -> list[str]:
     """Return the options of the data folder's mount that say how files behave; others may carry addresses and users."""
     words = dict.fromkeys(mount(source, "scratch").options.split(","))
-    return [word for word in words if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))]
+    return [
+        word
+        for word in words
+        if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))
+    ]
 
 
 def disk(source: Source) -> str:
     """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
     place = mount(source, "scratch")
-    if kind := next((kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""):
+    if kind := next(
+        (kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""
+    ):
         return kind
     device = _device(source, place)
     model = source.told(f"{device}/device/model", str.lower, "")
@@ -81,7 +93,9 @@ def _device(source: Source, mount: Mount) -> str:
     """Return the /sys folder of a mount's whole disk, through partitions and the first slave of layers."""
 
     def real(link: str) -> str:
-        return "/sys" + os.path.realpath(source.path(link)).removeprefix(os.path.realpath(source.path("/sys")))
+        return "/sys" + os.path.realpath(source.path(link)).removeprefix(
+            os.path.realpath(source.path("/sys"))
+        )
 
     name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
     links = (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")

@@ -53,7 +53,9 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "frequency_max": lambda source: _frequency(source, "cpuinfo_max_freq"),
     "boost": answers.boost,
     "idle_states": answers.idle_states,
-    "memory_installed": lambda source: answers.installed(field(source, "/proc/meminfo", "MemTotal")),
+    "memory_installed": lambda source: answers.installed(
+        field(source, "/proc/meminfo", "MemTotal")
+    ),
     "swap_total": lambda source: size(field(source, "/proc/meminfo", "SwapTotal")),
     "page_size": lambda source: source.system.sysconf("SC_PAGE_SIZE"),
     "architecture": lambda source: source.system.uname()[1],

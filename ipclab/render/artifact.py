@@ -47,7 +47,11 @@ def made(paths: Paths) -> str:
     facts, profile = run.about["machine"]["facts"], run.about["parameters"]["profile"]
     parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
     for study, rows in judged.groupby("study", sort=False):
-        (page,) = (file for file in paths.notebooks.glob("0*.ipynb") if file.stem.partition("_")[2] == study)
+        (page,) = (
+            file
+            for file in paths.notebooks.glob("0*.ipynb")
+            if file.stem.partition("_")[2] == study
+        )
         source = page.read_text("utf-8")
         figures = _FIGURE.findall(source)
         filled = {

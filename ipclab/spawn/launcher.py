@@ -121,7 +121,9 @@ class Launcher:
     """
 
     ledger: Path
-    preload: str = "ipclab.studies.installed:preload"  # what the fork server calls first: `module:function`
+    preload: str = (
+        "ipclab.studies.installed:preload"  # what the fork server calls first: `module:function`
+    )
     started: int = 0
     _lost: int = 0
 
@@ -209,7 +211,9 @@ class Launcher:
             self.renew()
         try:
             for place, role in enumerate(roles):
-                self._start(Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)])
+                self._start(
+                    Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)]
+                )
             yield workers
         finally:
             for worker in workers.values():
@@ -262,7 +266,9 @@ class Launcher:
             raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
         ended = outcomes_of(workers)
         if parked and ended:
-            raise LaunchError(f"worker {min(ended)!r} ended before its last turn", "its peers wait for it")
+            raise LaunchError(
+                f"worker {min(ended)!r} ended before its last turn", "its peers wait for it"
+            )
         return parked
 
     def _hear(self, workers: Mapping[str, Started], deadline: float) -> Roles:

@@ -22,8 +22,30 @@ from ipclab.store.point import Level, Point
 from ipclab.studies.arms import FILE, Levels, expanded, table
 from ipclab.studies.profile import Profile
 
-__all__ = ["Bench", "Bound", "Contestant", "Ends", "Launch", "Level", "Levels", "NotTestableError", "Outcome"]
-__all__ += ["Placement", "Point", "Profile", "Role", "Schedule", "Site", "Study", "Sweep", "named", "rings", "spread"]
+__all__ = [
+    "Bench",
+    "Bound",
+    "Contestant",
+    "Ends",
+    "Launch",
+    "Level",
+    "Levels",
+    "NotTestableError",
+    "Outcome",
+]
+__all__ += [
+    "Placement",
+    "Point",
+    "Profile",
+    "Role",
+    "Schedule",
+    "Site",
+    "Study",
+    "Sweep",
+    "named",
+    "rings",
+    "spread",
+]
 
 
 class NotTestableError(LabError):
@@ -41,7 +63,9 @@ class Sweep:
     def __post_init__(self) -> None:
         """Raise `UsageError` for a size that is not positive."""
         if wrong := [size for size in self.sizes or () if size <= 0]:
-            raise UsageError(f"size {wrong[0]} is not possible", "", "give a number of bytes above 0")
+            raise UsageError(
+                f"size {wrong[0]} is not possible", "", "give a number of bytes above 0"
+            )
 
     def wants(self, backend: str) -> bool:
         """Tell whether points of `backend` are asked for."""
@@ -99,9 +123,13 @@ class Site:
             self.launcher.own("scratch", str(path.resolve()))
 
 
-def spread(names: Iterable[str], run: str, arguments: Mapping[str, Any], placement: Placement) -> list[Role]:
+def spread(
+    names: Iterable[str], run: str, arguments: Mapping[str, Any], placement: Placement
+) -> list[Role]:
     """Return a role for each of `names`, all of which call `run` with the same arguments, on CPUs in turn."""
-    return [Role(name, run, dict(arguments), placement.role(index)) for index, name in enumerate(names)]
+    return [
+        Role(name, run, dict(arguments), placement.role(index)) for index, name in enumerate(names)
+    ]
 
 
 def named(point: Point, seed: int) -> dict[str, Any]:
@@ -120,7 +148,9 @@ class Study(ABC):
     name: str
     mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
     sized: bool = True  # whether its payloads can have any size
-    factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}  # beside sizes and backends: the levels usually swept
+    factors: ClassVar[
+        Mapping[str, tuple[Level, ...]]
+    ] = {}  # beside sizes and backends: the levels usually swept
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
     named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
@@ -142,18 +172,31 @@ class Study(ABC):
         return table(Path(inspect.getfile(type(self))).with_name(FILE))
 
     def of_arms(
-        self, backends: Container[str], whole: Callable[[Levels], Levels] = dict, **known: Sequence[Any]
+        self,
+        backends: Container[str],
+        whole: Callable[[Levels], Levels] = dict,
+        **known: Sequence[Any],
     ) -> list[Point]:
         """Return the points of `backends` in the arms of the study's table, each once, those of one block together.
 
         `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with what follows.
         """
         usual, by_id = self.table().get("usual", {}), dict[str, Point]()
-        every = (usual | row_levels for row in self.table()["arm"] for row_levels in expanded(row, known))
-        for levels in (whole(row_levels) for row_levels in every if row_levels["backend"] in backends):
-            block, primary = (str(levels.pop(name)).format(**levels) for name in ("block", "primary"))
-            backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
-            point = Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
+        every = (
+            usual | row_levels for row in self.table()["arm"] for row_levels in expanded(row, known)
+        )
+        for levels in (
+            whole(row_levels) for row_levels in every if row_levels["backend"] in backends
+        ):
+            block, primary = (
+                str(levels.pop(name)).format(**levels) for name in ("block", "primary")
+            )
+            backend, size, placement = (
+                levels.pop(name) for name in ("backend", "size", "placement")
+            )
+            point = Point(
+                self.name, backend, size, placement, levels, block, tuple(primary.split())
+            )
             by_id[point.id] = point
         blocks = list(dict.fromkeys(point.block for point in by_id.values()))
         return sorted(by_id.values(), key=lambda point: blocks.index(point.block))
@@ -167,7 +210,9 @@ class Study(ABC):
 
         def is_level(level: Any, wanted: Any) -> bool:
             choices = wanted if isinstance(wanted, list) else [wanted]
-            return level in choices or any(fnmatchcase(str(level), choice) for choice in choices if "*" in str(choice))
+            return level in choices or any(
+                fnmatchcase(str(level), choice) for choice in choices if "*" in str(choice)
+            )
 
         def has(point: Point, row: Levels) -> bool:
             levels = {**point.key(), "size": point.size_bytes}
@@ -184,7 +229,9 @@ class Study(ABC):
         """Join the workers' outcomes; raises `PayloadError` when data were lost, torn or reordered."""
         made = Launch({}, {})
         for outcome in outcomes.values():
-            made.samples |= {op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()}
+            made.samples |= {
+                op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()
+            }
             made.turns |= outcome.turns
             made.counters |= outcome.counters
             made.facts |= outcome.facts
@@ -207,7 +254,9 @@ class Study(ABC):
         return self.payloads_shared * point.size_bytes
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Make ready what `points` need and give what launches them; what was made is taken away at the end.
 
         The bench (here the fork servers) runs heats of the study's contestants: it returns how each ended and is good

@@ -10,10 +10,27 @@ from ipclab.errors import UsageError
 from ipclab.store.point import Point
 from ipclab.studies.faults.ends import BESIDE
 from ipclab.studies.faults.locks import has_lock
-from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep, named, rings, spread
+from ipclab.studies.interface import (
+    Levels,
+    Placement,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+    named,
+    rings,
+    spread,
+)
 from ipclab.studies.stream.ways import PRODUCER, carrier, consumer_role
 
-FAULTS = ("killed-idle", "killed-writing", "killed-reading", "stopped-writing", "stopped-reading", "slow-reading")
+FAULTS = (
+    "killed-idle",
+    "killed-writing",
+    "killed-reading",
+    "stopped-writing",
+    "stopped-reading",
+    "slow-reading",
+)
 LOCKED = "killed-locked"
 SIZE, LEAST_SIZE = 65_536, 16
 LAUNCHES = {"smoke": 2, "quick": 20, "standard": 20, "full": 60}  # each has one fault
@@ -70,7 +87,10 @@ class FaultsStudy(Study):
         fault = str(point.levels["fault"])
         deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
         plan = named(point, seed) | {"fault": fault, "deadline_ns": deadline}
-        names = [PRODUCER, *(consumer_role(number) for number in range(2 if fault in BESIDE else 1))]
+        names = [
+            PRODUCER,
+            *(consumer_role(number) for number in range(2 if fault in BESIDE else 1)),
+        ]
         here = f"ipclab.studies.faults.{'locks' if fault == LOCKED else 'ends'}:run"
         return spread(names, here, plan, placement)
 

@@ -48,7 +48,11 @@ class Draw:
         """Return `count` values that follow from `seed` alone (PCG64)."""
         random = np.random.Generator(np.random.PCG64(seed))
         exponential = self.distribution == "exponential"
-        drawn = random.exponential(self.mean, count) if exponential else random.normal(self.mean, self.sd, count)
+        drawn = (
+            random.exponential(self.mean, count)
+            if exponential
+            else random.normal(self.mean, self.sd, count)
+        )
         sizes: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
         return sizes
 
@@ -76,7 +80,11 @@ class FileSet:
     @cached_property
     def compute_ns(self) -> Whole:
         """Return for how long each file is worked on, in ns; empty without a distribution."""
-        return self.compute.values(self.count, self._stream("compute")) if self.compute else np.empty(0, np.int64)
+        return (
+            self.compute.values(self.count, self._stream("compute"))
+            if self.compute
+            else np.empty(0, np.int64)
+        )
 
     @property
     def native_sizes(self) -> bytes:
@@ -100,7 +108,12 @@ class FileSet:
 
     def files(self) -> dict[str, Any]:
         """Return what tells these files from others, for a file beside them and for the run."""
-        return {"name": self.name, "count": self.count, "size": asdict(self.size), "seed": self.seed}
+        return {
+            "name": self.name,
+            "count": self.count,
+            "size": asdict(self.size),
+            "seed": self.seed,
+        }
 
 
 @lru_cache
@@ -157,7 +170,11 @@ def no_room(file_set: FileSet, scratch: Path) -> str | None:
 
 @contextmanager
 def made(
-    scratch: Path, sets: Iterable[FileSet], engine: Any, say: Say, own: Callable[[Path], None] = lambda path: None
+    scratch: Path,
+    sets: Iterable[FileSet],
+    engine: Any,
+    say: Say,
+    own: Callable[[Path], None] = lambda path: None,
 ) -> Iterator[Made]:
     """Make every set below `scratch` that is not there yet, in the order given, and hold the folder.
 
@@ -169,10 +186,18 @@ def made(
         for file_set in sets:
             try:
                 digest = _digest(home / file_set.name, file_set, engine, say)
-                there.there[file_set.name] = {**file_set.files(), "bytes": file_set.bytes, "digest": digest}
+                there.there[file_set.name] = {
+                    **file_set.files(),
+                    "bytes": file_set.bytes,
+                    "digest": digest,
+                }
             except (OSError, LabError) as error:
-                shutil.rmtree(home / file_set.name, ignore_errors=True)  # what is not whole gives its room back
-                there.refused[file_set.name] = error.why if isinstance(error, LabError) else str(error)
+                shutil.rmtree(
+                    home / file_set.name, ignore_errors=True
+                )  # what is not whole gives its room back
+                there.refused[file_set.name] = (
+                    error.why if isinstance(error, LabError) else str(error)
+                )
                 say(f"file set {file_set.name}: {there.refused[file_set.name]}")
         yield there
 

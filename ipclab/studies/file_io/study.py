@@ -43,7 +43,10 @@ from ipclab.studies.interface import (
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
 MOST_THREADS = 1024
-REFERENCE, SHORT_NS = 4, 800_000  # threads and work of the text's comparison of serial with overlapped reading
+REFERENCE, SHORT_NS = (
+    4,
+    800_000,
+)  # threads and work of the text's comparison of serial with overlapped reading
 FAULT_FROM = 4096
 # How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000
 # and 400 us divided by 1,024 instead of 1,000.
@@ -55,12 +58,25 @@ DRAWS = {
 }
 # What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes it, one after the
 # other; makes all the read calls it can before it computes; computes what is there before it reads more.
-KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
+KINDS = {
+    "R": "read",
+    "C": "compute",
+    "SYNC": "both",
+    "RnC": "read-then-compute",
+    "CnR": "compute-then-read",
+}
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
-LAUNCHES = {"smoke": (2, 2, 30.0), "quick": (6, 40, 30.0), "standard": (9, 28, 300.0), "full": (9, 19, 3_600.0)}
-ENGINE_SHARE = 0.9  # of the deadline, so that the engine says what hung before its process is killed
+LAUNCHES = {
+    "smoke": (2, 2, 30.0),
+    "quick": (6, 40, 30.0),
+    "standard": (9, 28, 300.0),
+    "full": (9, 19, 3_600.0),
+}
+ENGINE_SHARE = (
+    0.9  # of the deadline, so that the engine says what hung before its process is killed
+)
 
 
 class FileIoStudy(Study):
@@ -102,9 +118,24 @@ class FileIoStudy(Study):
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
             "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
-        files = replace(file_sets(profile.name)[str(levels["set"])], compute=DRAWS.get(int(levels["compute_ns"])))
-        arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan, "most": profile.most_samples}
-        return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, frozenset().union(*placement.cpus))]
+        files = replace(
+            file_sets(profile.name)[str(levels["set"])],
+            compute=DRAWS.get(int(levels["compute_ns"])),
+        )
+        arguments = {
+            "files": asdict(files),
+            "cache": levels["cache"],
+            "plan": plan,
+            "most": profile.most_samples,
+        }
+        return [
+            Role(
+                "engine",
+                "ipclab.studies.file_io.engine:run",
+                arguments,
+                frozenset().union(*placement.cpus),
+            )
+        ]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         if why := native_shm.missing():
@@ -117,12 +148,16 @@ class FileIoStudy(Study):
         if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
             return why
         # Its profile follows from its bytes.
-        every = (sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets)
+        every = (
+            sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets
+        )
         files = next(candidate for candidate in every if candidate.bytes == point.size_bytes)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Make the file sets that `points` need and give what reads them; the checksums of all ways must agree."""
         import ipclab_native
 
@@ -136,7 +171,9 @@ class FileIoStudy(Study):
                 point = contestant.point
                 folder, first = str(there.folder(str(point.levels["set"]))), point.id not in drawn
                 more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
-                roles = [replace(role, arguments={**role.arguments, **more}) for role in contestant.roles]
+                roles = [
+                    replace(role, arguments={**role.arguments, **more}) for role in contestant.roles
+                ]
                 outcomes = site.launcher.launch(roles, seconds)
                 agree(sums, point, outcomes["engine"].facts.get("checksum"))
                 drawn.add(point.id)
@@ -166,7 +203,10 @@ def cores() -> int:
 
 
 def _threads(
-    own: Sequence[int], factors: Sequence[int] = (), published: Sequence[int] = (), fixed: bool = False
+    own: Sequence[int],
+    factors: Sequence[int] = (),
+    published: Sequence[int] = (),
+    fixed: bool = False,
 ) -> list[int]:
     """Return the thread counts of a sweep: `own` unless it is `fixed`, else what `arms.toml` says."""
     if own and not fixed:
@@ -183,9 +223,15 @@ def _reference() -> int:
 def _known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
     """Return the levels that depend on the machine, the profile's `sets` of files, or what was asked for."""
     own, large = sweep.numbers("threads", ()), sets["large"].count
-    levels: dict[str, Sequence[Any]] = {name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()}
-    depths = sweep.numbers("depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large])
-    sized = {name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")}
+    levels: dict[str, Sequence[Any]] = {
+        name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()
+    }
+    depths = sweep.numbers(
+        "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
+    )
+    sized = {
+        name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")
+    }
     return levels | {
         "serial": [count for count in levels["serial"] if count > 1],
         "longest": [count for count in levels["longest"] if count > _reference()],
@@ -211,7 +257,13 @@ def _whole(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
         "buffer": "none" if mapped else "fresh",
     }
     own = {name: level for name, level in usual.items() if levels[name] == "usual"}
-    return {**levels, **own, "roles": roles, "threads": len(parse(roles)), "size": sets[levels["set"]].bytes}
+    return {
+        **levels,
+        **own,
+        "roles": roles,
+        "threads": len(parse(roles)),
+        "size": sets[levels["set"]].bytes,
+    }
 
 
 def parse(text: str) -> list[str]:
@@ -244,7 +296,9 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
     """Raise `PayloadError` when the bytes of the same files had another checksum before, by whatever way of reading."""
     name = str(point.levels["set"])
     if checksum is not None and sums.setdefault(name, checksum) != checksum:
-        raise PayloadError("the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before")
+        raise PayloadError(
+            "the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before"
+        )
 
 
 def _no_memory(point: Point, files: FileSet) -> str | None:

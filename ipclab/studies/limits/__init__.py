@@ -18,7 +18,17 @@ from ipclab.store.point import Point
 from ipclab.studies.arms import table
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
-MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
+MEMCPY_SIZES = (
+    4_000,
+    16_000,
+    64_000,
+    256_000,
+    1_000_000,
+    4_000_000,
+    16_000_000,
+    64_000_000,
+    256_000_000,
+)
 PAYLOADS = (84, 13_824, 1_382_400)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
@@ -27,7 +37,9 @@ TABLE = table(Path(__file__).with_name("arms.toml"))
 MAPS = "map-"  # at the start of limits that write into a file, and read it
 QUEUES = "-mq"  # at the end of limits whose messages the system bounds
 BATCH = "batch"
-LARGEST_IN_TURNS = 4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
+LARGEST_IN_TURNS = (
+    4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
+)
 LAUNCHES = 6  # of a limit at least, but in a quick run: the best of fewer is luck
 MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
@@ -71,8 +83,16 @@ class LimitsStudy(Study):
         """
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
         pairs = [name for name in PAIRS if name in profile.placements]
-        levels: dict[str, Sequence[Any]] = {"pairs": pairs, "cross": [name for name in pairs if name == "cross"]}
-        usual = {"copied": MEMCPY_SIZES, "payloads": PAYLOADS, "messages": MESSAGES, "streamed": STREAMED}
+        levels: dict[str, Sequence[Any]] = {
+            "pairs": pairs,
+            "cross": [name for name in pairs if name == "cross"],
+        }
+        usual = {
+            "copied": MEMCPY_SIZES,
+            "payloads": PAYLOADS,
+            "messages": MESSAGES,
+            "streamed": STREAMED,
+        }
         levels |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
         if sweep.backends is None:
             levels["copied"] = MEMCPY_SIZES
@@ -87,7 +107,11 @@ class LimitsStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
         ends = placement.role(0), placement.role(1)
-        arguments = {"limit": point.backend, "size": point.size_bytes, "cpus": [min(end) for end in ends]}
+        arguments = {
+            "limit": point.backend,
+            "size": point.size_bytes,
+            "cpus": [min(end) for end in ends],
+        }
         arguments["budget_ns"] = profile.turn_ns
         return [Role("native", "ipclab.studies.limits:run", arguments, ends[0] | ends[1])]
 
@@ -105,7 +129,11 @@ def limit_point(name: str, size: int, placement: str) -> Point:
 
 def refused(point: Point) -> str | None:
     """Return why a message queue cannot have messages of the limit point's size; None when it can."""
-    return registry.backend("posix-mq").refuses(point.size_bytes) if point.backend.endswith(QUEUES) else None
+    return (
+        registry.backend("posix-mq").refuses(point.size_bytes)
+        if point.backend.endswith(QUEUES)
+        else None
+    )
 
 
 def one_process(name: str) -> bool:
@@ -121,7 +149,10 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
     programs = PROGRAMS[limit]
     with ExitStack() as held:
         held.callback(path.unlink, missing_ok=True)
-        made = {op: native.Limit(kind, max(1, size), tuple(cpus), str(path)) for op, kind in programs.items()}
+        made = {
+            op: native.Limit(kind, max(1, size), tuple(cpus), str(path))
+            for op, kind in programs.items()
+        }
         for program in made.values():
             held.enter_context(closing(program))
 

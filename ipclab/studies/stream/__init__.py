@@ -39,15 +39,21 @@ LEVELS = TABLE["levels"]
 (STALL_NS,) = LEVELS["stall_ns"]
 SWEPT = ("rate", "load", "work_ns")
 LEAST, MOST = 16, 200_000  # messages of a turn
-OPEN_TURNS = 5  # an open loop's turn is that many times as long as another, so that a queue can grow in it
-STALLS = 4  # and that many times as long as its stall besides, so that it is over well before the turn
+OPEN_TURNS = (
+    5  # an open loop's turn is that many times as long as another, so that a queue can grow in it
+)
+STALLS = (
+    4  # and that many times as long as its stall besides, so that it is over well before the turn
+)
 
 
 class StreamStudy(Study):
     """All mechanisms over size and placement, then window, work, consumers and rate on their own."""
 
     name = "stream"
-    factors: ClassVar = {"placement": PLACEMENTS[:2]} | {name: tuple(LEVELS[name]) for name in SWEPT}
+    factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
+        name: tuple(LEVELS[name]) for name in SWEPT
+    }
     limits: ClassVar = {RECEIVED: Bound("flow-{flow}", older="hand-over")}
 
     def backends(self) -> tuple[str, ...]:
@@ -66,15 +72,27 @@ class StreamStudy(Study):
             raise UsageError(few, "a message begins with its number", fix)
         mechanisms, pinned = sweep.of(self.backends()), profile.pinned
         levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
-        levels |= {"sizes": sizes, "smallest": sizes[:1], "larger": sizes[1:], "found": mechanisms, "pinned": pinned}
-        levels |= {"cross": pinned[-1:], "near": pinned[:-1], "around": pinned[-1:] if brief else pinned}
+        levels |= {
+            "sizes": sizes,
+            "smallest": sizes[:1],
+            "larger": sizes[1:],
+            "found": mechanisms,
+            "pinned": pinned,
+        }
+        levels |= {
+            "cross": pinned[-1:],
+            "near": pinned[:-1],
+            "around": pinned[-1:] if brief else pinned,
+        }
         return self.of_arms(mechanisms, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         with on_ranks_or_workers(site, points, "ipclab.studies.stream.ends") as bench:
             yield bench
 
@@ -105,6 +123,10 @@ def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
         for proof in proofs:
             check(seed, point.size_bytes, proof, PROOF_MESSAGES)
         return
-    digests = [digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
+    digests = [
+        digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)
+    ]
     if sorted(chain.from_iterable(proofs)) != sorted(digests * len(proofs)):
-        raise PayloadError("messages arrived wrong", "their bytes are torn or altered, or some came twice")
+        raise PayloadError(
+            "messages arrived wrong", "their bytes are torn or altered, or some came twice"
+        )
