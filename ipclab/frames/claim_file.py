@@ -14,19 +14,9 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
-from ipclab.frames.claims import (
-    OWN,
-    Claim,
-    Rule,
-    Table,
-    Text,
-    amount,
-    decide,
-    read_names,
-    read_rule,
-    read_sum,
-)
+from ipclab.frames.claims import OWN, Claim, Table, Text, decide
 from ipclab.frames.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.frames.rules import Rule, amount, read_names, read_rule, read_sum
 from ipclab.store.files import text_of
 
 NO_TABLE = "the file gives no table for it"

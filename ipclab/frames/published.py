@@ -15,8 +15,9 @@ import pandas as pd
 
 from ipclab.frames.address import Address, Points
 from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import SLACK, half_a_digit
+from ipclab.frames.claims import SLACK
 from ipclab.frames.expression import Source
+from ipclab.frames.rules import half_a_digit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of

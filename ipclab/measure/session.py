@@ -2,8 +2,6 @@
 
 import datetime as dt
 import os
-import re
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -12,12 +10,13 @@ from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.points import HEAT, ROUND
-from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
+from ipclab.machine import Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
+from ipclab.measure import begin
 from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
-from ipclab.measure.request import SEED_BITS, Request
+from ipclab.measure.request import Request
 from ipclab.measure.rounds import Launched, Rounds
 from ipclab.measure.state import PointStates, State
 from ipclab.paths import Paths
@@ -27,7 +26,6 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.worker import QUEUED, Outcome
 from ipclab.store import referees, validity
 from ipclab.store import run as folder
-from ipclab.store.archive import RUN_NAME
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -38,7 +36,6 @@ from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
 
 SHARED_MEMORY_SLACK = 1 << 20
-CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 NOT_HERE = "not testable here: "
 LONG_TURNS = (
     2  # a heat has fewer turns than planned where these last so many times as long as they should
@@ -69,7 +66,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         max(each.shared_memory(point) for each, points in wanted for point in points)
     )
     machine = collect(Source(), root=paths.root)
-    run = _find(paths, request, machine.digest) or _create(paths, request, machine)
+    run = begin.find(paths, request, machine.digest) or begin.create(paths, request, machine)
     with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
@@ -289,38 +286,6 @@ def _room_in_shared_memory(largest: int) -> None:
             why,
             f"free some, enlarge it ({enlarge}) or give a smaller --size",
         )
-
-
-def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
-    def fits(run: RunFolder) -> bool:
-        same = run.about["parameters"], run.about["machine"]["digest"]
-        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
-
-    if request.run is None:
-        return folder.newest(paths.runs, lambda run: not run.complete and fits(run))
-    run = folder.read(request.run)
-    if not fits(run):
-        why = "it was begun with other parameters or on another machine"
-        raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
-    return run
-
-
-def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
-    about = {
-        "parameters": request.parameters(),
-        "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
-        "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
-    }
-    now = dt.datetime.now(dt.UTC)
-    newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
-    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
-        why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
-        raise LabError(
-            "the clock was set back",
-            why,
-            "set it, or remove that run: the newest one is found by its time",
-        )
-    return folder.create(paths.runs, machine.digest, about, now)
 
 
 def _now() -> str:
