@@ -25,9 +25,8 @@ DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
 TAILS = {
     metric: q for metric, q in QUANTILES.items() if metric != "p50"
 }  # of the samples of all launches
-FEW_SAMPLES = (
-    "few-samples"  # the flag of a quantile that has too few samples beyond it, and no value
-)
+# The flag of a quantile that has too few samples beyond it, and no value
+FEW_SAMPLES = "few-samples"
 POOLED, THIN_VERSION = "pooled-", "pooled"  # in what a thinned launch keeps
 UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
 COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
@@ -55,9 +54,8 @@ ROUND, HEAT = (
     "heat",
 )  # among a launch's facts: in which round, and in which heat of the run
 TURNS = "turns"  # the medians of a launch's turns
-CROWDED = (
-    "crowded"  # whether there were more ranks than CPUs, whose launches the scheduler compares
-)
+# Whether there were more ranks than CPUs, whose launches the scheduler compares
+CROWDED = "crowded"
 RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 NO_HEAT = 0  # of a launch that was made before there were heats
 

@@ -37,9 +37,8 @@ from ipclab.studies.profile import profile
 
 SHARED_MEMORY_SLACK = 1 << 20
 NOT_HERE = "not testable here: "
-LONG_TURNS = (
-    2  # a heat has fewer turns than planned where these last so many times as long as they should
-)
+# A heat has fewer turns than planned where these last so many times as long as they should
+LONG_TURNS = 2
 WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
 SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
 Wanted = list[tuple[Study, list[Point]]]

@@ -12,9 +12,8 @@ from ipclab.store.samples import Measured, decode, encode
 from ipclab.studies.profile import Profile
 
 FAILURES_ALLOWED = 2
-REPEATED = (
-    0.5  # of a point's least launches, how many are made again at most because they were disturbed
-)
+# Of a point's least launches, how many are made again at most because they were disturbed
+REPEATED = 0.5
 ENOUGH, DECIDED, BUDGET = "enough", "decided", "budget"
 SECONDS = 2.0  # between two times of storing, at least
 SHARE = 0.1  # of the time that storing may take

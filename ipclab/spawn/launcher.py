@@ -121,9 +121,8 @@ class Launcher:
     """
 
     ledger: Path
-    preload: str = (
-        "ipclab.studies.installed:preload"  # what the fork server calls first: `module:function`
-    )
+    # What the fork server calls first: `module:function`
+    preload: str = "ipclab.studies.installed:preload"
     started: int = 0
     _lost: int = 0
 

@@ -26,9 +26,8 @@ SHARED_MEMORY = Path("/dev/shm")
 # How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of its own before.
 NAME_KINDS = ("", "sem.", "srb_", "sem.srb_")
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
-LONGEST_FOLDER = (
-    88  # leaves 19 bytes of unix(7)'s sun_path for what a session puts below its folder
-)
+# Leaves 19 bytes of unix(7)'s sun_path for what a session puts below its folder
+LONGEST_FOLDER = 88
 SHORT = ("/tmp", "/var/tmp")
 _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 

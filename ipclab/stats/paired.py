@@ -22,9 +22,8 @@ Heats = Mapping[
 POWER = 0.95
 FEWEST_HEATS = 4  # of a pair, so that its variance says something of the others
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
-MOST_FREEDOM = (
-    20.0  # a contest whose scatters look alike is trusted like so many more heats, no further
-)
+# A contest whose scatters look alike is trusted like so many more heats, no further
+MOST_FREEDOM = 20.0
 
 
 @dataclass(frozen=True)

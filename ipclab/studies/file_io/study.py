@@ -74,9 +74,8 @@ LAUNCHES = {
     "standard": (9, 28, 300.0),
     "full": (9, 19, 3_600.0),
 }
-ENGINE_SHARE = (
-    0.9  # of the deadline, so that the engine says what hung before its process is killed
-)
+# Of the deadline, so that the engine says what hung before its process is killed
+ENGINE_SHARE = 0.9
 
 
 class FileIoStudy(Study):

@@ -37,9 +37,8 @@ TABLE = table(Path(__file__).with_name("arms.toml"))
 MAPS = "map-"  # at the start of limits that write into a file, and read it
 QUEUES = "-mq"  # at the end of limits whose messages the system bounds
 BATCH = "batch"
-LARGEST_IN_TURNS = (
-    4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
-)
+# Bytes; what takes longer is compared with nothing, and is measured once in a launch
+LARGEST_IN_TURNS = 4_000_000
 LAUNCHES = 6  # of a limit at least, but in a quick run: the best of fewer is luck
 MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000

@@ -39,12 +39,10 @@ LEVELS = TABLE["levels"]
 (STALL_NS,) = LEVELS["stall_ns"]
 SWEPT = ("rate", "load", "work_ns")
 LEAST, MOST = 16, 200_000  # messages of a turn
-OPEN_TURNS = (
-    5  # an open loop's turn is that many times as long as another, so that a queue can grow in it
-)
-STALLS = (
-    4  # and that many times as long as its stall besides, so that it is over well before the turn
-)
+# An open loop's turn is that many times as long as another, so that a queue can grow in it
+OPEN_TURNS = 5
+# And that many times as long as its stall besides, so that it is over well before the turn
+STALLS = 4
 
 
 class StreamStudy(Study):
