@@ -1,6 +1,7 @@
 """How long `ipclab gather` takes over many bundles, and what memory: python -m benchmarks.gather [BUNDLES] [FOLDER].
 
-The bundles are the reference's with the identity of other machines, one in a hundred cut off in the middle.
+The bundles are those of a quick run (data/compared.ipclab) with the identity of other machines, one in a hundred cut
+off in the middle. All are gathered as tables, then again with one more.
 """
 
 import hashlib
@@ -37,25 +38,35 @@ def made(number: int, members: dict[str, bytes], folder: Path) -> None:
     files = [msgspec.structs.replace(each, **told) if each.name == INDEX else each for each in contents.files]
     whole = msgspec.structs.replace(contents, run=run, machine=about["machine"]["digest"], files=files)
     changed = {**members, INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(whole)), INDEX: index}
-    file = folder / f"{number:04}.ipclab"
+    file = folder / f"{number:05}.ipclab"
     with file.open("wb") as out:
         write(out, [(f"{run}/{name}", content) for name, content in changed.items()])
     if number % 100 == 99:  # noqa: PLR2004
         os.truncate(file, file.stat().st_size // 2)
 
 
+def took(command: list[str], env: dict[str, str]) -> str:
+    """Run a command, and say what it took: its last line, seconds and memory."""
+    begun = time.monotonic()
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return f"{done.stdout.splitlines()[-1]}: {time.monotonic() - begun:.1f} s, at most {most:.0f} MiB a process"
+
+
 def main(count: int = 500, folder: str = "") -> None:
-    """Make the bundles, gather them in three languages, and say what it took."""
-    members = {each.name.partition("/")[2]: b"".join(each.chunks) for each in read(checkout().reference)}
+    """Make the bundles, gather them, add one and gather them again, and say what each took."""
+    members = {each.name.partition("/")[2]: b"".join(each.chunks) for each in read(checkout().compared)}
     with tempfile.TemporaryDirectory(dir=folder or None) as top:
+        bundles = Path(top) / "bundles"
+        bundles.mkdir()
+        make = partial(made, members=members, folder=bundles)
         with ProcessPoolExecutor() as pool:
-            list(pool.map(partial(made, members=members, folder=Path(top)), range(count), chunksize=10))
-        command = [sys.executable, "-m", "ipclab", "gather", top, "--out", f"{top}/pages"]
-        begun = time.monotonic()
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        took, most = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        page = next(Path(top).glob("pages/*/*.html")).stat().st_size
-        print(f"{done.stdout.splitlines()[-1]}: {took:.1f} s, at most {most:.0f} MiB a process, {page:,} bytes a page")
+            list(pool.map(make, range(count), chunksize=10))
+        command = [sys.executable, "-m", "ipclab", "gather", str(bundles), "--format", "parquet", "--out", f"{top}/out"]
+        env = os.environ | {"IPCLAB_DATA": f"{top}/data"}
+        print(took(command, env))
+        make(count)
+        print(took(command, env))
 
 
 if __name__ == "__main__":

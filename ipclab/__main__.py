@@ -12,7 +12,9 @@ LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
 def main() -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="surrogateescape")  # the names of files may be bytes that are no text
+        sys.stdout.reconfigure(
+            errors="surrogateescape"
+        )  # the names of files may be bytes that are no text
     try:
         from ipclab.cli import commands
 
@@ -26,7 +28,10 @@ def main() -> None:
             print(f"ipclab: {error}", file=sys.stderr)
             sys.exit(error.exit_code)
         if isinstance(error, KeyboardInterrupt | Abort):  # click makes the one of the other
-            print("ipclab: interrupted; the same command continues a run that it measured", file=sys.stderr)
+            print(
+                "ipclab: interrupted; the same command continues a run that it measured",
+                file=sys.stderr,
+            )
             sys.exit(INTERRUPTED)
         if isinstance(error, RuntimeError) and LOOP in str(error):
             error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
@@ -46,7 +51,9 @@ def _unusable(error: OSError) -> str:
     except OSError:  # what is left in it would be tried again at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     place = error.filename or "what it reads or writes"
-    return f"cannot use {place}: {error.strerror or error}; see that it is there, yours and not full"
+    return (
+        f"cannot use {place}: {error.strerror or error}; see that it is there, yours and not full"
+    )
 
 
 if __name__ == "__main__":

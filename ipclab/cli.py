@@ -65,11 +65,23 @@ def commands() -> None:
 @profile_option
 @run_option
 @click.option("--seed", type=int, help="Seed of the launches' order and of the payloads.")
-@click.option("--size", "sizes", type=SIZE, multiple=True, help="Payload, such as 64KiB, instead of the study's own.")
-@click.option("--backend", "backends", multiple=True, help="Mechanism, instead of all that are here.")
-@click.option("--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100.")
 @click.option(
-    "--launches", type=click.IntRange(1, MOST_LAUNCHES), help="Exactly so many of each point [what its questions need]."
+    "--size",
+    "sizes",
+    type=SIZE,
+    multiple=True,
+    help="Payload, such as 64KiB, instead of the study's own.",
+)
+@click.option(
+    "--backend", "backends", multiple=True, help="Mechanism, instead of all that are here."
+)
+@click.option(
+    "--level", "levels", multiple=True, help="Levels of another factor, such as entries=10,100."
+)
+@click.option(
+    "--launches",
+    type=click.IntRange(1, MOST_LAUNCHES),
+    help="Exactly so many of each point [what its questions need].",
 )
 @click.option("--scratch", type=PATH, help="Folder for files made on disk [data/scratch].")
 @click.option("--keep-scratch", is_flag=True, help="Keep those files for the next run.")
@@ -106,10 +118,16 @@ def measured(
         if run and not (studies or profile or launches or any(swept.values())):
             request = replace(Request.continuing(find(checkout(), str(run)), label), seed=seed)
         else:
-            sweep = Sweep(swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"]))
+            sweep = Sweep(
+                swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"])
+            )
             request = Request(studies, profile or "quick", run, seed, sweep)
-            request = replace(request, launches=launches or 0, purpose=purpose or {}, label=label or "")
-        done = measure_all(checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar())
+            request = replace(
+                request, launches=launches or 0, purpose=purpose or {}, label=label or ""
+            )
+        done = measure_all(
+            checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar()
+        )
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
         if file:
@@ -125,10 +143,21 @@ def measured(
 @format_option
 @out_option
 @profile_option
-@click.option("--measure", "measuring", is_flag=True, help="Measure first when there is no such run, or points failed.")
+@click.option(
+    "--measure",
+    "measuring",
+    is_flag=True,
+    help="Measure first when there is no such run, or points failed.",
+)
 @click.option("--claims", type=PATH, help="TOML file of your own claims, judged as the texts'.")
 def report(
-    run: Given, langs: Words, formats: Words, out: Given, profile: str | None, measuring: bool, claims: Given
+    run: Given,
+    langs: Words,
+    formats: Words,
+    out: Given,
+    profile: str | None,
+    measuring: bool,
+    claims: Given,
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.runs import choose, newest_full
@@ -147,7 +176,9 @@ def report(
 
     reports.check_words(langs)
     if measuring and not run and (chosen is None or not chosen.complete):
-        chosen = reports.measure(paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick"))
+        chosen = reports.measure(
+            paths, profile or (chosen.about["parameters"]["profile"] if chosen else "quick")
+        )
     assert chosen is not None  # noqa: S101  for the type checker
     say(origin.lines(paths, [chosen]))
     say(map(shown, reports.report(paths, chosen, langs, formats, target, Bar(), claims)))
@@ -201,7 +232,11 @@ def _say_wrong(run: "RunFolder") -> None:
     say(suspects.beaten(run))
     if failed := run.about["failures"]:
         first, why = next(iter(failed.items()))
-        raise LabError(f"{len(failed)} points failed", f"{first}: {why}", "the same command measures them again")
+        raise LabError(
+            f"{len(failed)} points failed",
+            f"{first}: {why}",
+            "the same command measures them again",
+        )
     suspects.check(run)
 
 
@@ -209,8 +244,14 @@ def _say_wrong(run: "RunFolder") -> None:
 @click.argument("run", type=PATH)
 @click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
-@click.option("--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why.")
-@click.option("--samples", type=click.IntRange(1), help="Keep at most so many of each launch, sorted: a small FILE.")
+@click.option(
+    "--strict", is_flag=True, help="Refuse a run that is not fit to be gathered, and say why."
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    help="Keep at most so many of each launch, sorted: a small FILE.",
+)
 def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
     """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
     from ipclab.frames.thin import thinned
@@ -225,10 +266,16 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
         raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
     if strict and (unfit := reasons(_english(chosen))):
         say(unfit)
-        raise LabError(f"{chosen.id} is not bundled", f"{len(unfit)} reasons", "measure again, or leave --strict out")
+        raise LabError(
+            f"{chosen.id} is not bundled",
+            f"{len(unfit)} reasons",
+            "measure again, or leave --strict out",
+        )
     with private(checkout().ledger, part_of(file.absolute())) as folder:
         held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
-    click.echo(f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes")
+    click.echo(
+        f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes"
+    )
 
 
 @commands.command(name="import")
@@ -241,7 +288,13 @@ def import_(file: Path) -> None:
 
 
 @commands.command()
-@click.option("--seconds", type=click.FloatRange(0.1, 60), callback=_finite, default=5, help="How long to watch.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 60),
+    callback=_finite,
+    default=5,
+    help="How long to watch.",
+)
 def doctor(seconds: float) -> None:
     """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
     from ipclab.machine import Source
@@ -250,7 +303,9 @@ def doctor(seconds: float) -> None:
     from ipclab.measure.request import Request
     from ipclab.measure.session import SHARED_MEMORY_SLACK
 
-    largest = max(study.shared_memory(point) for study, points in Request().points() for point in points)
+    largest = max(
+        study.shared_memory(point) for study, points in Request().points() for point in points
+    )
     findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
     say(lines(findings))
     judge(findings, RESERVATION)

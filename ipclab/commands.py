@@ -47,7 +47,16 @@ class _Path(click.Path):
 PATH: Any = _Path(path_type=Path)
 
 
-UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+UNITS = {
+    "": 1,
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
 _BYTES = re.compile(r"\s*(-?[0-9]{1,18}(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
@@ -104,7 +113,12 @@ class Commands(click.Group):
         if name not in names(GROUP):
             return own
         try:
-            return one(GROUP, "command", name, lambda made: made if isinstance(made, click.Command) else None)
+            return one(
+                GROUP,
+                "command",
+                name,
+                lambda made: made if isinstance(made, click.Command) else None,
+            )
         except UsageError as error:
             return own or _broken(name, error)
 
@@ -151,7 +165,9 @@ format_option = click.option(
     callback=one_of("format", lambda: FORMATS, needed=True),
 )  # fmt: skip
 profile_option = click.option(
-    "--profile", help="smoke, quick (default), standard or full.", callback=one_of("profile", _profiles)
+    "--profile",
+    help="smoke, quick (default), standard or full.",
+    callback=one_of("profile", _profiles),
 )
 study_option = click.option(
     "--study", "studies", multiple=True, help="Study; all when not given.",
@@ -167,11 +183,17 @@ def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
 
     def given(command: Any) -> Any:
         @wraps(command)
-        def called(langs: Words, formats: Words, out: Path | None, table_only: bool = False, **others: Any) -> Any:
+        def called(
+            langs: Words, formats: Words, out: Path | None, table_only: bool = False, **others: Any
+        ) -> Any:
             return command(to=Rendering(kind, langs, formats, out, table_only), **others)
 
-        alone = click.option("--table-only", is_flag=True, help="Write the table, and render no report.")
-        place = click.option("--out", type=PATH, help=f"Folder of the report [default: reports/{kind}].")
+        alone = click.option(
+            "--table-only", is_flag=True, help="Write the table, and render no report."
+        )
+        place = click.option(
+            "--out", type=PATH, help=f"Folder of the report [default: reports/{kind}]."
+        )
         return lang_option(format_option(place(alone(called) if table else called)))
 
     return given
@@ -184,7 +206,9 @@ def check_out(out: Path) -> None:
         if not os.access(out, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "permission denied")
     except OSError as error:
-        raise UsageError(f"cannot write into {out}", error.strerror or str(error), "choose another --out") from error
+        raise UsageError(
+            f"cannot write into {out}", error.strerror or str(error), "choose another --out"
+        ) from error
 
 
 def die_with_make() -> None:
@@ -236,10 +260,16 @@ class Rendering:
         from ipclab.store.files import write_whole
 
         paths, out = checkout(), self.folder
-        about: dict[str, Any] = {"date": max(run.about["begun"] for run in runs), "run": " ".join(r.id for r in runs)}
+        about: dict[str, Any] = {
+            "date": max(run.about["begun"] for run in runs),
+            "run": " ".join(r.id for r in runs),
+        }
         tables = []
         if table:
-            tables, about["attachments"] = [out / DATA / table[0]], {table[0]: f"../{DATA}/{table[0]}"}
+            tables, about["attachments"] = (
+                [out / DATA / table[0]],
+                {table[0]: f"../{DATA}/{table[0]}"},
+            )
             rows = table[1].to_csv(index=False, lineterminator="\n", float_format="%.4g")
             write_whole(tables[0], rows.encode())
         if self.table_only:
@@ -248,7 +278,9 @@ class Rendering:
         for notebook in notebooks:
             for lang in self.langs:
                 language, executed = {"lang": lang}, folder / lang / notebook.name
-                jobs.append(Job(notebook, lang, executed, {**parameters, **language}, about | language))
+                jobs.append(
+                    Job(notebook, lang, executed, {**parameters, **language}, about | language)
+                )
         made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])

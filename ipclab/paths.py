@@ -8,7 +8,9 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 SHIPPED = Path(__file__).parent / "shipped"  # where a wheel holds what a checkout has at its root
-INSTALL = {"setup": "pip install --upgrade 'ipclab[peers,published]'"}  # of the goals that are no commands
+INSTALL = {
+    "setup": "pip install --upgrade 'ipclab[peers,published]'"
+}  # of the goals that are no commands
 
 
 def _below(top: str, path: str) -> "cached_property[Path]":
@@ -43,13 +45,19 @@ class Paths:
         return own if own.is_file() else self.root / "report.toml"
 
     runs = _below("data", "runs")  # made in this checkout, one folder a machine
-    imported = _below("data", "imported")  # brought from other machines, one folder each; never the newest run here
+    imported = _below(
+        "data", "imported"
+    )  # brought from other machines, one folder each; never the newest run here
     opened = _below("data", "opened")  # the committed runs, taken out of their bundles on first use
     ledger = _below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
-    scratch = _below("data", "scratch")  # files that the file-reading study makes, when no other place is named
+    scratch = _below(
+        "data", "scratch"
+    )  # files that the file-reading study makes, when no other place is named
     published = _below("root", "data/published")  # the transcribed tables of the published texts
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
-    compared = _below("root", "data/compared.ipclab")  # a run of another machine, to compare in a fresh clone
+    compared = _below(
+        "root", "data/compared.ipclab"
+    )  # a run of another machine, to compare in a fresh clone
     notebooks = _below("root", "notebooks")  # outputs stripped
     own = _below("home", "notebooks/own")  # a person's own, rendered with them
     work = _below("home", "notebooks/work")  # a reader's copies of them
@@ -57,7 +65,10 @@ class Paths:
     reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
     package = Path(__file__).parent
-    packages = (package, package.with_name("ipclab_answers"))  # whose words and code reports are made with
+    packages = (
+        package,
+        package.with_name("ipclab_answers"),
+    )  # whose words and code reports are made with
     locale = package / "locale"  # the gettext catalogues
 
 

@@ -32,9 +32,13 @@ def one(group: str, noun: str, name: str, made: Callable[[Any], T | None]) -> T:
     try:
         thing = made(entry.load())
     except Exception as error:
-        raise UsageError(f"{noun} {name!r} cannot be loaded", str(error), f"fix {entry.value}") from error
+        raise UsageError(
+            f"{noun} {name!r} cannot be loaded", str(error), f"fix {entry.value}"
+        ) from error
     if thing is None or getattr(thing, "name", "") != name:
-        raise UsageError(f"{noun} {name!r} is not a {noun.capitalize()} of that name", f"see {entry.value}")
+        raise UsageError(
+            f"{noun} {name!r} is not a {noun.capitalize()} of that name", f"see {entry.value}"
+        )
     return thing
 
 

@@ -10,15 +10,12 @@ import click
 from ipclab.cli import measure as plain_measure
 from ipclab.commands import (
     PATH,
-    SIZE,
     Rendering,
-    Words,
-    lang_option,
     profile_option,
     rendering,
     say,
 )
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import UsageError
 from ipclab.paths import checkout
 
 if TYPE_CHECKING:
@@ -134,52 +131,6 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
         if value not in (None, ()):
             plain[name] = value
     return need.of(plain)
-
-
-@click.command()
-@click.argument("folder", type=PATH)
-@click.option(
-    "--size", type=SIZE, default=100, help="Of the round trip, such as 64KiB."
-)
-@lang_option
-@click.option(
-    "--out", type=PATH, help="Folder of the pages [default: reports/gathered]."
-)
-def gather(folder: Path, size: int, langs: Words, out: Path | None) -> None:
-    """Render all bundles in FOLDER as one page.
-
-    Machines by mechanisms, over their limits, and by rank.
-    """
-    from ipclab_answers.gather import files_in
-
-    files_in(folder)  # or it is refused
-    to = Rendering("gathered", langs, ("html",), out)
-    to.check()
-    from ipclab.frames.limits import LEAST
-
-    from ipclab_answers.gather import bundles
-    from ipclab_answers.gather.page import notebook, write
-
-    taken = bundles.gather(folder, size)
-    damaged = [bundle for bundle in taken if bundle.why]
-    for bundle in damaged:
-        click.echo(f"{bundle.file}: {bundle.why}", err=True)
-    if len(damaged) == len(taken):
-        what = f"no bundle in {folder} can be taken"
-        raise LabError(what, damaged[0].why, "see the lines above")
-    for lang in langs:
-        page = to.folder / lang / "gathered.html"
-        write(notebook(taken, size, lang), page)
-        click.echo(str(page))
-    whole = [bundle for bundle in taken if not bundle.why]
-    for bundle in bundles.best(whole):
-        about = f"{bundle.profile}, {bundle.begun[:10]}"
-        click.echo(f"machine {bundle.machine}: {bundle.file} ({about})")
-        for row in bundle.rows:
-            if row["over_limit"] and row["over_limit"] < LEAST:
-                which = f"{row['backend']} {row['placement']} of {bundle.file}"
-                click.echo(f"x {row['over_limit']:.2f} of its limit: {which}")
-    click.echo(f"{len(whole)} of {len(taken)} bundles taken")
 
 
 @click.command()

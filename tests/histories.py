@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.compare.held import Held
+from ipclab.compare.held import ComparedRun
 from tests.simulated import Machine, limits, points, run
 
 KINDS = ("none", "step", "drift", "outlier", "profile", "machine")
@@ -16,7 +16,7 @@ class Made:
     """A history: its runs, the run that its step begins with (None: no step), and the run that stands alone."""
 
     kind: str
-    runs: list[Held] = field(repr=False)
+    runs: list[ComparedRun] = field(repr=False)
     step: int | None = None
     alone: int | None = None
 

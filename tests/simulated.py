@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.compare.held import Held
+from ipclab.compare.held import ComparedRun
 from ipclab.store.point import Level, Point
 
 BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")
@@ -45,7 +45,7 @@ class Machine:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None = None, **about: Any) -> Held:
+def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None = None, **about: Any) -> ComparedRun:
     """Return a run of `machine`; the same seed gives the same run."""
     random = np.random.default_rng(seed)
     luck = random.normal(0, machine.session)
@@ -64,4 +64,4 @@ def run(name: str, machine: Machine, seed: int, measured: Sequence[Point] | None
     facts = {"cpu_model": f"Example {name}", "kernel_release": "6.1.0", "cores": 2, "page_size": 4096, **machine.facts}
     about = {"id": name, "begun": "2026-11-20T10:00:00+00:00", "parameters": {"profile": "quick"}, "seed": 1, **about}
     told = {"digest": f"digest-{name}", "facts": facts, "reasons": {}}
-    return Held.of(name, {"failures": {}, "points": {}, "machine": told, **about}, frames)
+    return ComparedRun.of(name, {"failures": {}, "points": {}, "machine": told, **about}, frames)

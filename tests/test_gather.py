@@ -12,16 +12,21 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import lab_of
+from ipclab.lab.limits import limited
 from ipclab.lab.strict import reasons
 from ipclab.paths import Paths
 from ipclab.store.bundle import opened, pack
 from ipclab.store.samples import decode, encode
-from ipclab_answers.gather import bundles
-from ipclab_answers.gather.bundles import Gathered, best, frame, gather
+from ipclab_answers.gather import index
+from ipclab_answers.gather.bundles import STUDY, Gathered, best, frame, gathered
 from tests.bundled import make_run, too_fast
 from tests.commands import ROOT
 
 PATHS = Paths(ROOT)
+
+
+def gather(folder: Path, size: int) -> list[Gathered]:
+    return gathered(index.index(folder, folder.parent / f"{folder.name}-data", STUDY), size)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,7 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
         "round_trip", arm="main", metric="p50", op="round-trip", size_bytes=100, gap_ns=0, touch="full"
     )
     medians = medians[(medians.receive == "bytes") & medians.placement.isin(["same", "cross"])]
-    expected = lab.limited(medians).set_index(["backend", "placement"])
+    expected = limited(lab, medians).set_index(["backend", "placement"])
     (found,) = (each for each in gather(folder, 100) if not each.why)
     rows = frame([found]).set_index(["backend", "placement"])
     assert (found.run, found.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
@@ -55,14 +60,14 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
         assert list(part.sort_values("ns")["rank"]) == sorted(part["rank"]) and part["rank"].min() == 1
 
 
-def _killed(file: Path, size: int) -> None:
+def _killed(file: Path, name: str, study: str) -> None:
     os._exit(1)
 
 
-def test_a_reader_that_is_killed_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "_taken", _killed)
+def test_a_reader_that_is_killed_is_one_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "taken", _killed)
     with pytest.raises(LabError, match="was killed"):
-        gather(folder, 100)
+        index.index(folder, tmp_path)
 
 
 @pytest.mark.slow
@@ -72,12 +77,12 @@ def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     damaged = {each.file: each.why for each in gather(folder, 100) if each.why}
     assert set(damaged) == {"cut.ipclab", "end.ipclab", "text.ipclab"}
     done = ipclab("gather", str(folder), "--lang", "ko,en", "--out", str(tmp_path))
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1 of 4 bundles taken"
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1 of 4 bundles taken, 4 of them new"
     assert {line.partition(":")[0] for line in done.stderr.splitlines()} == set(damaged)
     for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 통신 방식")):
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
         assert title in page and all(name in page for name in damaged)
-        assert len(re.findall('<div class="table[^"]*" id=', page)) == 9
+        assert len(re.findall('<div class="table[^"]*" id=', page)) == 10
 
 
 def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_path: Path) -> None:
@@ -90,17 +95,17 @@ def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_p
     assert (found.why, found.rows) == ("it holds a mechanism twice", [])
 
 
-def gathered(day: int, machine: str, profile: str = "quick", rows: int = 1) -> Gathered:
+def of_day(day: int, machine: str, profile: str = "quick", rows: int = 1) -> Gathered:
     facts = {"cpu_model": "x", "threads": 2, "kernel_release": "6", "virtualisation": None}
     return Gathered(f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [{}] * rows, profile=profile)
 
 
 def test_the_run_that_tells_most_stands_for_a_machine() -> None:
-    made = [gathered(20, "a"), gathered(22, "a"), gathered(21, "b")]
+    made = [of_day(20, "a"), of_day(22, "a"), of_day(21, "b")]
     assert [each.file for each in best(made)] == ["22.ipclab", "21.ipclab"]
-    assert [each.file for each in best([gathered(20, "a"), gathered(22, "a", "smoke", 9)])] == ["20.ipclab"]
-    assert [each.file for each in best([gathered(20, "a", rows=2), gathered(22, "a", "full")])] == ["20.ipclab"]
-    assert [each.file for each in best([gathered(20, "a", "standard"), gathered(22, "a")])] == ["20.ipclab"]
+    assert [each.file for each in best([of_day(20, "a"), of_day(22, "a", "smoke", 9)])] == ["20.ipclab"]
+    assert [each.file for each in best([of_day(20, "a", rows=2), of_day(22, "a", "full")])] == ["20.ipclab"]
+    assert [each.file for each in best([of_day(20, "a", "standard"), of_day(22, "a")])] == ["20.ipclab"]
 
 
 def test_a_bundle_that_is_faster_than_its_memcpy_is_left_out(tmp_path: Path) -> None:

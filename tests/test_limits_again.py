@@ -14,7 +14,7 @@ from ipclab.frames.points import ROUND
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.rounds import LIMIT_REPEATS, Launched, Rounds
-from ipclab.measure.state import Kept
+from ipclab.measure.state import PointStates
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -55,7 +55,7 @@ def made(path: Path, **times: list[int]) -> RunFolder:
 def again(run: RunFolder, launch: Callable[[Point], Launch]) -> tuple[Counter[str], list[Launch]]:
     """Settle the limits and return how often each was launched, and what the run then holds of the pipe's."""
     asked: Counter[str] = Counter()
-    kept = Kept(run, dict.fromkeys(("limits", "round_trip"), EFFORT))
+    kept = PointStates(run, dict.fromkeys(("limits", "round_trip"), EFFORT))
     points = [point for point in (PIPE, UNIX, ASKED) if point.id not in run.about["failures"]]
 
     states = kept.states(points)

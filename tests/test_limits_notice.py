@@ -21,7 +21,7 @@ def beaten(tmp_path: Path) -> RunFolder:
 
 
 def test_the_notice_names_what_beat_its_limit_in_every_language(beaten: RunFolder, paths: Paths) -> None:
-    told = {lang: lab_of(beaten, paths, lang).notice().data for lang in ("en", "ko", "zh")}
+    told = {lang: about.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
     assert all("× 0.08" in text and text.startswith("**") for text in told.values())
     assert all(lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items())
 
@@ -32,13 +32,13 @@ def test_the_notice_names_three_and_counts_the_rest(
     five = pd.concat([limits.beaten(lab_of(beaten, paths, "ko"))] * 5)
     for rows, names, rest in ((five, 3, "외 2건"), (five[:3], 3, ""), (five[:4], 3, "외 1건")):
         monkeypatch.setattr(about, "beaten", lambda lab, rows=rows: rows)
-        told = lab_of(beaten, paths, "ko").notice().data
+        told = about.notice(lab_of(beaten, paths, "ko")).data
         assert (told.count("× 0.08"), "외" in told) == (names, bool(rest)) and rest in told
 
 
 def test_a_run_whose_limits_hold_says_nothing(tmp_path: Path, paths: Paths) -> None:
     run = made(tmp_path, pipe=[53, 54], unix=[40, 41], asked=[57, 58, 70])
-    assert lab_of(run, paths, "en").notice() is None
+    assert about.notice(lab_of(run, paths, "en")) is None
 
 
 def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
@@ -48,7 +48,7 @@ def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
 
 
 def test_the_table_shows_the_best_launch_and_the_second_best(beaten: RunFolder, paths: Paths) -> None:
-    table = lab_of(beaten, paths, "en").about("limits")
+    table = about.about_limits(lab_of(beaten, paths, "en"))
     cell = table.loc[next(row for row in table.index if "pipe" in row), "cross"]
     assert (cell.value, cell.low, cell.high, cell.n) == (715, 715, 720, "3")
 
@@ -58,5 +58,5 @@ def test_every_report_gives_the_notice_before_its_first_section(paths: Paths) ->
         cells = ["".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]]
         sections = [place for place, source in enumerate(cells) if source.startswith("%%prose\n## ")]
         if sections:
-            notices = [place for place, source in enumerate(cells) if source.startswith(("lab.notice(", "notice("))]
+            notices = [place for place, source in enumerate(cells) if source.startswith("notice(")]
             assert len(notices) == 1 and notices[0] < sections[0], file.name

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ipclab.cli import commands
 from ipclab.compare import FAIL_ON, shared
 from ipclab.compare.facts import differences
-from ipclab.compare.held import Held
+from ipclab.compare.held import ComparedRun
 from ipclab.compare.order import fastest, order
 from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, WORSE, fail, failing, least_shown, names, summary
 from ipclab.compare.shared import points as compared
@@ -108,7 +108,7 @@ def test_one_sided_tests_are_exact() -> None:
     assert together((7, 7), 391) == 5
 
 
-def lone(runs: list[Held]) -> Counter[tuple[str, str]]:
+def lone(runs: list[ComparedRun]) -> Counter[tuple[str, str]]:
     found = compared(runs)
     alone = found[found.verdict.str.startswith("only")]
     return Counter(zip(alone.verdict, alone.reason, strict=True))

@@ -8,6 +8,7 @@ import pytest
 
 from ipclab.frames.calibration import rows
 from ipclab.frames.contests import contests
+from ipclab.lab.about import calibration_table
 from ipclab.lab.lab import lab_of
 from ipclab.measure.heats import heats
 from ipclab.measure.request import Request
@@ -102,7 +103,7 @@ def test_a_run_without_it_says_that_it_was_made_before(tmp_path: Path, paths: Pa
     run = make_run(tmp_path)
     (run.path.parent / "calibration.json").unlink()
     for lang, words in (("en", "before calibration was part"), ("ko", "교정"), ("zh", "校准")):
-        table = lab_of(run, paths, lang).calibration_table()
+        table = calibration_table(lab_of(run, paths, lang))
         assert not table.rows
         (note,) = table.notes
         assert words in note

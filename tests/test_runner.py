@@ -15,7 +15,7 @@ from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
 from ipclab.measure.request import Request
 from ipclab.measure.rounds import Asking, Launched, Question, Rounds, shuffled
-from ipclab.measure.state import BUDGET, DECIDED, ENOUGH, Kept, State
+from ipclab.measure.state import BUDGET, DECIDED, ENOUGH, PointStates, State
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
 from ipclab.store.launch import Launch
@@ -252,8 +252,8 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
     run = folder.create(tmp_path, "0123456789ab", about, NOW)
     found = points("a", each=2)
 
-    def begin(calls: int) -> tuple[Kept, Rounds]:
-        kept, left = Kept(run, {"a": THREE}), iter(range(calls))
+    def begin(calls: int) -> tuple[PointStates, Rounds]:
+        kept, left = PointStates(run, {"a": THREE}), iter(range(calls))
 
         def launch(names: Sequence[str], number: int) -> Launched:
             if next(left, None) is None:

@@ -81,7 +81,7 @@ def test_what_was_altered_is_not_believed(run: RunFolder) -> None:
 
 
 def test_the_facts_are_those_of_the_points_asked_for(run: RunFolder, paths: Paths) -> None:
-    row = lab_of(run, paths, "en").trust("round_trip", backend="unix")
+    row = trust.trusted(lab_of(run, paths, "en"), "round_trip", backend="unix")
     known = trust.facts(lab_of(run, paths, "en"), "round_trip", backend="unix")
     assert known["disturbed"] == 0.0
     assert 0 < (known["width"] or 0) < 0.2

@@ -12,8 +12,13 @@ import numpy.typing as npt
 
 Dictionary = dict[str, dict[str, Any]]
 PICKLE_PROTOCOL = 5
-ROTATIONS, LARGE = 16, 1000  # how many contents of one size there are at most; a quarter of them above so many entries
-FIXED = np.dtype([("key", "S16"), ("value", "<i8"), ("squared", "<i8"), ("text", "S24"), ("float", "<f8")])
+ROTATIONS, LARGE = (
+    16,
+    1000,
+)  # how many contents of one size there are at most; a quarter of them above so many entries
+FIXED = np.dtype(
+    [("key", "S16"), ("value", "<i8"), ("squared", "<i8"), ("text", "S24"), ("float", "<f8")]
+)
 
 
 def dictionary(entries: int, rotation: int = 0) -> Dictionary:
@@ -26,7 +31,10 @@ def dictionary(entries: int, rotation: int = 0) -> Dictionary:
 
 @lru_cache(maxsize=2)
 def _published(entries: int) -> Dictionary:
-    values = ({"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3} for i in range(entries))
+    values = (
+        {"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3}
+        for i in range(entries)
+    )
     return {f"key_{i}": value for i, value in enumerate(values)}
 
 
@@ -49,7 +57,10 @@ class Codec:
 
 
 def _fixed(content: Dictionary) -> bytes:
-    rows = [(key, entry["value"], entry["squared"], entry["text"], entry["float"]) for key, entry in content.items()]
+    rows = [
+        (key, entry["value"], entry["squared"], entry["text"], entry["float"])
+        for key, entry in content.items()
+    ]
     return np.array(rows, FIXED).tobytes()
 
 

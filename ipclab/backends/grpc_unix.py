@@ -7,12 +7,24 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, needs, optional, too_long
+from ipclab.backends.interface import (
+    Backend,
+    Channel,
+    Data,
+    Place,
+    closed,
+    needs,
+    optional,
+    too_long,
+)
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import Peer, until
 
 SERVICE, METHOD = "ipclab", "exchange"
-OPTIONS = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1))  # of any length
+OPTIONS = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+)  # of any length
 DEPTH = 16  # messages that wait at an end; gRPC's own windows come on top
 SECOND = 1.0
 grpc = optional("grpc")
@@ -34,7 +46,9 @@ class _GrpcChannel(Channel):
     def _serve(self) -> None:
         call = grpc.stream_stream_rpc_method_handler(self._answer)  # of bytes, as they are
         server = grpc.server(ThreadPoolExecutor(1), options=OPTIONS)
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {METHOD: call}),))
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(SERVICE, {METHOD: call}),)
+        )
         server.add_insecure_port(f"unix:{self.path}")
         self.held.callback(self.path.unlink, missing_ok=True)
         self.path.chmod(0o600)
@@ -52,7 +66,9 @@ class _GrpcChannel(Channel):
             if not self.here.wait(timeout_ns / 1e9):
                 raise TimeoutError("the other end did not come in time")
             return
-        channel = self.held.enter_context(grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS))
+        channel = self.held.enter_context(
+            grpc.insecure_channel(f"unix:{self.path}", options=OPTIONS)
+        )
         call = channel.stream_stream(f"/{SERVICE}/{METHOD}")(self._sent(), wait_for_ready=True)
         self.held.callback(call.cancel)
         self._take(call)
@@ -87,10 +103,17 @@ class _GrpcChannel(Channel):
         if self.gone.is_set():
             raise closed()
         message = bytes(data)
-        until(lambda left_ns: self.outbox.put(message, True, left_ns / 1e9), Full, timeout_ns, self.peer)
+        until(
+            lambda left_ns: self.outbox.put(message, True, left_ns / 1e9),
+            Full,
+            timeout_ns,
+            self.peer,
+        )
 
     def recv(self, timeout_ns: int) -> bytes:
-        message = until(lambda left_ns: self.inbox.get(True, left_ns / 1e9), Empty, timeout_ns, self.peer)
+        message = until(
+            lambda left_ns: self.inbox.get(True, left_ns / 1e9), Empty, timeout_ns, self.peer
+        )
         if message is None:
             self.inbox.put_nowait(None)  # for whoever asks again
             raise closed()

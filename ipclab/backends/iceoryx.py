@@ -33,7 +33,9 @@ class _IceoryxChannel(Channel):
         self.held.callback(self._let_go)
         inward, outward = ("request", "answer") if create else ("answer", "request")
         self.ports: dict[str, Any] = {}
-        publisher = self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
+        publisher = (
+            self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
+        )
         self.ports["publisher"] = self._publisher(publisher)
         self.ports["subscriber"] = self._data(inward).subscriber_builder().create()
         self.ports["notifier"] = self._event(outward).notifier_builder().create()
@@ -49,8 +51,12 @@ class _IceoryxChannel(Channel):
         config.global_cfg.node.cleanup_dead_nodes_on_creation = False
         config.global_cfg.node.cleanup_dead_nodes_on_destruction = False
         builder = iceoryx2.NodeBuilder.new().config(config)
-        node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(iceoryx2.ServiceType.Ipc)
-        for path in SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"):  # which it keeps beyond the last node
+        node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(
+            iceoryx2.ServiceType.Ipc
+        )
+        for path in SHARED_MEMORY.glob(
+            f"{self.place.name('')}*.global_mgmt"
+        ):  # which it keeps beyond the last node
             path.chmod(0o600)  # iceoryx2 makes it writable by all itself, whatever the umask is
             if self.create:
                 self.held.callback(path.unlink, missing_ok=True)
@@ -59,14 +65,23 @@ class _IceoryxChannel(Channel):
     def _data(self, tag: str) -> Any:
         service = self.node.service_builder(iceoryx2.ServiceName.new(tag))
         service = service.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
-        service = service.max_publishers(1).max_subscribers(1).max_nodes(2).subscriber_max_buffer_size(self.depth)
+        service = (
+            service.max_publishers(1)
+            .max_subscribers(1)
+            .max_nodes(2)
+            .subscriber_max_buffer_size(self.depth)
+        )
         return service.enable_safe_overflow(False).open_or_create()
 
     def _publisher(self, builder: Any) -> Any:
         return builder.create()
 
     def _event(self, tag: str) -> Any:
-        return self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event")).event().open_or_create()
+        return (
+            self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event"))
+            .event()
+            .open_or_create()
+        )
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until the other end's subscriber is there: what is published before, it would not see."""
@@ -113,7 +128,9 @@ class _IceoryxChannel(Channel):
     def _block(self, left_ns: int) -> bool:
         # None left would mean for ever: the time becomes a socket's option (socket(7), SO_RCVTIMEO).
         try:
-            self.ports["listener"].timed_wait(iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns)))
+            self.ports["listener"].timed_wait(
+                iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))
+            )
         except iceoryx2.ListenerWaitError as error:
             if str(error) != INTERRUPTED:
                 raise

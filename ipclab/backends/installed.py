@@ -15,12 +15,18 @@ def backends() -> dict[str, Backend]:
 
     Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
     """
-    return installed(GROUP, "backend", lambda offered: offered if isinstance(offered, Backend) else None)
+    return installed(
+        GROUP, "backend", lambda offered: offered if isinstance(offered, Backend) else None
+    )
 
 
 def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
     """Return by name the backends that are not missing here and of which `fits` says yes."""
-    return {name: backend for name, backend in backends().items() if not backend.missing() and fits(backend)}
+    return {
+        name: backend
+        for name, backend in backends().items()
+        if not backend.missing() and fits(backend)
+    }
 
 
 def backend(name: str) -> Backend:

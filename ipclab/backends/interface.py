@@ -52,7 +52,11 @@ class Segment:
         """Remove the name; removing twice does nothing."""
 
 
-BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")  # how a message is handed over: `Backend.receives`
+BYTES, INTO, VIEW = (
+    ("bytes",),
+    ("bytes", "into"),
+    ("bytes", "view"),
+)  # how a message is handed over: `Backend.receives`
 Data = bytes | bytearray | memoryview
 Address = dict[str, int | str]
 Kind = TypeVar("Kind")
@@ -94,7 +98,10 @@ class Place:
 
     def key(self, tag: str) -> int:
         """Return the launch's own System V key for `tag`."""
-        return int.from_bytes(hashlib.blake2b(self.name(tag).encode(), digest_size=4).digest()) >> 1 | 1
+        return (
+            int.from_bytes(hashlib.blake2b(self.name(tag).encode(), digest_size=4).digest()) >> 1
+            | 1
+        )
 
     def path(self, tag: str) -> Path:
         """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at most."""
@@ -249,4 +256,8 @@ class Backend:
         if isinstance(reason, str) or reason is None:
             return reason
         most, raised_by = reason
-        return f"a message has {most:,} bytes at most here; {raised_by} raises it" if size > most else None
+        return (
+            f"a message has {most:,} bytes at most here; {raised_by} raises it"
+            if size > most
+            else None
+        )

@@ -33,9 +33,22 @@ class LmdbStore(Store):
         if create:
             self.path.mkdir(mode=0o700)
             self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
-        map_size = max(self.map_bytes, 4 * place.capacity) if self.map_bytes == MAP_BYTES else self.map_bytes
-        how: dict[str, Any] = {"map_size": map_size, "max_readers": READERS, "sync": place.sync == "on", "mode": 0o600}
-        how |= {"readonly": not create, "create": create, "writemap": create and place.map == "writemap"}
+        map_size = (
+            max(self.map_bytes, 4 * place.capacity)
+            if self.map_bytes == MAP_BYTES
+            else self.map_bytes
+        )
+        how: dict[str, Any] = {
+            "map_size": map_size,
+            "max_readers": READERS,
+            "sync": place.sync == "on",
+            "mode": 0o600,
+        }
+        how |= {
+            "readonly": not create,
+            "create": create,
+            "writemap": create and place.map == "writemap",
+        }
         self.environment: Any = lmdb.open(str(self.path), **how)
         self.held.callback(self.environment.close)
 
@@ -48,7 +61,9 @@ class LmdbStore(Store):
             self.version += 1
         except self.full as error:
             why = f"{len(data):,} bytes do not fit into a map of {self.environment.info()['map_size']:,}"
-            raise LabError("the LMDB map is full", why, "give it a larger map or write less") from error
+            raise LabError(
+                "the LMDB map is full", why, "give it a larger map or write less"
+            ) from error
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
         """Get the newest content in a transaction of its own, once its version is above `after`."""
@@ -65,4 +80,6 @@ class LmdbStore(Store):
             os.sched_yield()
 
 
-backend = Backend("lmdb", store=LmdbStore, missing=needs("lmdb", find_spec("lmdb")), look=("#009E73", "v"))
+backend = Backend(
+    "lmdb", store=LmdbStore, missing=needs("lmdb", find_spec("lmdb")), look=("#009E73", "v")
+)

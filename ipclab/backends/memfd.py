@@ -56,9 +56,13 @@ class _MemfdChannel(NotesEnd):
         came, size = self._taken(timeout_ns)
         try:
             # A private mapping shows the same memory, and old kernels refuse a shared one of what is sealed.
-            return memoryview(mmap.mmap(came, size, mmap.MAP_PRIVATE, mmap.PROT_READ) if size else b"")
+            return memoryview(
+                mmap.mmap(came, size, mmap.MAP_PRIVATE, mmap.PROT_READ) if size else b""
+            )
         finally:
             os.close(came)
 
 
-backend = Backend("memfd", channel=_MemfdChannel, receives=VIEW, limit="unix", look=("#009E73", "X"), brief=False)
+backend = Backend(
+    "memfd", channel=_MemfdChannel, receives=VIEW, limit="unix", look=("#009E73", "X"), brief=False
+)

@@ -9,7 +9,16 @@ from typing import Any
 
 import posix_ipc
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, needs, optional, too_long
+from ipclab.backends.interface import (
+    Backend,
+    Channel,
+    Data,
+    Place,
+    closed,
+    needs,
+    optional,
+    too_long,
+)
 from ipclab.backends.waiting import SLICE_NS, until
 from ipclab.errors import LabError
 
@@ -50,7 +59,10 @@ class _PosixChannel(_QueueChannel):
 
     def _made(self, name: str) -> posix_ipc.MessageQueue:
         self.place.own("posix-queue", name)
-        sizes = {"max_messages": min(DEPTH, _limit("msg_max")), "max_message_size": max(1, self.capacity)}
+        sizes = {
+            "max_messages": min(DEPTH, _limit("msg_max")),
+            "max_message_size": max(1, self.capacity),
+        }
         try:
             return posix_ipc.MessageQueue(name, posix_ipc.O_CREX, mode=0o600, **sizes)
         except ValueError as error:
@@ -59,7 +71,9 @@ class _PosixChannel(_QueueChannel):
             if error.errno != errno.EMFILE:
                 raise
             full = f"this user's queues would take more than RLIMIT_MSGQUEUE for {self.capacity} bytes a message"
-            raise LabError("no room for a POSIX message queue", full, "raise it (ulimit -q)") from error
+            raise LabError(
+                "no room for a POSIX message queue", full, "raise it (ulimit -q)"
+            ) from error
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
@@ -69,7 +83,9 @@ class _PosixChannel(_QueueChannel):
 
     def recv(self, timeout_ns: int) -> bytes:
         receive = self.inbox.receive
-        data, _ = until(lambda left_ns: receive(left_ns / 1e9), posix_ipc.BusyError, timeout_ns, self.peer)
+        data, _ = until(
+            lambda left_ns: receive(left_ns / 1e9), posix_ipc.BusyError, timeout_ns, self.peer
+        )
         return bytes(data)
 
 
@@ -85,7 +101,9 @@ class _SystemVChannel(_QueueChannel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         _SystemVChannel.users += 1
-        signal.signal(signal.SIGALRM, lambda number, frame: None)  # the system call that it came into has ended
+        signal.signal(
+            signal.SIGALRM, lambda number, frame: None
+        )  # the system call that it came into has ended
         signal.setitimer(signal.ITIMER_REAL, SLICE_NS / 1e9, SLICE_NS / 1e9)
         self.held.callback(self._stop)
 
@@ -130,7 +148,9 @@ class _SystemVChannel(_QueueChannel):
 posix = Backend(
     "posix-mq",
     channel=_PosixChannel,
-    missing=lambda: None if LIMITS.is_dir() else "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)",
+    missing=lambda: (
+        None if LIMITS.is_dir() else "this kernel has no POSIX message queues (CONFIG_POSIX_MQUEUE)"
+    ),
     longest=lambda: (_limit("msgsize_max"), "sysctl fs.mqueue.msgsize_max"),
     limit="mq",
     look=("#D55E00", "s"),

@@ -74,7 +74,9 @@ def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[byt
     for end in ends:
         os.set_blocking(end, True)
     made._reader, made._writer = map(Connection, ends)
-    if writing is None:  # taking gives back what the peer's `put` took, which is another process's semaphore here
+    if (
+        writing is None
+    ):  # taking gives back what the peer's `put` took, which is another process's semaphore here
         made._sem = multiprocessing.get_context("fork").Semaphore(0)
     made._ignore_epipe = True  # the feeder is silent about a dead peer: `recv` notices
     made._reset()
@@ -154,7 +156,13 @@ class _SharedMemorySegment(Segment):
 
 
 ONLY_PYTHON = ("one host", "python")  # what both ends must be
-pipe = Backend("mp-pipe", channel=_PipeChannel, limit="unix", demands=ONLY_PYTHON, look=("#8A6B00", "D"))
-queue = Backend("mp-queue", channel=_QueueChannel, limit="pipe", demands=ONLY_PYTHON, look=("#8A6B00", "s"))
+pipe = Backend(
+    "mp-pipe", channel=_PipeChannel, limit="unix", demands=ONLY_PYTHON, look=("#8A6B00", "D")
+)
+queue = Backend(
+    "mp-queue", channel=_QueueChannel, limit="pipe", demands=ONLY_PYTHON, look=("#8A6B00", "s")
+)
 shm = Backend("mp-shm", segment=_SharedMemorySegment, look=("#009E73", "D"))
-store = Backend("shared-memory", store=variant(SegmentStore, kind=_SharedMemorySegment), look=("#0072B2", "D"))
+store = Backend(
+    "shared-memory", store=variant(SegmentStore, kind=_SharedMemorySegment), look=("#0072B2", "D")
+)

@@ -23,7 +23,11 @@ class _MpiChannel(Channel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         if place.comm is None:
-            raise LabError("MPI has no ranks here", "this process is none", "measure it by a study that starts ranks")
+            raise LabError(
+                "MPI has no ranks here",
+                "this process is none",
+                "measure it by a study that starts ranks",
+            )
         self.comm = place.comm
         self.other = 1 + int(place.part.rstrip("-") or 0) if create else 0
         self.view = memoryview(bytearray(place.capacity))
@@ -111,5 +115,7 @@ p2p = Backend(
     demands=(),
     look=("#8A6B00", "P"),
 )
-bcast = Backend("mpi-bcast", store=_MpiBcastStore, missing=missing, demands=(), look=("#CC79A7", "P"))
+bcast = Backend(
+    "mpi-bcast", store=_MpiBcastStore, missing=missing, demands=(), look=("#CC79A7", "P")
+)
 window = Backend("mpi-window", store=_MpiWindowStore, missing=missing, look=("#000000", "P"))

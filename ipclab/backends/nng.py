@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, needs, optional, too_long
+from ipclab.backends.interface import (
+    Backend,
+    Channel,
+    Data,
+    Place,
+    closed,
+    needs,
+    optional,
+    too_long,
+)
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import Peer, until
 
@@ -15,9 +24,14 @@ class _PairChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.limits = {"recv_timeout": -1, "send_timeout": -1}  # in ms, as the socket has them; setting costs a call
+        self.limits = {
+            "recv_timeout": -1,
+            "send_timeout": -1,
+        }  # in ms, as the socket has them; setting costs a call
         self.path = socket_path(place)
-        self.socket: Any = pynng.Pair0(recv_max_size=0)  # of any size: nothing else comes from this folder
+        self.socket: Any = pynng.Pair0(
+            recv_max_size=0
+        )  # of any size: nothing else comes from this folder
         self.held.callback(self.socket.close)
         if create:
             self.socket.listen(f"ipc://{self.path}")
@@ -50,8 +64,16 @@ class _PairChannel(Channel):
         self._until(lambda left_ns: self._ready("send_timeout", left_ns).send(sent), timeout_ns)
 
     def recv(self, timeout_ns: int) -> bytes:
-        message = self._until(lambda left_ns: self._ready("recv_timeout", left_ns).recv_msg(), timeout_ns)
+        message = self._until(
+            lambda left_ns: self._ready("recv_timeout", left_ns).recv_msg(), timeout_ns
+        )
         return bytes(message.bytes)
 
 
-backend = Backend("nng-ipc", channel=_PairChannel, missing=needs("pynng", pynng), limit="unix", look=("#E69F00", "X"))
+backend = Backend(
+    "nng-ipc",
+    channel=_PairChannel,
+    missing=needs("pynng", pynng),
+    limit="unix",
+    look=("#E69F00", "X"),
+)

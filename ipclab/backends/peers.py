@@ -40,9 +40,17 @@ class PeerChannel(Channel):
         try:
             # A peer that does not look at its standard input would outlive us if we were killed.
             die = partial(die_with_parent, os.getpid())
-            self.child = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, preexec_fn=die)  # noqa: PLW1509
+            self.child = subprocess.Popen(
+                command,
+                stdin=pipe,
+                stdout=pipe,
+                bufsize=0,
+                preexec_fn=die,  # noqa: PLW1509
+            )
         except OSError as error:
-            raise LabError(f"{command[0]} cannot be started", error.strerror or "", "name an executable") from error
+            raise LabError(
+                f"{command[0]} cannot be started", error.strerror or "", "name an executable"
+            ) from error
         self.held.callback(self._end)
         self.streams = [stream for stream in (self.child.stdin, self.child.stdout) if stream]
         self.stdin, self.stdout = (stream.fileno() for stream in self.streams)
@@ -72,12 +80,20 @@ class PeerChannel(Channel):
         self._ask(SENT, f"send {len(data)}", data, timeout_ns)
 
     def recv(self, timeout_ns: int) -> bytes:
-        size, deadline = self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns), clock() + SLACK_NS
+        size, deadline = (
+            self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns),
+            clock() + SLACK_NS,
+        )
         most = min(self.capacity, self.longest)
         if size > most:
-            raise PeerError(f"it lies about its size: {size} bytes announced", f"no message has more than {most}")
+            raise PeerError(
+                f"it lies about its size: {size} bytes announced",
+                f"no message has more than {most}",
+            )
         while len(self.heard) < size:
-            self._hear(deadline, f"it lies about its size: {size} bytes announced, {len(self.heard)} came")
+            self._hear(
+                deadline, f"it lies about its size: {size} bytes announced, {len(self.heard)} came"
+            )
         data, self.heard = self.heard[:size], self.heard[size:]
         return data
 
@@ -85,7 +101,9 @@ class PeerChannel(Channel):
         """Say `line` and `body`; return the number of the answer, due after `wait_ns` and slack, which is `wanted`."""
         deadline, view = clock() + wait_ns + SLACK_NS, memoryview(line.encode() + b"\n" + body)
         while view:
-            self._await(self.stdin, select.POLLOUT, deadline, f"it hangs: it does not read '{line}'")
+            self._await(
+                self.stdin, select.POLLOUT, deadline, f"it hangs: it does not read '{line}'"
+            )
             try:
                 view = view[os.write(self.stdin, view) :]
             except BrokenPipeError as error:
@@ -141,7 +159,9 @@ def peer(name: str, *command: str) -> Backend:
 
 
 SHORT_NS, LONG_NS, BURST, SMALL = 50 * MS, 1000 * MS, 8, 100
-LARGEST = 16 << 20  # bytes of a message that is tried, however long those are that a peer says it takes
+LARGEST = (
+    16 << 20
+)  # bytes of a message that is tried, however long those are that a peer says it takes
 LENGTHS = (0, 1, 7, 4097)
 
 
@@ -149,13 +169,20 @@ def faults(command: Sequence[str]) -> Iterator[str]:
     """Yield a line for each thing that the peer `command` does wrong: two of it are started for each check."""
     for check in (_lengths, _order, _deadline, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
-            place, kind = Place("peer-0", str(folder), LARGEST), variant(PeerChannel, command=command)
+            place, kind = (
+                Place("peer-0", str(folder), LARGEST),
+                variant(PeerChannel, command=command),
+            )
             try:
-                ends = [held.enter_context(closing(kind(place, create))) for create in (True, False)]
+                ends = [
+                    held.enter_context(closing(kind(place, create))) for create in (True, False)
+                ]
                 for end in ends:
                     end.accept(Peer.me(), 5 * SLACK_NS)
                 if (longest := min(end.longest for end in ends)) < SMALL:
-                    raise PeerError(f"its messages have at most {longest} bytes", f"{SMALL} are needed")
+                    raise PeerError(
+                        f"its messages have at most {longest} bytes", f"{SMALL} are needed"
+                    )
                 check(*ends)
                 held.close()
                 left = next(place.path("peer").iterdir(), None)
@@ -172,7 +199,9 @@ def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
     try:
         got = end.recv(LONG_NS)
     except TimeoutError as error:
-        raise PeerError(f"it drops: message {number} of {len(wanted)} bytes did not come", "1 s was waited") from error
+        raise PeerError(
+            f"it drops: message {number} of {len(wanted)} bytes did not come", "1 s was waited"
+        ) from error
     if got in sent and got != wanted:
         early = sent.index(got)
         after: list[bytes] = []
@@ -180,17 +209,28 @@ def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
             while wanted not in after and len(after) < len(sent):
                 after.append(end.recv(SHORT_NS))
         if wanted in after:
-            raise PeerError(f"it reorders: message {early} came before message {number}", "keep the order")
-        raise PeerError(f"it drops: message {early} came in place of message {number}", "hand over every message")
+            raise PeerError(
+                f"it reorders: message {early} came before message {number}", "keep the order"
+            )
+        raise PeerError(
+            f"it drops: message {early} came in place of message {number}",
+            "hand over every message",
+        )
     if len(got) != len(wanted):
-        raise PeerError(f"wrong length: a message of {len(wanted)} bytes came with {len(got)}", "hand over all bytes")
+        raise PeerError(
+            f"wrong length: a message of {len(wanted)} bytes came with {len(got)}",
+            "hand over all bytes",
+        )
     if got != wanted:
-        raise PeerError(f"a message of {len(wanted)} bytes came altered", "hand over the bytes as they are")
+        raise PeerError(
+            f"a message of {len(wanted)} bytes came altered", "hand over the bytes as they are"
+        )
 
 
 def _lengths(one: PeerChannel, other: PeerChannel) -> None:
     longest = min(one.longest, other.longest, LARGEST)
-    sent = [payload(1, size, size) for size in (*(size for size in LENGTHS if size < longest), longest)]
+    sizes = [size for size in LENGTHS if size < longest]
+    sent = [payload(1, size, size) for size in (*sizes, longest)]
     for sender, receiver in ((one, other), (other, one)):
         for number, message in enumerate(sent):
             sender.send(message, LONG_NS)
@@ -218,4 +258,6 @@ def _dead(one: PeerChannel, other: PeerChannel) -> None:
     one.child.kill()
     with suppress(BrokenPipeError):
         other.recv(LONG_NS)
-        raise PeerError("it receives from a dead peer", "answer 'gone' when the other process has ended")
+        raise PeerError(
+            "it receives from a dead peer", "answer 'gone' when the other process has ended"
+        )

@@ -5,7 +5,16 @@ from contextlib import ExitStack, suppress
 
 import posix_ipc
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, Segment, too_long, variant
+from ipclab.backends.interface import (
+    INTO,
+    Backend,
+    Channel,
+    Data,
+    Place,
+    Segment,
+    too_long,
+    variant,
+)
 from ipclab.backends.seqlock import START, SegmentStore
 from ipclab.backends.waiting import BLOCK, SLICE_NS, WAITS, wait
 
@@ -41,7 +50,9 @@ class _Slot:
         held.callback(self.length.release)
         flags, semaphores = posix_ipc.O_CREX if create else 0, []
         for state, value in (("empty", 1), ("full", 0)):
-            made = posix_ipc.Semaphore(f"/{place.name(f'{tag}-{state}')}", flags, mode=0o600, initial_value=value)
+            made = posix_ipc.Semaphore(
+                f"/{place.name(f'{tag}-{state}')}", flags, mode=0o600, initial_value=value
+            )
             held.callback(made.close)
             if create:  # before it is closed: it could not be unlinked any more
                 held.callback(made.unlink)
@@ -116,5 +127,12 @@ class _PosixChannel(Channel):
 
 _Store = variant(SegmentStore, kind=PosixSegment)
 backend = Backend(
-    "posix-shm", PosixSegment, _PosixChannel, _Store, WAITS, INTO, limit="shm-futex", look=("#56B4E9", "s")
+    "posix-shm",
+    PosixSegment,
+    _PosixChannel,
+    _Store,
+    WAITS,
+    INTO,
+    limit="shm-futex",
+    look=("#56B4E9", "s"),
 )

@@ -50,7 +50,11 @@ def copy(pid: int, address: int, target: Any) -> None:
     """
     size = len(target)
     pieces = [_Piece(place, size) for place in (_address(target), address)]
-    done = _libc.process_vm_readv(pid, ctypes.byref(pieces[0]), 1, ctypes.byref(pieces[1]), 1, 0) if size else 0
+    done = (
+        _libc.process_vm_readv(pid, ctypes.byref(pieces[0]), 1, ctypes.byref(pieces[1]), 1, 0)
+        if size
+        else 0
+    )
     if done == size:
         return
     number = ctypes.get_errno() if done < 0 else errno.EFAULT
@@ -69,7 +73,9 @@ def missing() -> str | None:
     scope = int(YAMA.read_text()) if YAMA.exists() else 0
     if scope <= OWN_PEER or os.geteuid() == 0:
         return None
-    return f"kernel.yama.ptrace_scope is {scope}; sysctl kernel.yama.ptrace_scope={OWN_PEER} allows it"
+    return (
+        f"kernel.yama.ptrace_scope is {scope}; sysctl kernel.yama.ptrace_scope={OWN_PEER} allows it"
+    )
 
 
 class _ProcessVmChannel(NotesEnd):
@@ -84,7 +90,9 @@ class _ProcessVmChannel(NotesEnd):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         super().accept(peer, timeout_ns)
         self.pid = peer.pid
-        _libc.prctl(PR_SET_PTRACER, ctypes.c_ulong(peer.pid), 0, 0, 0)  # an error where nothing guards it
+        _libc.prctl(
+            PR_SET_PTRACER, ctypes.c_ulong(peer.pid), 0, 0, 0
+        )  # an error where nothing guards it
         # Before anything is offered: both ends have let the other in.
         self._say(timeout_ns)
         self._hear(timeout_ns)
@@ -126,7 +134,9 @@ class _ProcessVmChannel(NotesEnd):
             copy(self.pid, address, target)
         except PermissionError as error:
             fix = "give it CAP_SYS_PTRACE, or both the same user and namespaces"
-            raise LabError("the peer's memory may not be read", error.strerror or "", fix) from error
+            raise LabError(
+                "the peer's memory may not be read", error.strerror or "", fix
+            ) from error
         self._check_kept()
         self.taken += 1
 

@@ -18,7 +18,12 @@ SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
 # Where the content begins. Not the next cache line: a large bytes object starts 48 bytes into its page, and copies
 # whose ends lie 4 to 28 bytes apart within a page are many times slower on some processors (seen on Zen 4 with 64).
 START = 128
-ORDERED = ("x86_64", "amd64", "i686", "i386")  # processors that keep the order of stores and of loads
+ORDERED = (
+    "x86_64",
+    "amd64",
+    "i686",
+    "i386",
+)  # processors that keep the order of stores and of loads
 
 
 class SeqlockStore(Store):
@@ -41,7 +46,10 @@ class SeqlockStore(Store):
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
-        words, sequence = self.words, self.words[SEQUENCE] & ~1  # odd where a writer was killed inside a write
+        words, sequence = (
+            self.words,
+            self.words[SEQUENCE] & ~1,
+        )  # odd where a writer was killed inside a write
         words[SEQUENCE] = sequence + 1
         self.buffer[START : START + size] = data
         words[LENGTH] = size
@@ -56,7 +64,9 @@ class SeqlockStore(Store):
             before = words[SEQUENCE]
             if not before & 1 and before >> 1 > after:
                 data = bytes(buffer[START : START + words[LENGTH]])
-                if words[SEQUENCE] == before and (not self.checked or zlib.crc32(data) == words[CHECKSUM]):
+                if words[SEQUENCE] == before and (
+                    not self.checked or zlib.crc32(data) == words[CHECKSUM]
+                ):
                     return before >> 1, data
             now = clock()
             end = end or now + timeout_ns

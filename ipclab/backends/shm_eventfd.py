@@ -54,12 +54,16 @@ class EventfdChannel(NotesEnd):
         starts = (0, passed[1:3]), (self.places * self.place_bytes, passed[3:5])
         rings = [_Ring(start, self.place_bytes, self.places, counts) for start, counts in starts]
         self.inbox, self.outbox = rings if self.create else rings[::-1]
-        self.came, self.freed = (self._selector(count) for count in (self.inbox.full, self.outbox.free))
+        self.came, self.freed = (
+            self._selector(count) for count in (self.inbox.full, self.outbox.free)
+        )
 
     def _made(self) -> list[int]:
         memory = os.memfd_create("ipclab", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(memory, 2 * self.places * self.place_bytes)
-        fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)  # the peer cannot cut it short
+        fcntl.fcntl(
+            memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+        )  # the peer cannot cut it short
         return [memory, *(os.eventfd(count, FLAGS) for count in (0, self.places, 0, self.places))]
 
     def _selector(self, count: int) -> selectors.BaseSelector:

@@ -95,7 +95,9 @@ class NotesEnd(UnixEnd):
 
         def take(left_ns: int) -> tuple[bytes, list[int]]:
             flags = socket.MSG_CMSG_CLOEXEC
-            note, descriptors, _, _ = socket.recv_fds(self._ready(left_ns), LONGEST_NOTE, MOST_DESCRIPTORS, flags)
+            note, descriptors, _, _ = socket.recv_fds(
+                self._ready(left_ns), LONGEST_NOTE, MOST_DESCRIPTORS, flags
+            )
             return note, descriptors
 
         try:
@@ -162,7 +164,10 @@ class _TcpChannel(_SocketChannel):
         super().__init__(place, create)
         if create:
             self.listening = self.held.enter_context(socket.create_server((HOST, 0), backlog=8))
-            self.address = {"port": self.listening.getsockname()[1], "token": secrets.token_hex(TOKEN_BYTES)}
+            self.address = {
+                "port": self.listening.getsockname()[1],
+                "token": secrets.token_hex(TOKEN_BYTES),
+            }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Connect and show the token, or take the connection that shows it; a stranger's is closed."""
@@ -216,7 +221,12 @@ class _PacketChannel(Channel):
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         try:
-            until(lambda left_ns: self._ready(left_ns).sendmsg([LEAD, data]), BlockingIOError, timeout_ns, self.peer)
+            until(
+                lambda left_ns: self._ready(left_ns).sendmsg([LEAD, data]),
+                BlockingIOError,
+                timeout_ns,
+                self.peer,
+            )
         except (ConnectionResetError, ConnectionRefusedError) as error:
             raise closed() from error
         except OSError as error:
@@ -227,7 +237,12 @@ class _PacketChannel(Channel):
     def recv(self, timeout_ns: int) -> bytes:
         view = self.view
         try:
-            size = until(lambda left_ns: self._ready(left_ns).recv_into(view), BlockingIOError, timeout_ns, self.peer)
+            size = until(
+                lambda left_ns: self._ready(left_ns).recv_into(view),
+                BlockingIOError,
+                timeout_ns,
+                self.peer,
+            )
         except ConnectionResetError:
             size = 0
         if not size:
@@ -252,7 +267,9 @@ class _DatagramChannel(_PacketChannel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        mine, other = (socket_path(place, tag) for tag in (self.tags if create else self.tags[::-1]))
+        mine, other = (
+            socket_path(place, tag) for tag in (self.tags if create else self.tags[::-1])
+        )
         self.other = str(other)
         self.bound = self.held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
         self.bound.bind(str(mine))
@@ -272,7 +289,15 @@ class _DatagramChannel(_PacketChannel):
         return False
 
 
-unix = Backend("unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="unix", look=("#CC79A7", "D"))
+unix = Backend(
+    "unix", channel=_UnixChannel, waits=WAITS, receives=INTO, limit="unix", look=("#CC79A7", "D")
+)
 tcp = replace(unix, name="tcp", channel=_TcpChannel, limit="tcp", demands=(), look=("#D55E00", "^"))
-sequenced = Backend("unix-seqpacket", channel=_SequencedChannel, longest=_longest, limit="unix", look=("#CC79A7", "s"))
+sequenced = Backend(
+    "unix-seqpacket",
+    channel=_SequencedChannel,
+    longest=_longest,
+    limit="unix",
+    look=("#CC79A7", "s"),
+)
 datagram = replace(sequenced, name="unix-dgram", channel=_DatagramChannel, look=("#CC79A7", "X"))

@@ -16,7 +16,9 @@ from ipclab.errors import LabError
 
 HEADER = struct.Struct("=I")
 WIDEST = Path("/proc/sys/fs/pipe-max-size")
-AHEAD = 1 << 16  # bytes read at most before the length is known, so that a long message is read in place
+AHEAD = (
+    1 << 16
+)  # bytes read at most before the length is known, so that a long message is read in place
 
 
 class StreamChannel(Channel):
@@ -110,7 +112,9 @@ class StreamChannel(Channel):
             have += self._read(target[have:], timeout_ns)
         return size
 
-    def _drop(self, end: int) -> None:  # forgets the buffer's beginning, and keeps what came after it
+    def _drop(
+        self, end: int
+    ) -> None:  # forgets the buffer's beginning, and keeps what came after it
         left = self.filled - end
         if left:
             self.view[:left] = bytes(self.view[end : self.filled])
@@ -160,5 +164,7 @@ class _PipeChannel(PipesEnd, StreamChannel):
             raise LabError("no room for a wide pipe", full, "raise it (sysctl)") from error
 
 
-pipe = Backend("pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="pipe", look=("#CC79A7", "o"))
+pipe = Backend(
+    "pipe", channel=_PipeChannel, waits=WAITS, receives=INTO, limit="pipe", look=("#CC79A7", "o")
+)
 fifo = replace(pipe, name="fifo", channel=variant(_PipeChannel, wide=True), look=("#CC79A7", "v"))

@@ -12,7 +12,10 @@ from ipclab.backends.waiting import Peer, until
 
 HEADER = Struct("=8sQ")
 LONGEST = 65_507 - HEADER.size  # udp(7): what a datagram of IPv4 carries
-HELLO, AGAIN_NS = 0, 20_000_000  # the number of the datagram by which the ends meet, which may be lost as well
+HELLO, AGAIN_NS = (
+    0,
+    20_000_000,
+)  # the number of the datagram by which the ends meet, which may be lost as well
 
 
 class UdpChannel(Channel):
@@ -26,7 +29,10 @@ class UdpChannel(Channel):
         self.view = memoryview(bytearray(HEADER.size + min(place.capacity, LONGEST)))
         self.sent = self.received = self.lost = 0
         if create:
-            self.address = {"port": self.sock.getsockname()[1], "token": secrets.token_hex(HEADER.size // 2)}
+            self.address = {
+                "port": self.sock.getsockname()[1],
+                "token": secrets.token_hex(HEADER.size // 2),
+            }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Show the token until it is answered, or answer whoever shows it; all others are not heard."""
@@ -54,7 +60,12 @@ class UdpChannel(Channel):
     def _hand(self, number: int, data: Data, timeout_ns: int) -> None:
         parts = [HEADER.pack(self.token, number), data]
         try:
-            until(lambda left_ns: self._ready(left_ns).sendmsg(parts), BlockingIOError, timeout_ns, self.peer)
+            until(
+                lambda left_ns: self._ready(left_ns).sendmsg(parts),
+                BlockingIOError,
+                timeout_ns,
+                self.peer,
+            )
         except ConnectionRefusedError as error:
             raise closed() from error
 
@@ -65,7 +76,10 @@ class UdpChannel(Channel):
             left_ns = max(0, end - clock())
             try:
                 size, where = until(
-                    lambda piece: self._ready(piece).recvfrom_into(self.view), BlockingIOError, left_ns, self.peer
+                    lambda piece: self._ready(piece).recvfrom_into(self.view),
+                    BlockingIOError,
+                    left_ns,
+                    self.peer,
                 )
             except ConnectionRefusedError as error:
                 raise closed() from error

@@ -10,7 +10,11 @@ from typing import Self, TypeVar
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
-ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}  # rounds of spinning before a look at the clock and the peer
+ROUNDS = {
+    BLOCK: 0,
+    SPIN_THEN_BLOCK: 10,
+    SPIN: 100,
+}  # rounds of spinning before a look at the clock and the peer
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
 JOIN_SECONDS = 0.0005
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
@@ -88,7 +92,9 @@ def there(ready: Callable[[], object], timeout_ns: int, peer: Peer) -> None:
     wait(BLOCK, ready, look, timeout_ns, peer)
 
 
-def until(attempt: Callable[[int], Got], late: type[Exception], timeout_ns: int, peer: Peer | None) -> Got:
+def until(
+    attempt: Callable[[int], Got], late: type[Exception], timeout_ns: int, peer: Peer | None
+) -> Got:
     """Return what `attempt(ns)` gives, which blocks at most so long in the kernel and then raises `late`.
 
     Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left nothing.

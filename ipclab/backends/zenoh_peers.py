@@ -55,7 +55,9 @@ class _ZenohChannel(Channel):
 
     def recv(self, timeout_ns: int) -> bytes:
         inbox = self.inbox
-        sample = until(lambda left_ns: inbox.get(timeout=left_ns / 1e9), queue.Empty, timeout_ns, self.peer)
+        sample = until(
+            lambda left_ns: inbox.get(timeout=left_ns / 1e9), queue.Empty, timeout_ns, self.peer
+        )
         return bytes(sample.payload.to_bytes())
 
 

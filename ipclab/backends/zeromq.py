@@ -16,7 +16,18 @@ from typing import Any, ClassVar
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from ipclab.backends.interface import VIEW, Address, Backend, Channel, Data, End, Place, Store, too_long, variant
+from ipclab.backends.interface import (
+    VIEW,
+    Address,
+    Backend,
+    Channel,
+    Data,
+    End,
+    Place,
+    Store,
+    too_long,
+    variant,
+)
 from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import BLOCK, WAITS, Peer, wait
 
@@ -61,7 +72,11 @@ class _ZmqEnd(End):
             self.door.linger = 0
             self.door.bind(ZAP)  # before the socket is bound, which then asks here
             self.socket.plain_server, self.socket.zap_domain = True, NAME
-            return {"host": host, "port": self.socket.bind_to_random_port(f"tcp://{host}"), "secret": self.secret}
+            return {
+                "host": host,
+                "port": self.socket.bind_to_random_port(f"tcp://{host}"),
+                "secret": self.secret,
+            }
         path = socket_path(self.place)
         self.socket.bind(f"ipc://{path}")
         self.held.callback(path.unlink, missing_ok=True)
@@ -73,14 +88,21 @@ class _ZmqEnd(End):
         if not self.door or not self.door.poll(left_ms):
             return False
         version, request, *_, mechanism, name, shown = self.door.recv_multipart()
-        admitted = mechanism == b"PLAIN" and name == NAME and hmac.compare_digest(shown, self.secret.encode())
+        admitted = (
+            mechanism == b"PLAIN"
+            and name == NAME
+            and hmac.compare_digest(shown, self.secret.encode())
+        )
         self.door.send_multipart([version, request, b"200" if admitted else b"400", b"", b"", b""])
         return admitted
 
     def reach(self) -> None:
         """Connect to what was bound, showing the secret where there is a door."""
         if self.tcp:
-            self.socket.plain_username, self.socket.plain_password = NAME, str(self.address["secret"]).encode()
+            self.socket.plain_username, self.socket.plain_password = (
+                NAME,
+                str(self.address["secret"]).encode(),
+            )
             self.socket.connect(f"tcp://{self.address['host']}:{self.address['port']}")
         else:
             self.socket.connect(f"ipc://{socket_path(self.place)}")
@@ -97,14 +119,26 @@ class _ZmqChannel(_ZmqEnd, Channel):
         if not self.create:
             self.reach()
         elif self.door:
-            wait(BLOCK, lambda: False, lambda left_ns: self.admits(-(-left_ns // MS)), timeout_ns, peer)
+            wait(
+                BLOCK,
+                lambda: False,
+                lambda left_ns: self.admits(-(-left_ns // MS)),
+                timeout_ns,
+                peer,
+            )
 
     def _await(self, event: int, timeout_ns: int) -> None:
         def block(left_ns: int) -> int:
             return sock.poll(-(-left_ns // MS), event)
 
         sock = self.socket
-        wait(self.strategy, lambda: int(sock.getsockopt(zmq.EVENTS)) & event, block, timeout_ns, self.peer)
+        wait(
+            self.strategy,
+            lambda: int(sock.getsockopt(zmq.EVENTS)) & event,
+            block,
+            timeout_ns,
+            self.peer,
+        )
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
@@ -180,7 +214,9 @@ class PubStore(_ZmqStore):
     def prepare(self) -> None:
         super().prepare()
         if self.create:
-            self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)  # else only the first of equal subscriptions is told
+            self.socket.setsockopt(
+                zmq.XPUB_VERBOSE, 1
+            )  # else only the first of equal subscriptions is told
         else:
             self.socket.subscribe(b"")
 

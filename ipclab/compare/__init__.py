@@ -2,4 +2,10 @@
 
 LIMITS = "limits"
 CHANGED, UNKNOWN = 1, 3  # exit codes, those of `ipclab ab`
-FAIL_ON = {"slower": CHANGED, "faster": CHANGED, "undecided": UNKNOWN, "missing": UNKNOWN, LIMITS: UNKNOWN}
+FAIL_ON = {
+    "slower": CHANGED,
+    "faster": CHANGED,
+    "undecided": UNKNOWN,
+    "missing": UNKNOWN,
+    LIMITS: UNKNOWN,
+}

@@ -5,31 +5,41 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.compare.held import Held
+from ipclab.compare.held import ComparedRun
 from ipclab.compare.shared import names
 from ipclab.machine import FACTS, REASONS, TOPICS, Value
 
 SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests apart
 
 
-def differences(runs: Sequence[Held]) -> pd.DataFrame:
+def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each fact that affects results and that some run has.
 
     Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a value that is absent is
     the reason (a msgid). Of lists and mappings that differ only what is not the same in all is left, as text.
     """
     rows = []
-    for fact in sorted((fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)):
+    for fact in sorted(
+        (fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)
+    ):
         values = [run.about["machine"]["facts"].get(fact.name) for run in runs]
         if all(value is None for value in values):
             continue
         same = all(value == values[0] for value in values)
         cells = {}
-        for called, run, value in zip(names(runs), runs, values if same else _apart(values), strict=True):
+        for called, run, value in zip(
+            names(runs), runs, values if same else _apart(values), strict=True
+        ):
             reason = run.about["machine"].get("reasons", {}).get(fact.name, "absent")
             none = REASONS.get(reason, REASONS["absent"])
             cells[called] = none if value is None else _plain(fact.name, value)
-        head = {"affects": fact.affects, "fact": fact.label, "name": fact.name, "unit": fact.unit, "same": same}
+        head = {
+            "affects": fact.affects,
+            "fact": fact.label,
+            "name": fact.name,
+            "unit": fact.unit,
+            "same": same,
+        }
         rows.append(head | cells)
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
 

@@ -22,7 +22,7 @@ HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 
 
 @dataclass(frozen=True)
-class Held:
+class ComparedRun:
     """One run: its `run.json`, its launch frames (medians) by study, and its points.
 
     `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation, medians (a list, ns),
@@ -36,21 +36,33 @@ class Held:
     points: pd.DataFrame
 
     @classmethod
-    def of(cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]) -> "Held":
+    def of(
+        cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
+    ) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
-        whole = {study: frame[~frame.op.str.contains(".", regex=False)] for study, frame in launches.items()}
+        whole = {
+            study: frame[~frame.op.str.contains(".", regex=False)]
+            for study, frame in launches.items()
+        }
         medians = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
         rows = [row for frame in medians.values() for row in _points(frame)]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        return cls(name, about, medians, _bounded(pd.DataFrame(rows, columns=columns), medians.get("limits")))
+        return cls(
+            name,
+            about,
+            medians,
+            _bounded(pd.DataFrame(rows, columns=columns), medians.get("limits")),
+        )
 
 
-def held(run: RunFolder) -> Held:
+def held(run: RunFolder) -> ComparedRun:
     """Return what a comparison needs of `run`; raises `LabError` when it is not what was measured."""
     run.checked()
-    studies = [study for study in derived.measured(run) if study != STUDY]  # which tells nothing of two machines
+    studies = [
+        study for study in derived.measured(run) if study != STUDY
+    ]  # which tells nothing of two machines
     launches = {study: derived.read(run, study, "launches") for study in studies}
-    return Held.of(run.id, run.about, launches)
+    return ComparedRun.of(run.id, run.about, launches)
 
 
 def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
@@ -60,7 +72,11 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
     """
     asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
     if len(asked) < LEAST:
-        raise UsageError("a comparison needs two runs", f"there are {len(asked)}", "give the folders of two or more")
+        raise UsageError(
+            "a comparison needs two runs",
+            f"there are {len(asked)}",
+            "give the folders of two or more",
+        )
     if len({run.id for run in asked}) < len(asked):
         raise UsageError("a run cannot be compared with itself", "", "give each run once")
     return asked
@@ -72,9 +88,26 @@ def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
     for (point, op), part in launches.groupby(["point", "op"], sort=True):
         first = part.iloc[0]
         levels = {name: first[name] for name in factors if pd.notna(first[name])}
-        head = {name: first[name] for name in ("study", "backend", "size_bytes", "placement", "relation")}
-        found = {"medians": list(part.value), "value": part.value.median(), "metric": "p50", "unit": "ns"}
-        rows.append({**head, "point": point, "op": op, "levels": levels, "wait": levels.get("wait", ""), **found})
+        head = {
+            name: first[name]
+            for name in ("study", "backend", "size_bytes", "placement", "relation")
+        }
+        found = {
+            "medians": list(part.value),
+            "value": part.value.median(),
+            "metric": "p50",
+            "unit": "ns",
+        }
+        rows.append(
+            {
+                **head,
+                "point": point,
+                "op": op,
+                "levels": levels,
+                "wait": levels.get("wait", ""),
+                **found,
+            }
+        )
     return rows
 
 

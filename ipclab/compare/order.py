@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.compare.held import Held
+from ipclab.compare.held import ComparedRun
 from ipclab.compare.shared import names, pairs
 from ipclab.frames.contests import ALL, CONTEST, fields, races
 from ipclab.stats.compare import FASTER, SLOWER, Side, compare
@@ -17,7 +17,7 @@ COLUMNS = ("pair", "study", *CONTEST, *FOUND)
 Field = dict[str, Side]  # launch medians by the name of the mechanism
 
 
-def order(runs: Sequence[Held]) -> pd.DataFrame:
+def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each pair of mechanisms of each contest that the first run and another one hold.
 
     `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there, `ratio_second` in the
@@ -34,7 +34,7 @@ def order(runs: Sequence[Held]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def fastest(runs: Sequence[Held]) -> pd.DataFrame:
+def fastest(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return the fastest mechanism by its median of each contest, one column for each run; indexed by the contest."""
     by_run = {}
     for name, run in zip(names(runs), runs, strict=True):
@@ -48,17 +48,23 @@ def _fastest(field: Field) -> str:
     return min(field, key=lambda name: median(field[name].medians))
 
 
-def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[str, str, float, float, bool, bool]:
+def _ordered(
+    pair: Sequence[str], one: Field, two: Field, count: int
+) -> tuple[str, str, float, float, bool, bool]:
     """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
     quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
-    here, there = (median(field[slow].medians) / median(field[quick].medians) for field in (one, two))
+    here, there = (
+        median(field[slow].medians) / median(field[quick].medians) for field in (one, two)
+    )
     turned = there < 1 < here
     wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
-    shown = [compare(field[quick], field[slow], count).verdict == verdict for field, verdict in wanted]
+    shown = [
+        compare(field[quick], field[slow], count).verdict == verdict for field, verdict in wanted
+    ]
     return quick, slow, here, there, turned, turned and all(shown)
 
 
-def _contests(run: Held) -> dict[tuple[Any, ...], Field]:
+def _contests(run: ComparedRun) -> dict[tuple[Any, ...], Field]:
     contests = {}
     for study, launches in run.launches.items():
         for head, entrants in chain.from_iterable(fields(race, launches) for race in races(study)):

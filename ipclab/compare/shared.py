@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.compare import FAIL_ON, LIMITS
-from ipclab.compare.held import BOUNDS, HEAD, Held
+from ipclab.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab.errors import LabError
 from ipclab.stats import judge
 from ipclab.stats.compare import (
@@ -39,18 +39,21 @@ APART = "runs share no rounds: less than two sessions' luck (here taken as 5 %) 
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 
-def names(runs: Sequence[Held]) -> list[str]:
+def names(runs: Sequence[ComparedRun]) -> list[str]:
     """Return what each run is called here: A, B, ... and after Z by number."""
     return [chr(ord("A") + k) if k < 26 else f"R{k + 1}" for k in range(len(runs))]  # noqa: PLR2004
 
 
-def pairs(runs: Sequence[Held]) -> list[tuple[str, Held, Held]]:
+def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
     """Return the first run with each other one, and what the two are called together."""
     called = names(runs)
-    return [(f"{called[0]} → {name}", runs[0], run) for name, run in zip(called[1:], runs[1:], strict=True)]
+    return [
+        (f"{called[0]} → {name}", runs[0], run)
+        for name, run in zip(called[1:], runs[1:], strict=True)
+    ]
 
 
-def points(runs: Sequence[Held]) -> pd.DataFrame:
+def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each op of each point of the first run and another one, with the columns `COLUMNS`.
 
     `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two), `ratio` of the times
@@ -61,23 +64,33 @@ def points(runs: Sequence[Held]) -> pd.DataFrame:
     for pair, first, other in pairs(runs):
         named = {"pair": pair, "first": first.id, "second": other.id}
         rows += [named | row for row in _rows(first, other)]
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["pair", *KEY], kind="stable", ignore_index=True)
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(
+        ["pair", *KEY], kind="stable", ignore_index=True
+    )
 
 
 def listed(compared: pd.DataFrame) -> pd.DataFrame:
     """Return `points` with levels and launches as text, for a CSV file."""
     return compared.assign(
-        levels=compared.levels.map(lambda levels: " ".join(f"{name}={level}" for name, level in levels.items())),
-        launches=compared.launches.map(lambda pair: "/".join(map(str, pair)) if isinstance(pair, tuple) else ""),
+        levels=compared.levels.map(
+            lambda levels: " ".join(f"{name}={level}" for name, level in levels.items())
+        ),
+        launches=compared.launches.map(
+            lambda pair: "/".join(map(str, pair)) if isinstance(pair, tuple) else ""
+        ),
     )
 
 
 def summary(compared: pd.DataFrame) -> list[str]:
     """Return a line for each pair of runs of `points`: how many points have each verdict, the limits left out."""
     lines = []
-    for (second, first), part in compared[compared.study != LIMITS].groupby(["second", "first"], sort=False):
+    for (second, first), part in compared[compared.study != LIMITS].groupby(
+        ["second", "first"], sort=False
+    ):
         counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
-        lines.append(f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only")
+        lines.append(
+            f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only"
+        )
     return lines
 
 
@@ -89,7 +102,10 @@ def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
     """
     if word == LIMITS:
         return compared[(compared.study == LIMITS) & compared.verdict.isin([FASTER, SLOWER])]
-    verdicts = {"undecided": [UNDECIDED, judge.NOT_TESTED], "missing": [ONLY_FIRST, ONLY_SECOND]}.get(word, [word])
+    verdicts = {
+        "undecided": [UNDECIDED, judge.NOT_TESTED],
+        "missing": [ONLY_FIRST, ONLY_SECOND],
+    }.get(word, [word])
     return compared[(compared.study != LIMITS) & compared.verdict.isin(verdicts)]
 
 
@@ -106,7 +122,9 @@ def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
 
 def least_shown(compared: pd.DataFrame) -> int | None:
     """Return how many points of a pair must differ clearly for the correction to let one be shown; or None."""
-    tested = sorted(pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair))
+    tested = sorted(
+        pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair)
+    )
     return together(tested[len(tested) // 2], len(tested)) if tested else None
 
 
@@ -115,7 +133,7 @@ def geometric_mean(ratios: "pd.Series[float]") -> float:
     return float(np.exp(np.log(ratios.dropna().astype(float)).mean()))
 
 
-def _rows(first: Held, other: Held) -> Iterator[dict[Any, Any]]:
+def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[dict[Any, Any]]:
     both = first.points.merge(other.points, on=KEY, suffixes=("", "_other")).to_dict("records")
     comparisons = compare_runs([(_side(row), _side(row, "_other")) for row in both])
     for row, comparison in zip(both, comparisons, strict=True):
@@ -133,7 +151,7 @@ def _key(row: dict[Any, Any]) -> tuple[Any, ...]:
     return tuple(row[name] for name in KEY)
 
 
-def _left_out(run: Held, shared: set[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+def _left_out(run: ComparedRun, shared: set[tuple[Any, ...]]) -> list[dict[Any, Any]]:
     """Return the rows of a run's points that are not `shared`."""
     rows = run.points.sort_values(KEY).to_dict("records")
     return [row for row in rows if _key(row) not in shared]
@@ -149,24 +167,39 @@ def _side(row: dict[Any, Any], which: str = "") -> Side:
 
 def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
     """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
-    mine, theirs = ([row[f"{name}{which}"] for name in BOUNDS] for which in ("", "_other"))
+    mine = [row[name] for name in BOUNDS]
+    theirs = [row[f"{name}_other"] for name in BOUNDS]
     exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
-    ratio, low, high = (comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high"))
+    ratio, low, high = (
+        comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high")
+    )
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
     limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
     use = Quantity(ratio, "1", low, high) / limit
     (least, most), bound = use.ends, 1 + EQUIVALENCE
-    return dict(zip(USE, (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]), strict=True))
+    return dict(
+        zip(
+            USE,
+            (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]),
+            strict=True,
+        )
+    )
 
 
 def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[dict[Any, Any]]:
     for one in list(left):
         rivals = [(differ, other) for other in right if (differ := _differing(one, other))]
         if rivals:
-            differ, other = min(rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"])))
+            differ, other = min(
+                rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"]))
+            )
             launches = len(one["medians"]), len(other["medians"])
-            verdict = {"verdict": NOT_COMPARABLE, "reason": f"differs:{','.join(differ)}", "launches": launches}
+            verdict = {
+                "verdict": NOT_COMPARABLE,
+                "reason": f"differs:{','.join(differ)}",
+                "launches": launches,
+            }
             yield _head(one) | verdict
             left.remove(one)
             right.remove(other)
@@ -177,13 +210,15 @@ def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
     mine, theirs = _levels(one), _levels(other)
-    return [name for name in sorted(mine.keys() | theirs.keys()) if mine.get(name) != theirs.get(name)]
+    return [
+        name for name in sorted(mine.keys() | theirs.keys()) if mine.get(name) != theirs.get(name)
+    ]
 
 
 def _levels(row: dict[Any, Any]) -> dict[Any, Any]:
     return {**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]}
 
 
-def _why(point: str, other: Held) -> str:
+def _why(point: str, other: ComparedRun) -> str:
     reason = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
     return FAILED if point in other.about["failures"] else reason

@@ -14,7 +14,9 @@ from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
 from ipclab.stats import judge
 
-SAID: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
+SAID: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("labels.toml").read_text("utf-8")
+)
 
 
 def _trip(backend: str, placement: str, size: str = "min") -> str:
@@ -51,7 +53,9 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
             value = replace(as_judged(lab.run, value), sources=())  # of two studies
             shown = value if value else None
             verdict = lab.say(SAID["verdicts"][judge.within(value, *_range(prediction))])
-        rows.append((number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict))
+        rows.append(
+            (number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict)
+        )
     return pd.DataFrame(rows, columns=[lab.say(head) for head in SAID["heads"].values()])
 
 
@@ -61,5 +65,7 @@ def _range(prediction: str) -> tuple[float, float]:
         if not low <= high:
             raise ValueError("it ends before it begins")
     except ValueError as error:
-        raise UsageError(f"{prediction!r} is no range", str(error), "write two numbers such as 1.5-3") from error
+        raise UsageError(
+            f"{prediction!r} is no range", str(error), "write two numbers such as 1.5-3"
+        ) from error
     return low, high

@@ -68,12 +68,20 @@ class Address:
         several rows are, or when a factor in the metric's place is told in words.
         """
         rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
-        asked = {name: _filled(level, known or {}) for name, level in self.levels if name in frame or not loose}
+        asked = {
+            name: _filled(level, known or {})
+            for name, level in self.levels
+            if name in frame or not loose
+        }
         if not asked.keys() <= set(frame):
             raise MissingError(str(self))
         for name, level in asked.items():
             wanted = [part.strip() for part in level.split("|")]
-            rows = rows[rows[name].notna() if level in (EVERY, *ENDS) else rows[name].astype(str).isin(wanted)]
+            rows = rows[
+                rows[name].notna()
+                if level in (EVERY, *ENDS)
+                else rows[name].astype(str).isin(wanted)
+            ]
             if level == EVERY or len(wanted) > 1:
                 several[name] = [] if level == EVERY else wanted
         for name in (name for name, level in asked.items() if level in ENDS and len(rows)):
@@ -94,15 +102,23 @@ class Address:
         rows = rows[rows[self.metric].notna()]
         if pd.to_numeric(rows[self.metric], errors="coerce").isna().any():
             why = f"{self.metric!r} is told in words"
-            raise LabError(f"{self} is no number", why, "give a metric, or a factor whose levels are numbers")
+            raise LabError(
+                f"{self} is no number", why, "give a metric, or a factor whose levels are numbers"
+            )
         ends = {name: rows[self.metric] for name in ("value", "low", "high") if name in rows}
         rows = rows.drop(columns=["heats", "by_heat"], errors="ignore")  # a level is no launch's
         return rows.assign(unit=UNITS.get(self.metric, "count"), **ends)
 
-    def _each(self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool) -> Iterator[tuple[Axes, Any]]:
-        groups: dict[Any, pd.DataFrame] = dict(iter(rows.groupby(list(several), sort=False))) if several else {(): rows}
+    def _each(
+        self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool
+    ) -> Iterator[tuple[Axes, Any]]:
+        groups: dict[Any, pd.DataFrame] = (
+            dict(iter(rows.groupby(list(several), sort=False))) if several else {(): rows}
+        )
         there = {tuple(map(str, key)) for key in groups}
-        if rows.empty or (all(several.values()) and not there.issuperset(product(*several.values()))):
+        if rows.empty or (
+            all(several.values()) and not there.issuperset(product(*several.values()))
+        ):
             raise MissingError(str(self))
         for key, group in groups.items():
             if len(group) > 1 and not (loose and group["value"].nunique() == 1):
@@ -119,7 +135,11 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     for name, level in levels.items():
         if name not in frame:
             raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame.columns)))
-        wanted = list(level) if isinstance(level, list | tuple | set | frozenset | np.ndarray | pd.Series) else [level]
+        wanted = (
+            list(level)
+            if isinstance(level, list | tuple | set | frozenset | np.ndarray | pd.Series)
+            else [level]
+        )
         kept &= frame[name].isin(wanted).to_numpy()
     return frame[kept]
 
@@ -136,7 +156,9 @@ def quantity(row: Any) -> Quantity:
     if row.value != row.value:
         return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
     launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))
-    measured = Quantity(float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,))
+    measured = Quantity(
+        float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,)
+    )
     if launches and not min(launches.values()) <= measured.value <= max(launches.values()):
         return measured
     return replace(measured, launches=launches, row=source)
@@ -156,14 +178,24 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")
     if len(rows) > 1:
-        raise LabError(f"{address} names {len(rows)} values", "a sentence states one", "name one level")
+        raise LabError(
+            f"{address} names {len(rows)} values", "a sentence states one", "name one level"
+        )
     return quantity(rows[0][1])
 
 
 def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
     """Return the error for rows of which one is asked for: in which columns they differ."""
-    differ = [str(name) for name in rows if rows[name].nunique(dropna=False) > 1 and name not in ("point", "flags")]
-    return LabError(f"{len(rows)} rows have {levels}", f"they differ in {', '.join(differ[:6])}", "name one level")
+    differ = [
+        str(name)
+        for name in rows
+        if rows[name].nunique(dropna=False) > 1 and name not in ("point", "flags")
+    ]
+    return LabError(
+        f"{len(rows)} rows have {levels}",
+        f"they differ in {', '.join(differ[:6])}",
+        "name one level",
+    )
 
 
 def _filled(level: str, known: Mapping[str, float]) -> str:

@@ -19,7 +19,9 @@ def rows(contests: pd.DataFrame) -> list[dict[str, Any]]:
     `found` gives for each planted share how many of the `trials` (contests) called it slower; the
     fastest itself was not.
     """
-    compared = contests[contests.other != ""]  # a mechanism alone in its contest is compared with none
+    compared = contests[
+        contests.other != ""
+    ]  # a mechanism alone in its contest is compared with none
     return [{"placement": str(name), **_row(part)} for name, part in compared.groupby("placement")]
 
 
@@ -27,6 +29,9 @@ def _row(part: pd.DataFrame) -> dict[str, Any]:
     planted = part.other.str.split().str[-1].astype(int) / EXCHANGES - 1
     same, slower = planted.eq(0), part.verdict.eq(SLOWER)
     count, alarms = int((same & part.verdict.ne(NOT_TESTED)).sum()), int((slower & same).sum())
-    found_of = {f"{share:.2f}": int(slower[planted == share].sum()) for share in sorted(planted[~same].unique())}
+    found_of = {
+        f"{share:.2f}": int(slower[planted == share].sum())
+        for share in sorted(planted[~same].unique())
+    }
     head = {"trials": part.question.nunique(), "comparisons": count, "false_alarms": alarms}
     return {**head, "upper": rate_upper(alarms, count), "found": found_of}

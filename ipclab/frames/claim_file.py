@@ -14,8 +14,9 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
-from ipclab.frames.claims import OWN, Claim, Rule, Table, Text, amount, decide, read_names, read_rule, read_sum
+from ipclab.frames.claims import OWN, Claim, Table, Text, decide
 from ipclab.frames.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.frames.rules import Rule, amount, read_names, read_rule, read_sum
 from ipclab.store.files import text_of
 
 NO_TABLE = "the file gives no table for it"
@@ -24,9 +25,18 @@ _PLACE = re.compile(r" - at `\$(?:\.claim\[(\d+)\])?(?:\.(\w+))?.*")
 _FIELD = re.compile(r"(unknown|required) field `(.*?)`")
 # What the fonts of a report do not hold: control and private characters, emoji and pictographs.
 UNPRINTED = ("Cc", "Cf", "Co", "Cn", "Cs")
-_PICTURES = re.compile("[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]")
+_PICTURES = re.compile(
+    "[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]"
+)
 WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
-PLAIN = ("id", "section", "source", "adds", "unstated", "untestable")  # of a claim: without placeholders
+PLAIN = (
+    "id",
+    "section",
+    "source",
+    "adds",
+    "unstated",
+    "untestable",
+)  # of a claim: without placeholders
 Terms = dict[str, Term]
 
 
@@ -60,7 +70,10 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
     here_values: Terms = {}
 
     def __post_init__(self) -> None:
-        self.own_values, self.here_values = self.values | self.own_values, self.values | self.here_values
+        self.own_values, self.here_values = (
+            self.values | self.own_values,
+            self.values | self.here_values,
+        )
 
 
 class Revision(msgspec.Struct, forbid_unknown_fields=True):
@@ -111,7 +124,10 @@ class File(_Names, forbid_unknown_fields=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for claim in self.claims:
-            claim.language, claim.meaning = claim.language or self.language, claim.meaning or claim.text
+            claim.language, claim.meaning = (
+                claim.language or self.language,
+                claim.meaning or claim.text,
+            )
             claim.section = claim.section or claim.source
             claim.unstated = claim.unstated if claim.published or self.seed != OWN else NO_TABLE
 
@@ -137,7 +153,9 @@ class Lines:
     def told(self) -> File:
         """Return what they state; raises `UsageError` with the line."""
         for number, line in enumerate(self.lines):
-            strange = [c for c in line if unicodedata.category(c) in UNPRINTED and c != "\t"] + _PICTURES.findall(line)
+            strange = [
+                c for c in line if unicodedata.category(c) in UNPRINTED and c != "\t"
+            ] + _PICTURES.findall(line)
             for bad in strange:
                 why = f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()}, cannot be printed"
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
@@ -146,25 +164,39 @@ class Lines:
             names = read_names(msgspec.convert(content, _Names).names)
             file = msgspec.convert(content, File, dec_hook=partial(_made, names))
         except RecursionError as error:
-            raise UsageError(f"{self.name}, line 1", "it nests too deeply", "write [[claim]] tables") from error
+            raise UsageError(
+                f"{self.name}, line 1", "it nests too deeply", "write [[claim]] tables"
+            ) from error
         except RuleError as error:
-            raise UsageError(self.place(None, error.name), f"the name {error.name}: {error.why}", error.fix) from error
+            raise UsageError(
+                self.place(None, error.name), f"the name {error.name}: {error.why}", error.fix
+            ) from error
         except tomllib.TOMLDecodeError as error:
             line_of = re.search(r"at line (\d+)", str(error))
             where = f"{self.name}, line {line_of[1] if line_of else len(self.lines)}"
-            raise UsageError(where, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML") from error
+            raise UsageError(
+                where, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML"
+            ) from error
         except msgspec.ValidationError as error:
             raise self._refused(str(error), error.__cause__) from error
         except ValueError as error:  # Python's own, of a number of thousands of digits
             raise UsageError(f"{self.name}, line 1", str(error), "write it as 1e30") from error
         if not file.claims and file.document is None:
-            raise UsageError(self.place(None, "claim"), "a file of claims holds [[claim]] tables", "see docs/claims.md")
+            raise UsageError(
+                self.place(None, "claim"),
+                "a file of claims holds [[claim]] tables",
+                "see docs/claims.md",
+            )
         for printed in file.document.printed if file.document else ():
-            self._check_braces(printed, [name for name in printed.__struct_fields__ if name != "history"], None)
+            self._check_braces(
+                printed, [name for name in printed.__struct_fields__ if name != "history"], None
+            )
         for number, claim in enumerate(file.claims):
             self._check_braces(claim, PLAIN, number)
             if not claim.language:
-                raise UsageError(self.place(number), "a claim has no 'language'", "add language = ...")
+                raise UsageError(
+                    self.place(number), "a claim has no 'language'", "add language = ..."
+                )
             if claim.id in [other.id for other in file.claims[:number]]:
                 raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
         return file
@@ -184,9 +216,13 @@ class Lines:
         run = replace(run, cached={}, work=work)
         for number, claim in enumerate(file.claims):
             terms = {"rule": claim.rule.term} | ({"fair": claim.fair} if claim.fair else {})
-            for key, address in ((key, address) for key, term in terms.items() for address in term.addresses):
+            for key, address in (
+                (key, address) for key, term in terms.items() for address in term.addresses
+            ):
                 if problem := _unknown(address, run):
-                    raise UsageError(self.place(number, key), f"{address}: {problem[0]}", problem[1])
+                    raise UsageError(
+                        self.place(number, key), f"{address}: {problem[0]}", problem[1]
+                    )
             try:
                 for term in terms.values():
                     decide(claim.rule, term, run)
@@ -194,7 +230,9 @@ class Lines:
                     table = Source(run.points, given=claim.published, work=work)
                     decide(claim.rule, claim.own or claim.rule.term, table)
             except RuleError as error:
-                raise UsageError(self.place(number, "rule"), f"the rule: {error.why}", error.fix) from error
+                raise UsageError(
+                    self.place(number, "rule"), f"the rule: {error.why}", error.fix
+                ) from error
             except LabError as error:
                 raise UsageError(self.place(number, "rule"), f"the rule: {error}") from error
 
@@ -204,10 +242,14 @@ class Lines:
         number, key = (where[1], where[2] or "") if where else (None, "")
         if where is None or key == "claim":
             place = self.place(None, field[2] if field else "claim")
-            return UsageError(place, "a file of claims holds [[claim]] tables", "see docs/claims.md")
+            return UsageError(
+                place, "a file of claims holds [[claim]] tables", "see docs/claims.md"
+            )
         claim = int(number) if number else None
         if isinstance(cause, RuleError):
-            return UsageError(self.place(claim, cause.name, key), f"{WHAT.get(key, '')}{cause.why}", cause.fix)
+            return UsageError(
+                self.place(claim, cause.name, key), f"{WHAT.get(key, '')}{cause.why}", cause.fix
+            )
         place = self.place(claim, field[2] if field and field[1] == "unknown" else key)
         if not field:
             return UsageError(place, f"{key}: {message[: where.start()].replace('`', '').lower()}")
@@ -222,8 +264,12 @@ class Lines:
         if number is not None and number < len(self.begins):  # else an inline table
             first, last = self.begins[number], [*self.begins, last][number + 1]
         for key in keys:
-            begins = re.compile(rf"""\s*\[?\s*(?:claim\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
-            if line_found := next((line for line in range(first, last) if begins.match(self.lines[line])), None):
+            begins = re.compile(
+                rf"""\s*\[?\s*(?:claim\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]"""
+            )
+            if line_found := next(
+                (line for line in range(first, last) if begins.match(self.lines[line])), None
+            ):
                 return f"{self.name}, line {line_found + 1}"
         return f"{self.name}, line {first + 1}"
 
@@ -257,13 +303,19 @@ def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
         return f"no study {address.study!r}", error.fix
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
-    held = _held(address, frame)  # a run without these levels does not tell which ops and metrics they have
+    held = _held(
+        address, frame
+    )  # a run without these levels does not tell which ops and metrics they have
     wanted += [(op, set(frame["op"])) for op in address.ops if held]
     if address.metric and held:
         wanted.append((address.metric, {*frame["metric"], *columns}))
     strange = [(name, known) for name, known in wanted if name not in known and len(frame)]
     return next(
-        ((f"there is no {name!r}", f"the nearest is {nearest(name, sorted(known))!r}") for name, known in strange), None
+        (
+            (f"there is no {name!r}", f"the nearest is {nearest(name, sorted(known))!r}")
+            for name, known in strange
+        ),
+        None,
     )
 
 

@@ -1,42 +1,15 @@
-"""Claims, the language of their rules, and verdicts: holds, fails, undecided, or not testable here.
+"""Claims and their verdicts: holds, fails, undecided, or not testable here. `rules` has the language of their rules."""
 
-    rule = sum ("at_least" | "at_most" | "above" | "below" | "exactly") amount ["rounded"]
-         | sum "between" amount "and" amount ["rounded"]
-
-A sum is written as in Python, of amounts, addresses, names, `+ - * /`, brackets and functions. An address that names
-several values gives all of them: arithmetic pairs those of equal levels. `min(...)` and `max(...)` take one of them,
-`each(...)` says that every one is meant. Python only parses the rule: nothing is executed. Values come through a
-`Source`.
-"""
-
-import ast
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import partial
-from graphlib import CycleError, TopologicalSorter
-from itertools import chain
-from math import inf, isfinite, log
+from math import inf, log
 from typing import Annotated, NamedTuple
 
 import msgspec
 
 from ipclab.errors import nearest
-from ipclab.frames.address import PATTERN, Address, MissingError
-from ipclab.frames.expression import (
-    ALONG,
-    FUNCTIONS,
-    SHOWN,
-    UNITS,
-    Compute,
-    RuleError,
-    Source,
-    Term,
-    Values,
-    call,
-    joined,
-)
+from ipclab.frames.address import MissingError
+from ipclab.frames.expression import RuleError, Source, Term
+from ipclab.frames.rules import Rule
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -46,38 +19,7 @@ WORDS = {judge.INSIDE: HOLDS, judge.UNDECIDED: UNDECIDED, judge.NOT_TESTED: UNDE
 OWN = "own"  # the seed of a person's own claims
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
-_WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "points", "count")]
-_PLAIN = {"%": "share", "%p": "points"}  # a share, and the difference of two
-_UNIT = "|".join(re.escape(unit) for unit in sorted(_WRITTEN, key=len, reverse=True))
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_AMOUNT = re.compile(rf"(?P<minus>-)?\s*(?P<number>{_NUMBER})(?:\s*(?P<unit>{_UNIT}))?")
-_LEAF = re.compile(
-    rf"(?P<address>{PATTERN})|(?<![\w.])(?P<amount>{_NUMBER}(?:\s*(?:{_UNIT})(?![\w/]))?)"
-    r"|(?P<name>[A-Za-z_]\w*(?:[.\-]\w+)*)"
-)
 NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
-ROUNDED = "rounded"  # after the bounds: each stands for all that round to it as it is written
-COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")
-_RULE = re.compile(rf"(.*)\b({'|'.join(COMPARISONS)})\b(.*)", re.DOTALL)
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-LONGEST, DEEPEST = 1500, 100
-Ends = tuple[float, float]
-
-
-class Rule:
-    """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and how it is written.
-
-    `low` and `high` decide. `written` are the bounds as they are written, which may stand for all that round to them.
-    """
-
-    def __init__(self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends) -> None:
-        self.text, self.term, (self.low, self.high), self.unit, self.open = text, term, ends, unit, open_
-        self.written = written
-
-    @property
-    def rounded(self) -> bool:
-        """Whether the bounds stand for all that round to them."""
-        return self.written != (self.low, self.high)
 
 
 class Amounts(dict[str, Quantity]):
@@ -150,10 +92,16 @@ class Verdicts(NamedTuple):
 def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
     table = text if claim.published is None else Source(text.points, given=claim.published)
-    own = Verdict(NOT_TESTABLE) if claim.unstated else decide(claim.rule, claim.own or claim.rule.term, table)
+    own = (
+        Verdict(NOT_TESTABLE)
+        if claim.unstated
+        else decide(claim.rule, claim.own or claim.rule.term, table)
+    )
     if claim.untestable:
         return Verdicts(own, Verdict(NOT_TESTABLE), Verdict(NOT_TESTABLE))
-    lacking = next((name for name, least in claim.needs.items() if run.known.get(name, least) < least), "")
+    lacking = next(
+        (name for name, least in claim.needs.items() if run.known.get(name, least) < least), ""
+    )
     if lacking:
         lack = Verdict(NOT_TESTABLE, need=lacking)
         return Verdicts(own, lack, lack)
@@ -175,12 +123,17 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
         return Verdict(NOT_TESTABLE, missing=str(missing))
     if not all(quantities) or not quantities:
         return Verdict(NOT_TESTABLE)
-    least = min(quantities, key=lambda quantity: (SEVERITY[_word(rule, quantity)], _margin(rule, quantity)))
+    least = min(
+        quantities, key=lambda quantity: (SEVERITY[_word(rule, quantity)], _margin(rule, quantity))
+    )
     return Verdict(_word(rule, least), least, tuple(quantities))
 
 
 def _word(rule: Rule, quantity: Quantity) -> str:
-    slack = [SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0 for end in (rule.low, rule.high)]
+    slack = [
+        SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0
+        for end in (rule.low, rule.high)
+    ]
     inward = 1 if rule.open else -1
     side = judge.within(quantity, rule.low + inward * slack[0], rule.high - inward * slack[1])
     return WORDS.get(side, FAILS)
@@ -189,127 +142,11 @@ def _word(rule: Rule, quantity: Quantity) -> str:
 def _margin(rule: Rule, quantity: Quantity) -> float:
     """Return how far the interval's worse end lies inside the bounds: a ratio where there is one, else a difference."""
     low, high = quantity.ends
-    return min(_inside(low, rule.low) if rule.low > -inf else inf, _inside(rule.high, high) if rule.high < inf else inf)
+    return min(
+        _inside(low, rule.low) if rule.low > -inf else inf,
+        _inside(rule.high, high) if rule.high < inf else inf,
+    )
 
 
 def _inside(over: float, under: float) -> float:
     return log(over) - log(under) if 0 < over < inf and 0 < under < inf else over - under
-
-
-def amount(text: str) -> Quantity:
-    """Return a number with a unit, such as `125 MB/s` or `18`, in SI units; raises `RuleError`."""
-    match = _AMOUNT.fullmatch(text.strip())
-    if not match:
-        raise RuleError(f"{text.strip()!r} is no number with a unit", f"units are {', '.join(_WRITTEN)}")
-    factor, dimension = UNITS[match["unit"] or "1"]
-    unit = _PLAIN.get(match["unit"] or "1", SHOWN[dimension])
-    value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
-    if not isfinite(value):
-        raise RuleError(f"{text!r} is too large a number")
-    return Quantity(value, unit, kind="published")
-
-
-def half_a_digit(number: str) -> float:
-    """Return half a unit of the last digit of a number as it is printed: what lies so near rounds to it."""
-    return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
-
-
-def _half(text: str) -> float:
-    """Return half a unit of the last digit of an amount, in the units of `amount`."""
-    return abs(float(amount(re.sub(_NUMBER, lambda number: str(half_a_digit(number[0])), text, count=1)).value))
-
-
-def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
-    """Return the rule that `text` says; `names` are expressions that it may use by name. Raises `RuleError`."""
-    parts = _RULE.fullmatch(text)
-    if not parts:
-        raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
-    bounds_text = parts[3].strip().removesuffix(ROUNDED)
-    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", bounds_text)
-    rounded = parts[3].strip() != bounds_text
-    if len(ends) != (2 if word == "between" else 1):
-        raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
-    if not all(end.strip() for end in ends):
-        raise RuleError("it ends where a number should stand")
-    bounds = sorted((amount(end).value, _half(end) * rounded) for end in ends)
-    if rounded and word in ("above", "below"):
-        raise RuleError(f"{word} excludes its bound, which then stands for no others", "write at_least or at_most")
-    low, below = (-inf, 0.0) if word in ("at_most", "below") else bounds[0]
-    high, above = (inf, 0.0) if word in ("at_least", "above") else bounds[-1]
-    near = (low - below, high + above)
-    return Rule(text, term, near, amount(ends[0]).unit, word in ("above", "below"), (low, high))
-
-
-def read_names(names: Mapping[str, str]) -> dict[str, Term]:
-    """Return the expressions that may be used by name; each may use others. Raises `RuleError` with the name."""
-    uses = {name: {match["name"] for match in _LEAF.finditer(text)} & names.keys() for name, text in names.items()}
-    terms = dict[str, Term]()
-    try:
-        for name in TopologicalSorter(uses).static_order():
-            term = read_sum(names[name], terms)
-            terms[name] = _above(partial(Source.once, named=term), [term])
-    except CycleError as error:
-        circle = error.args[1]
-        raise RuleError("it stands for itself", "", circle[0]) from error
-    except RuleError as error:
-        error.name = name
-        raise
-    return terms
-
-
-def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
-    """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
-    if len(text) > LONGEST:
-        raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")
-    known, leaves = names or {}, dict[str, Term]()
-
-    def leaf(match: re.Match[str]) -> str:
-        if match["name"] and match["name"] not in known:
-            return match[0]
-        key = f"_{len(leaves)}"
-        leaves[key] = known[match["name"]] if match["name"] else _leaf(match)
-        return f" {key} "
-
-    plain = " ".join(_LEAF.sub(leaf, text).split())
-    try:
-        return _term(ast.parse(plain, mode="eval").body, leaves, known)
-    except RuleError:
-        raise
-    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
-        why = error.msg if isinstance(error, SyntaxError) else "it nests too deeply"
-        raise RuleError(f"it cannot be read: {why}", "use addresses, numbers, + - * / and brackets") from error
-
-
-def _leaf(match: re.Match[str]) -> Term:
-    if address := Address.read(match["address"] or ""):
-        return Term(lambda source: source.values(address), (address,))
-    given = amount(match["amount"])
-    step, dimension = UNITS[given.unit]
-    return Term(lambda _: Values({frozenset(): Quantity(given.value * step, kind="computed")}, dimension))
-
-
-def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term]) -> Term:
-    """Return what a node of the parsed expression says; raises `RuleError` for what is not of the language."""
-    match node:
-        case ast.Name(id=name) if name in leaves:
-            return leaves[name]
-        case ast.BinOp(left, op, right) if type(op) in _SIGNS:
-            one, other = (_term(part, leaves, names) for part in (left, right))
-            return _above(partial(joined, _SIGNS[type(op)], one, other), [one, other])
-        case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
-            along = [part.id for part in given[-1:] if name in ALONG and isinstance(part, ast.Name)]
-            parts = [_term(part, leaves, names) for part in given[: len(given) - len(along)]]
-            return _above(partial(call, name, parts, along), parts)
-        case ast.Name(id=name) | ast.Call(ast.Name(id=name)):
-            near = nearest(name, [*FUNCTIONS, *names])
-            fix = f"the nearest is {near!r}; an address is study.op[...]"
-            raise RuleError(f"no function or name {name!r}", fix)
-    raise RuleError("it holds more than sums can", "use addresses, numbers, + - * / and brackets")
-
-
-def _above(compute: Compute, parts: Sequence[Term]) -> Term:
-    """Return the term that is computed of `parts`; raises `RuleError` when too many stand inside each other."""
-    depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > DEEPEST:
-        raise RuleError(f"more than {DEEPEST} parts stand inside each other", "say it with fewer")
-    return Term(compute, chain.from_iterable(part.addresses for part in parts), depth)

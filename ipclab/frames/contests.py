@@ -30,10 +30,23 @@ from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
-SPINNING = ("spin", "spin-then-block")  # ways to wait; who spins before it blocks spins while its peer is quick
+SPINNING = (
+    "spin",
+    "spin-then-block",
+)  # ways to wait; who spins before it blocks spins while its peer is quick
 WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
-KNOWN = ("verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired")  # of a Comparison
+KNOWN = (
+    "verdict",
+    "reason",
+    "ratio",
+    "low",
+    "high",
+    "level",
+    "detectable",
+    "launches",
+    "paired",
+)  # of a Comparison
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -113,7 +126,9 @@ def _winner(part: pd.DataFrame) -> tuple[Any, ...]:
     return fastest, tied, list(slower.other), least, most, detectable, decided, state
 
 
-def pairs(launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE) -> pd.DataFrame:
+def pairs(
+    launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE
+) -> pd.DataFrame:
     """Return what is known of every pair of mechanisms at each level of `by`; each level is a contest of its own.
 
     `launches` are rows of a launch frame with one metric of one op, `name` is what tells the mechanisms apart. Columns:
@@ -135,7 +150,10 @@ def side_of(rows: pd.DataFrame) -> Side:
     heats = {}
     if HEAT in rows:
         measured = rows[rows[HEAT] != NO_HEAT]
-        heats = {int(heat): list(turns) for heat, turns in zip(measured[HEAT], measured[TURNS], strict=True)}
+        heats = {
+            int(heat): list(turns)
+            for heat, turns in zip(measured[HEAT], measured[TURNS], strict=True)
+        }
     return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
 
 
@@ -187,11 +205,23 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
     best, *others = sorted(sides, key=medians.__getitem__)
     head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
     if not others:
-        yield {**head, "other": "", "verdict": "", "reason": "alone", "launches": str(len(sides[best].medians))}
+        yield {
+            **head,
+            "other": "",
+            "verdict": "",
+            "reason": "alone",
+            "launches": str(len(sides[best].medians)),
+        }
     scatter = common_scatter(sides.values())
     for other in others:
         comparison = compare(sides[best], sides[other], len(sides), bound, scatter)
-        yield {**head, "other": other[0], "value": medians[other], "other_point": other[1], **_known(comparison)}
+        yield {
+            **head,
+            "other": other[0],
+            "value": medians[other],
+            "other_point": other[1],
+            **_known(comparison),
+        }
 
 
 def _known(comparison: Comparison) -> dict[str, Any]:

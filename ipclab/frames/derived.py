@@ -48,13 +48,29 @@ from ipclab.studies.profile import profile
 
 FOLDER = "frames"
 WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
-AGAIN, LEAST_AGAIN = 0.1, 20  # which share of the points, and how many at least, are derived again when frames are read
+AGAIN, LEAST_AGAIN = (
+    0.1,
+    20,
+)  # which share of the points, and how many at least, are derived again when frames are read
 CHUNK = 8  # points that a process derives at once
 MOST_HELD = 16  # studies whose frames stay in memory
 LISTS = (TURNS, HEATS, BY_HEAT)  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 KINDS = ("points", "launches", "contests")
-LAUNCH_VALUES = ("launch", "order", ROUND, HEAT, CROWDED, "flags", "relation", "op", "metric", "unit", "value", TURNS)
+LAUNCH_VALUES = (
+    "launch",
+    "order",
+    ROUND,
+    HEAT,
+    CROWDED,
+    "flags",
+    "relation",
+    "op",
+    "metric",
+    "unit",
+    "value",
+    TURNS,
+)
 # What frames depend on beside the samples.
 CODE = [
     "frames/points.py",
@@ -71,14 +87,14 @@ CODE = [
 
 
 @dataclass(frozen=True)
-class Held:
+class ReadFrames:
     """The frames of a study by kind, and the state of the run's files that they were read or derived in."""
 
     state: State
     frames: Mapping[str, pd.DataFrame]
 
 
-_held: dict[tuple[Path, str], Held] = {}
+_held: dict[tuple[Path, str], ReadFrames] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
@@ -112,9 +128,13 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
         run.checked(f"points/{study}/")
         content, now = _derived(run, study), stamp(run, study)
         files = {kind: _file(run, study, kind) for kind in KINDS}
-        current = {kind: file.read_bytes() for kind, file in files.items() if _stamp_of(file) == now}
+        current = {
+            kind: file.read_bytes() for kind, file in files.items() if _stamp_of(file) == now
+        }
         wrong = [
-            str(files[kind].relative_to(run.path)) for kind, parquet in current.items() if parquet != content[kind]
+            str(files[kind].relative_to(run.path))
+            for kind, parquet in current.items()
+            if parquet != content[kind]
         ]
         if wrong or current.keys() < content.keys():
             _keep(run, study, content)
@@ -130,7 +150,7 @@ def _hold(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> Non
     """Keep in memory what was proved; the oldest makes room."""
     while len(_held) >= MOST_HELD:
         del _held[next(iter(_held))]
-    _held[run.path, study] = Held(_state(run, study), frames)
+    _held[run.path, study] = ReadFrames(_state(run, study), frames)
 
 
 def _frames(content: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:
@@ -158,7 +178,10 @@ def _agree(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> bo
     chosen = sorted(random.SystemRandom().sample(sorted(files), count))
     rows = [_rows(files[name]) for name in chosen]
     for place, (kind, columns) in enumerate((("points", VALUES), ("launches", LAUNCH_VALUES))):
-        held, made = frames[kind], frame(list(chain.from_iterable(part[place] for part in rows)), columns)
+        held, made = (
+            frames[kind],
+            frame(list(chain.from_iterable(part[place] for part in rows)), columns),
+        )
         own = made.columns[made.notna().any()]
         if {*held.point} != files.keys() or not {*own} <= {*held.columns}:
             return False
@@ -202,7 +225,11 @@ def _state(run: RunFolder, study: str) -> State:
     """Return the stamp of the frames of `study`, and what tells whether a file of it was touched."""
     names = [name for name in run.about["files"] if name.startswith(f"points/{study}/")]
     frames = [_file(run, study, kind) for kind in KINDS]
-    files = [*(run.path / name for name in names), *frames, *(file.with_suffix(".json") for file in frames)]
+    files = [
+        *(run.path / name for name in names),
+        *frames,
+        *(file.with_suffix(".json") for file in frames),
+    ]
     return stamp(run, study), tuple(map(_touched, files))
 
 
@@ -240,13 +267,20 @@ def measured(run: RunFolder) -> list[str]:
 
 def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
     """Return the frames of `study` as files, by kind; its points' digests were checked."""
-    files = [run.path / name for name in sorted(run.about["files"]) if name.startswith(f"points/{study}/")]
+    files = [
+        run.path / name
+        for name in sorted(run.about["files"])
+        if name.startswith(f"points/{study}/")
+    ]
     if len(files) <= CHUNK:  # processes would take longer
         rows = list(map(_rows, files))
     else:
-        with ProcessPoolExecutor(len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")) as pool:
+        with ProcessPoolExecutor(
+            len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")
+        ) as pool:
             rows = list(pool.map(_rows, files, chunksize=CHUNK))
-    points, launches = (list(chain.from_iterable(part[kind] for part in rows)) for kind in (0, 1))
+    points = list(chain.from_iterable(part[0] for part in rows))
+    launches = list(chain.from_iterable(part[1] for part in rows))
     by_launch = frame(launches, LAUNCH_VALUES)
     frames = frame(points, VALUES), by_launch, contests(study, by_launch, bound(run))
     return {kind: part.to_parquet(**WRITTEN) for kind, part in zip(KINDS, frames, strict=True)}
@@ -260,7 +294,9 @@ def _rows(file: Path) -> tuple[list[Row], list[Row]]:
 def stamp(run: RunFolder, study: str) -> str:
     """Return a digest of what the frames of `study` follow from: samples and code."""
     files = run.about["files"].items()
-    held = sorted(f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/"))
+    held = sorted(
+        f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/")
+    )
     return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
 
 

@@ -20,7 +20,9 @@ PLAIN: Dimension = (0, 0)
 _KINDS = tomllib.loads(Path(__file__).with_name("units.toml").read_text("utf-8")).values()
 # Unit: its factor to seconds and bytes, and its dimension.
 UNITS: dict[str, tuple[float, Dimension]] = {
-    unit: (factor, tuple(kind["powers"])) for kind in _KINDS for unit, factor in kind["units"].items()
+    unit: (factor, tuple(kind["powers"]))
+    for kind in _KINDS
+    for unit, factor in kind["units"].items()
 }
 # What a result of each dimension is shown in, and what it is called.
 SHOWN: dict[Dimension, str] = {tuple(kind["powers"]): kind["shown"] for kind in _KINDS}
@@ -30,7 +32,10 @@ MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
 )
 
 
-MOST_WORK, LOOK_UP = 300_000, 300  # values that a person's file may make; an address counts as so many
+MOST_WORK, LOOK_UP = (
+    300_000,
+    300,
+)  # values that a person's file may make; an address counts as so many
 
 
 class RuleError(ValueError):
@@ -70,7 +75,9 @@ class Source:
     value: Callable[[Any], Quantity] = quantity
     judged: Callable[[Quantity], Quantity] = of
     frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
-    cached: dict[Any, "Values"] = field(default_factory=dict, compare=False)  # by address, and by a name's term
+    cached: dict[Any, "Values"] = field(
+        default_factory=dict, compare=False
+    )  # by address, and by a name's term
     work: Work = field(default_factory=Work, compare=False)
 
     def frame(self, address: Address) -> pd.DataFrame:
@@ -142,8 +149,13 @@ class Values:
         """Return the quantities in `unit`; raises `RuleError` when their dimension is another."""
         step, dimension = UNITS[unit]
         if dimension != self.dimension:
-            raise RuleError(f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit")
-        return [(cell * (1 / step)).as_unit(unit) if step != 1 else cell.as_unit(unit) for cell in self.cells.values()]
+            raise RuleError(
+                f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit"
+            )
+        return [
+            (cell * (1 / step)).as_unit(unit) if step != 1 else cell.as_unit(unit)
+            for cell in self.cells.values()
+        ]
 
 
 Compute = Callable[[Source], Values]
@@ -170,7 +182,11 @@ def _each(*parts: Values) -> Values:
     """Return every value of all parts."""
     if len(parts) == 1:
         return parts[0]
-    cells = {_in_part(place, axes): cell for place, part in enumerate(parts) for axes, cell in part.cells.items()}
+    cells = {
+        _in_part(place, axes): cell
+        for place, part in enumerate(parts)
+        for axes, cell in part.cells.items()
+    }
     return Values(cells, parts[0].dimension)
 
 

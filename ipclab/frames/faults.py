@@ -22,7 +22,10 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
     Columns: backend, fault, kind, `hits` of `trials`, and the exact 95 % interval of the share, `low` to `high`.
     """
     counts: pd.DataFrame = (
-        _counted(launches, op).agg(hits="sum", trials="size").reset_index().rename(columns={"metric": "kind"})
+        _counted(launches, op)
+        .agg(hits="sum", trials="size")
+        .reset_index()
+        .rename(columns={"metric": "kind"})
     )
     counts = counts[counts.hits > 0].astype({"hits": int}).reset_index(drop=True)
     pairs = list(zip(counts.hits, counts.trials, strict=True))

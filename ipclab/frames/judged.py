@@ -33,14 +33,20 @@ def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     """
     if not ratio or ratio.quotient is None:
         return ratio
-    (study, over, op, metric), (other, under, of, other_metric) = (row.split("/") for row in ratio.quotient)
+    (study, over, op, metric), (other, under, of, other_metric) = (
+        row.split("/") for row in ratio.quotient
+    )
     if (metric, other_metric) != ("p50", "p50") or (study, over) == (other, under):
         return ratio
     comparison = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
     comparison = comparison or _in_heats(run, (study, over), op, (other, under), of)
     if comparison is None or comparison.ratio is None:
         return ratio
-    low, high = (-inf, inf) if comparison.low is None or comparison.high is None else (comparison.low, comparison.high)
+    low, high = (
+        (-inf, inf)
+        if comparison.low is None or comparison.high is None
+        else (comparison.low, comparison.high)
+    )
     return replace(ratio, value=comparison.ratio, low=low, high=high)
 
 
@@ -82,5 +88,7 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     for race in races(study) if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            contests.setdefault(head["op"], []).append(Contest(sides, common_scatter(sides.values())))
+            contests.setdefault(head["op"], []).append(
+                Contest(sides, common_scatter(sides.values()))
+            )
     return contests

@@ -28,7 +28,9 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
     known_floors, heats = floors(limits), _by_heat(limits)
     rows = points.to_dict("records")
     bounds = [known_floors.under(row["study"], row["op"], row, place) for row in rows]
-    limit = pd.Series([floor.ns if floor else np.nan for floor in bounds], index=points.index, dtype="float64")
+    limit = pd.Series(
+        [floor.ns if floor else np.nan for floor in bounds], index=points.index, dtype="float64"
+    )
     times = (points.metric == "p50") & (points.unit == "ns")
     over = [
         _over(row, floor, heats) if floor and timed else np.nan
@@ -44,7 +46,10 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
     """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
     sources = ("/".join(str(row[name]) for name in ("study", "point", "op", "metric")),)
-    own = {heat: [value] for heat, value in zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)}
+    own = {
+        heat: [value]
+        for heat, value in zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
+    }
     if len(floor.limits) == 1:
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
         if len(ratios) >= LEAST_HEATS:
@@ -75,13 +80,18 @@ def floors(limits: pd.DataFrame) -> Floors:
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `with_limits` that lie below `LEAST` of their limit, or below it with their whole interval."""
-    return points[(points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))]
+    return points[
+        (points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))
+    ]
 
 
 def lines(beaten_rows: pd.DataFrame) -> list[str]:
     """Return one line for each row of `beaten`, the lowest first: how far below, study, op, point."""
     rows = beaten_rows.sort_values("over_limit").to_dict("records")
-    return [f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}" for row in rows]
+    return [
+        f"x {row['over_limit']:.2f} of its limit: {row['study']} {row['op']} {row['point']}"
+        for row in rows
+    ]
 
 
 def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
@@ -90,7 +100,9 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
     `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied, the next smaller
     one is what its passes take at least.
     """
-    fastest = limits[(limits.op == "copy") & (limits.metric == "min")].groupby("size_bytes").value.min()
+    fastest = (
+        limits[(limits.op == "copy") & (limits.metric == "min")].groupby("size_bytes").value.min()
+    )
     lines = []
     for row in points[points.metric == "p50"].to_dict("records"):
         bound = study_of(str(row["study"])).bound(row["op"], row)
@@ -99,5 +111,7 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
         least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:
             what = f"{copies} passes of memcpy over {row['size_bytes']} bytes can take ({least:.0f} ns)"
-            lines.append(f"{row['study']} {row['point']}: {row['value']:.0f} ns is less than {what}")
+            lines.append(
+                f"{row['study']} {row['point']}: {row['value']:.0f} ns is less than {what}"
+            )
     return lines

@@ -22,18 +22,40 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 SUMMARY = {*QUANTILES, "samples", "median", "mean", "sd", "min", "max"}
 AGAIN = "thin the run again: ipclab bundle --samples"
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
-TAILS = {metric: q for metric, q in QUANTILES.items() if metric != "p50"}  # of the samples of all launches
-FEW_SAMPLES = "few-samples"  # the flag of a quantile that has too few samples beyond it, and no value
+TAILS = {
+    metric: q for metric, q in QUANTILES.items() if metric != "p50"
+}  # of the samples of all launches
+# The flag of a quantile that has too few samples beyond it, and no value
+FEW_SAMPLES = "few-samples"
 POOLED, THIN_VERSION = "pooled-", "pooled"  # in what a thinned launch keeps
 UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
 COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
-HEATS, BY_HEAT = "heats", "by_heat"  # the heats (or launches) that a value is of, and its value in each
-VALUES = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags", HEATS, BY_HEAT)
+HEATS, BY_HEAT = (
+    "heats",
+    "by_heat",
+)  # the heats (or launches) that a value is of, and its value in each
+VALUES = (
+    "op",
+    "metric",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "launches",
+    "samples",
+    "flags",
+    HEATS,
+    BY_HEAT,
+)
 KEY = ("study", "point", "backend", "size_bytes", "placement")
 Row = dict[str, Any]
-ROUND, HEAT = "round", "heat"  # among a launch's facts: in which round, and in which heat of the run
+ROUND, HEAT = (
+    "round",
+    "heat",
+)  # among a launch's facts: in which round, and in which heat of the run
 TURNS = "turns"  # the medians of a launch's turns
-CROWDED = "crowded"  # whether there were more ranks than CPUs, whose launches the scheduler compares
+# Whether there were more ranks than CPUs, whose launches the scheduler compares
+CROWDED = "crowded"
 RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 NO_HEAT = 0  # of a launch that was made before there were heats
 
@@ -46,7 +68,7 @@ def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True)
-class Taken:
+class LaunchMedians:
     """What contests need of a launch: its round, its heat, and by op its median and those of its turns, in ns.
 
     `crowded` tells that its processes were more than their CPUs by intent.
@@ -59,7 +81,7 @@ class Taken:
     crowded: bool = False
 
     @classmethod
-    def of(cls, launch: Launch, number: int) -> "Taken":
+    def of(cls, launch: Launch, number: int) -> "LaunchMedians":
         """Return that of `launch`, number `number` of its point."""
         medians, turns = {}, {}
         for op in launch.samples:
@@ -80,7 +102,9 @@ def point_rows(measured: Measured) -> Iterator[Row]:
     """Yield the rows of one point: its levels, then the columns `VALUES`."""
     about = head(measured.point)
     numbered = enumerate(measured.launches)
-    heats = tuple(int(str(launch.facts.get(HEAT) or launch.order or number)) for number, launch in numbered)
+    heats = tuple(
+        int(str(launch.facts.get(HEAT) or launch.order or number)) for number, launch in numbered
+    )
     for row in _metrics(measured):
         held = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
         yield about | {
@@ -101,13 +125,23 @@ def point_rows(measured: Measured) -> Iterator[Row]:
 def launch_rows(measured: Measured) -> Iterator[Row]:
     """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample, counters, conditions."""
     for number, launch in enumerate(measured.launches):
-        about = head(measured.point) | {"launch": number, "order": launch.order, "flags": ";".join(launch.flags)}
-        taken = Taken.of(launch, number)
+        about = head(measured.point) | {
+            "launch": number,
+            "order": launch.order,
+            "flags": ";".join(launch.flags),
+        }
+        taken = LaunchMedians.of(launch, number)
         about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded, TURNS: None}
         about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
             of_op = summary(launch, op)
-            yield about | {"op": op, "metric": "p50", "unit": "ns", "value": of_op["median"], TURNS: taken.turns[op]}
+            yield about | {
+                "op": op,
+                "metric": "p50",
+                "unit": "ns",
+                "value": of_op["median"],
+                TURNS: taken.turns[op],
+            }
             for metric in ("mean", "min", "max"):
                 yield about | {"op": op, "metric": metric, "unit": "ns", "value": of_op[metric]}
         for op, counted in launch.counters.items():
@@ -116,7 +150,7 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
                 yield about | {"op": op, "metric": name, "unit": unit, "value": float(number_of)}
 
 
-def medians(point: Point, launches: Iterable[Taken]) -> Iterator[Row]:
+def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
     """Yield the rows of a launch frame that contests need."""
     about = head(point) | {"metric": "p50", "unit": "ns"}
     for taken in launches:
@@ -166,7 +200,9 @@ def _metrics(measured: Measured) -> Iterator[Metric]:
         if isinstance(fact, int | float) and name not in (ROUND, HEAT):
             unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
             values = [float(launch.facts[name]) for launch in launches]  # type: ignore[arg-type]
-            yield Metric("launch", name, unit, statistic_estimate(values, len(values)), flags, values)
+            yield Metric(
+                "launch", name, unit, statistic_estimate(values, len(values)), flags, values
+            )
 
 
 def summary(launch: Launch, op: str) -> Mapping[str, float]:
@@ -177,7 +213,11 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     """
     if op in launch.whole:
         if lacking := SUMMARY - launch.whole[op].keys():
-            raise LabError(f"a launch lacks the {min(lacking)} of {op}", "it was thinned by another version", AGAIN)
+            raise LabError(
+                f"a launch lacks the {min(lacking)} of {op}",
+                "it was thinned by another version",
+                AGAIN,
+            )
         return launch.whole[op]
     times = launch.times(op)
     ordered = np.sort(times)
@@ -189,7 +229,10 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
 
 
 def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
-    size, summaries = measured.point.size_bytes, [summary(launch, op) for launch in measured.launches]
+    size, summaries = (
+        measured.point.size_bytes,
+        [summary(launch, op) for launch in measured.launches],
+    )
     count = int(sum(each["samples"] for each in summaries))
     medians = [each["median"] for each in summaries]
     median = statistic_estimate(medians, count)
@@ -204,7 +247,10 @@ def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metr
         else:
             estimate = Estimate(quantile.value, quantile.low, quantile.high, len(summaries), count)
             yield Metric(op, metric, "ns", estimate, flags)
-    ends = {"min": min(each["min"] for each in summaries), "max": max(each["max"] for each in summaries)}
+    ends = {
+        "min": min(each["min"] for each in summaries),
+        "max": max(each["max"] for each in summaries),
+    }
     for name, end in ends.items():
         yield Metric(op, name, "ns", Estimate(end, end, end, len(summaries), count), flags)
     for name in ("mean", "sd"):
@@ -243,7 +289,11 @@ def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
     for metric, quantile in quantiles(measured, op).items():
         if quantile is not None:
             name = f"{POOLED}{metric}"
-            values = {name: quantile.value, f"{name}-low": quantile.low, f"{name}-high": quantile.high}
+            values = {
+                name: quantile.value,
+                f"{name}-low": quantile.low,
+                f"{name}-high": quantile.high,
+            }
             kept |= {key: value for key, value in values.items() if np.isfinite(value)}
     return kept
 
@@ -263,4 +313,10 @@ def _flags(measured: Measured) -> tuple[str, ...]:
     failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
     crowded = measured.launches[0].facts.get(RANKS_PER_CPU, 0)
     oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
-    return (measured.stop, *oversubscribed, *share, *sorted({flag for flags in disturbed for flag in flags}), *failed)
+    return (
+        measured.stop,
+        *oversubscribed,
+        *share,
+        *sorted({flag for flags in disturbed for flag in flags}),
+        *failed,
+    )

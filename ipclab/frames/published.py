@@ -15,13 +15,20 @@ import pandas as pd
 
 from ipclab.frames.address import Address, Points
 from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import SLACK, half_a_digit
+from ipclab.frames.claims import SLACK
 from ipclab.frames.expression import Source
+from ipclab.frames.rules import half_a_digit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of
 
-NAMES = {"quantity": "metric", "value": "printed", "unit": "printed_unit", "value_si": "value", "unit_si": "unit"}
+NAMES = {
+    "quantity": "metric",
+    "value": "printed",
+    "unit": "printed_unit",
+    "value_si": "value",
+    "unit_si": "unit",
+}
 EXACT_UNITS = ("count", "B")  # whole things and bytes are not rounded
 PERCENT = 0.01
 OTHER = "text"  # the op of numbers that are no operation's
@@ -33,18 +40,23 @@ def published(paths: Paths, study: str) -> pd.DataFrame:
     Raises `UsageError` for a study without a text.
     """
     files = {file.stem[4:]: file for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.csv"))}
-    printed = pd.read_csv(chosen("published text", study, files), dtype=str, keep_default_na=False).rename(
-        columns=NAMES
-    )
+    printed = pd.read_csv(
+        chosen("published text", study, files), dtype=str, keep_default_na=False
+    ).rename(columns=NAMES)
     whole = {
-        name: printed[name].replace("", pd.NA).astype("Int64") for name in ("size_bytes", "entries") if name in printed
+        name: printed[name].replace("", pd.NA).astype("Int64")
+        for name in ("size_bytes", "entries")
+        if name in printed
     }
     return printed.assign(value=printed.value.astype(float), **whole)
 
 
 def texts(paths: Paths) -> dict[str, File]:
     """Return what each published text claims, by its study, in the order of the texts."""
-    files = [_read(file, file.stat().st_mtime_ns) for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))]
+    files = [
+        _read(file, file.stat().st_mtime_ns)
+        for file in sorted(paths.published.glob("[0-9][0-9][0-9]_*.toml"))
+    ]
     return {text.study: text for text in files}
 
 
@@ -60,8 +72,16 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
     """
     printed, file = published(paths, study), texts(paths)[study]
     for name, levels in file.levels.items():
-        printed[name] = printed[name].map(lambda level, known=levels: known.get(str(level), level)).astype("Int64")
-    words = printed["metric"].map(lambda name: file.printed.get(name, f"{OTHER}.{name}")).str.rpartition(".")
+        printed[name] = (
+            printed[name]
+            .map(lambda level, known=levels: known.get(str(level), level))
+            .astype("Int64")
+        )
+    words = (
+        printed["metric"]
+        .map(lambda name: file.printed.get(name, f"{OTHER}.{name}"))
+        .str.rpartition(".")
+    )
     ops = printed["op"].where(printed["op"] != "", words[0]) if "op" in printed else words[0]
     return printed.assign(op=ops, metric=words[2], arm="published")
 
@@ -71,7 +91,9 @@ def _corners(make: Callable[[Any, Any], Any]) -> Callable[["Rounded", Any], "Rou
 
     def joined(one: "Rounded", other: Any) -> "Rounded":
         ends = [make(a, b) for a in one.ends for b in of(other).ends]
-        return Rounded(make(one.value, of(other).value), one.unit, min(ends), max(ends), kind="computed")
+        return Rounded(
+            make(one.value, of(other).value), one.unit, min(ends), max(ends), kind="computed"
+        )
 
     return joined
 
@@ -91,7 +113,8 @@ def rounded(row: Any) -> Quantity:
     value, text = float(row.value), Decimal(row.printed)
     if row.printed_unit in EXACT_UNITS:
         return Rounded(value, row.unit, value, value, kind="published")
-    step = abs(value / float(text)) if text else PERCENT if row.printed_unit == "%" else 1.0
+    zero_step = PERCENT if row.printed_unit == "%" else 1.0
+    step = abs(value / float(text)) if text else zero_step
     half = step * half_a_digit(row.printed)
     return Rounded(value, row.unit, value - half, value + half, kind="published")
 
@@ -116,7 +139,9 @@ def recompute(file: File, tables: Points) -> Iterator[Outcome]:
         address, values = Address.read(derivation.printed), derivation.computed(source)
         for axes, row in source.find(address) if address else ():
             (computed,), stated = values.only(axes).shown(row.unit), rounded(row)
-            yield Outcome(row, stated, computed, derivation.by, _follows(derivation.sense, stated, computed))
+            yield Outcome(
+                row, stated, computed, derivation.by, _follows(derivation.sense, stated, computed)
+            )
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:

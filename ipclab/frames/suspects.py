@@ -36,7 +36,11 @@ def check(run: RunFolder, studies: Iterable[str] = ()) -> None:
     """Raise `LabError` for results of `studies` (of all when there is none) that are faster than memcpy can be."""
     bounds = derived.read(run, LIMITS, "launches")
     wanted = list(studies) or derived.measured(run)
-    wrong = [line for study in wanted for line in limits.impossible(derived.read(run, study, "points"), bounds)]
+    wrong = [
+        line
+        for study in wanted
+        for line in limits.impossible(derived.read(run, study, "points"), bounds)
+    ]
     if wrong:
         fix = "it measured something else than it says: look at that backend"
         raise LabError(f"{len(wrong)} results of {run.id} are physically impossible", wrong[0], fix)

@@ -21,7 +21,11 @@ MEDIAN = 0.5
 def check(quantile: float) -> float:
     """Return a quantile from the median on; raises `UsageError` for a number that is none."""
     if not MEDIAN <= quantile < 1:
-        raise UsageError(f"quantile {quantile:g} is not possible", "", "give one from 0.5 to below 1, such as 0.99")
+        raise UsageError(
+            f"quantile {quantile:g} is not possible",
+            "",
+            "give one from 0.5 to below 1, such as 0.99",
+        )
     return quantile
 
 
@@ -85,7 +89,11 @@ def too_few(quantile: float) -> LabError:
     """Return what to raise where no point has enough samples for a quantile."""
     needed = math.ceil((LEAST_BEYOND + 1) / (1 - quantile))
     why = f"{LEAST_BEYOND} samples must lie beyond it, which takes some {needed:,}"
-    return LabError(f"{metric(quantile)} is not known", why, "ask for a lower one, or measure under a higher profile")
+    return LabError(
+        f"{metric(quantile)} is not known",
+        why,
+        "ask for a lower one, or measure under a higher profile",
+    )
 
 
 def _not_kept(name: str) -> LabError:

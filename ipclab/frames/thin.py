@@ -23,7 +23,10 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
     """
     made = RunFolder(top / run.id, {**run.about, "files": {}, THINNED: most})
     files = run.checked().items()
-    made.place((name, _thin(path, most) if name.startswith("points/") else path.read_bytes()) for name, path in files)
+    made.place(
+        (name, _thin(path, most) if name.startswith("points/") else path.read_bytes())
+        for name, path in files
+    )
     if (beside := run.path.parent / CALIBRATION).is_file():
         shutil.copy(beside, top)
     return made

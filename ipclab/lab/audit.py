@@ -13,20 +13,11 @@ from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import Address, MissingError
 from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import (
-    OWN,
-    SLACK,
-    Claim,
-    Rule,
-    Verdict,
-    Verdicts,
-    judge_all,
-    read_names,
-    read_sum,
-)
+from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
 from ipclab.frames.expression import MOST_WORK, SHOWN, RuleError, Source, Term, Work
 from ipclab.frames.judged import judged
 from ipclab.frames.published import texts, worded
+from ipclab.frames.rules import Rule, read_names, read_sum
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.data import Data

@@ -13,7 +13,6 @@ from ipclab.lab import canvas, prose, quotes, table
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.data import Data, Teller
-from ipclab.lab.former import Former
 from ipclab.lab.numbers import plain
 from ipclab.lab.parameters import Parameter
 from ipclab.lab.runs import best, called, choose, full, newest_full
@@ -36,7 +35,7 @@ ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}
 
 
 @dataclass(frozen=True, repr=False)
-class Lab(Data, Former):
+class Lab(Data):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
     >>> lab = Lab.open(lang="ko", study="payload")          # the newest run that holds the study

@@ -1,4 +1,4 @@
-"""What one file alone does not tell of processor, memory, kernel, software, file systems, and what stands between."""
+"""What one file alone does not tell of processor, memory, kernel and software."""
 
 import gzip
 import hashlib
@@ -9,14 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
-from ipclab.paths import existing
 
-CPUINFO, DMI, SHM = "/proc/cpuinfo", "/sys/class/dmi/id", "/dev/shm"
+CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
 
@@ -49,7 +47,9 @@ def cpu_model(source: Source) -> str:
         return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
     except AbsentError:
         lines = source.text(CPUINFO).splitlines()
-        kinds = dict.fromkeys(line.partition(":")[2].strip() for line in lines if line.startswith("CPU part"))
+        kinds = dict.fromkeys(
+            line.partition(":")[2].strip() for line in lines if line.startswith("CPU part")
+        )
         return f"{cpu_vendor(source)} {' + '.join(present(kinds))}"
 
 
@@ -92,7 +92,9 @@ def idle_states(source: Source) -> dict[str, int]:
     """Return state name -> exit latency in ns."""
     folder = f"{CPUS}/cpu0/cpuidle"
     states = [f"{folder}/{name}" for name in source.names(folder)]
-    return present({source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states})
+    return present(
+        {source.text(f"{s}/name").strip(): int(source.text(f"{s}/latency")) * 1000 for s in states}
+    )
 
 
 def installed(total_text: str) -> int:
@@ -148,7 +150,9 @@ def config(source: Source) -> dict[str, str]:
         except AbsentError:
             name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
             text = source.read(name)
-        lines = [line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))]
+        lines = [
+            line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))
+        ]
         source.keep(name, "\n".join(lines))
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -157,7 +161,9 @@ def config(source: Source) -> dict[str, str]:
 
 def built_in(source: Source, kind: str) -> str:
     """Return the word for the first of the build options of a `kind` (tickless, preemption) that is set."""
-    return present(next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), ""))
+    return present(
+        next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), "")
+    )
 
 
 def preemption(source: Source) -> str:
@@ -176,7 +182,9 @@ def mitigations(source: Source) -> dict[str, str]:
 
 def security(source: Source) -> dict[str, str]:
     """Return what may look at a system call: the modules, AppArmor and SELinux, this process's label and its filter."""
-    told = {name: source.told(path, str, "").rstrip("\0\n") for name, path in KNOWN["security"].items()}
+    told = {
+        name: source.told(path, str, "").rstrip("\0\n") for name, path in KNOWN["security"].items()
+    }
     seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
     told["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
     return present({name: text for name, text in told.items() if text})
@@ -233,92 +241,17 @@ def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
     if source.paths.user and KNOWN["tools"][name].startswith("git"):
         raise AbsentError("no checkout")  # the environment may lie in one of another project
-    folders, tools = {"git": source.paths.root}, {name: words.split() for name, words in KNOWN["tools"].items()}
+    folders, tools = (
+        {"git": source.paths.root},
+        {name: words.split() for name, words in KNOWN["tools"].items()},
+    )
 
     def ask() -> dict[str, Future[str]]:
         run = source.system.run
         with ThreadPoolExecutor(len(tools)) as pool:
-            return {name: pool.submit(run, *words, cwd=folders.get(words[0])) for name, words in tools.items()}
+            return {
+                name: pool.submit(run, *words, cwd=folders.get(words[0]))
+                for name, words in tools.items()
+            }
 
     return source.once("tools", ask)[name].result()
-
-
-class Mount(NamedTuple):
-    """One line of mountinfo: device number, mount point, options, file system, device."""
-
-    number: str
-    point: str
-    options: str
-    filesystem: str
-    device: str
-
-
-def _mount(line: str) -> Mount:
-    before, _, after = line.partition(" - ")
-    first, second = before.split(), after.split()
-    point = first[4].encode().decode("unicode_escape")  # blanks are written \040
-    return Mount(first[2], point, f"{first[5]},{second[2]}", second[0], second[1])
-
-
-def mount_of(source: Source, path: str) -> Mount:
-    """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not kept."""
-    table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
-    holding = [mount for mount in map(_mount, table) if f"{path}/".startswith(mount.point.rstrip("/") + "/")]
-    return max(reversed(present(holding)), key=lambda mount: len(mount.point))  # a later mount covers an earlier
-
-
-def mount(source: Source, place: str) -> Mount:
-    """Return the mount of `shm` or `scratch`."""
-    return mount_of(source, folder(source, place))
-
-
-def folder(source: Source, place: str) -> str:
-    """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is there already."""
-    return SHM if place == "shm" else str(existing(source.paths.data.resolve()))
-
-
-def space(source: Source, place: str) -> tuple[int, int]:
-    """Return size and free bytes of the file system of `shm` or `scratch`."""
-    return source.system.space(folder(source, place))
-
-
-def mount_options(source: Source) -> list[str]:
-    """Return the options of the data folder's mount that say how files behave; others may carry addresses and users."""
-    words = dict.fromkeys(mount(source, "scratch").options.split(","))
-    return [word for word in words if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))]
-
-
-def disk(source: Source) -> str:
-    """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
-    place = mount(source, "scratch")
-    if kind := next((kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""):
-        return kind
-    device = _device(source, place)
-    model = source.told(f"{device}/device/model", str.lower, "")
-    if any(word in model for word in KNOWN["virtual_models"]):
-        return "virtual"
-    for start, kind in KNOWN["disks"].items():
-        if device.rpartition("/")[2].startswith(start):
-            return str(kind)
-    return "rotating" if source.text(f"{device}/queue/rotational").strip() == "1" else "solid-state"
-
-
-def scheduler(source: Source) -> str:
-    """Return how the disk under the data folder orders requests."""
-    device = _device(source, mount(source, "scratch"))
-    words = source.text(f"{device}/queue/scheduler").split()
-    return next((word.strip("[]") for word in words if word.startswith("[")), "none")
-
-
-def _device(source: Source, mount: Mount) -> str:
-    """Return the /sys folder of a mount's whole disk, through partitions and the first slave of layers."""
-
-    def real(link: str) -> str:
-        return "/sys" + os.path.realpath(source.path(link)).removeprefix(os.path.realpath(source.path("/sys")))
-
-    name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
-    links = (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")
-    folder = real(present(next(filter(source.exists, links), "")))
-    while slaves := source.names(f"{folder}/slaves"):  # LUKS, LVM and RAID lie on something
-        folder = real(f"{folder}/slaves/{slaves[0]}")
-    return folder if source.exists(f"{folder}/queue") else folder.rpartition("/")[0]

@@ -15,7 +15,9 @@ def _folders(source: Source, controller: str) -> list[str]:
     for number, controllers, path in (line.split(":", 2) for line in lines):
         mounts: list[str] = []
         if number == "0" and not controllers:
-            mounts = [MOUNT] if source.exists(f"{MOUNT}/cgroup.controllers") else [f"{MOUNT}/unified"]
+            mounts = (
+                [MOUNT] if source.exists(f"{MOUNT}/cgroup.controllers") else [f"{MOUNT}/unified"]
+            )
         elif controller in controllers.split(","):
             mounts = [f"{MOUNT}/{controllers}", f"{MOUNT}/{controller}"]
         parts = [part for part in path.split("/") if part and part != ".."]
@@ -43,7 +45,9 @@ def cpu_quota(source: Source) -> float:
     for folder in _folders(source, "cpu"):
         quota, _, period = _read(source, folder, "cpu.max").partition(" ")
         if not quota:
-            quota, period = (_read(source, folder, f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+            quota, period = (
+                _read(source, folder, f"cpu.cfs_{name}_us") for name in ("quota", "period")
+            )
         if quota and period:
             quotas.append(float("inf") if quota in {"max", "-1"} else int(quota) / int(period))
     return _tightest(quotas)
@@ -52,9 +56,19 @@ def cpu_quota(source: Source) -> float:
 def memory_limit(source: Source) -> int:
     """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
     names = ("memory.max", "memory.limit_in_bytes")
-    limits = filter(None, (_read(source, folder, name) for folder in _folders(source, "memory") for name in names))
+    limits = filter(
+        None,
+        (_read(source, folder, name) for folder in _folders(source, "memory") for name in names),
+    )
     # Version 1 writes the largest number of pages for "no limit".
-    return int(_tightest([float("inf") if text == "max" or int(text) >= 1 << 62 else float(text) for text in limits]))
+    return int(
+        _tightest(
+            [
+                float("inf") if text == "max" or int(text) >= 1 << 62 else float(text)
+                for text in limits
+            ]
+        )
+    )
 
 
 def throttled_ns(source: Source) -> int:

@@ -10,7 +10,11 @@ from ipclab.machine.source import AbsentError, Source
 # A launch is flagged above these; nothing is dropped for it (the launch is repeated and both are kept).
 STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
 STEAL_TICKS = 2  # less than this cannot be told from rounding
-PRESSURE_SHARE = {"cpu": 0.10, "memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
+PRESSURE_SHARE = {
+    "cpu": 0.10,
+    "memory": 0.01,
+    "io": 0.05,
+}  # of the launch's time some task waited for it
 QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
 STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
 LOAD = ("load_1", "load_5", "load_15", "tasks")
@@ -60,11 +64,18 @@ def _load(words: list[str]) -> Conditions:
 
 def _pressure(read: Callable[[str], str], name: str) -> Conditions:
     """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
-    values = dict(word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:])
-    return {f"pressure_{name}_percent": float(values["avg10"]), f"pressure_{name}_ns": int(values["total"]) * 1000}
+    values = dict(
+        word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
+    )
+    return {
+        f"pressure_{name}_percent": float(values["avg10"]),
+        f"pressure_{name}_ns": int(values["total"]) * 1000,
+    }
 
 
-def disturbance(before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None) -> list[str]:
+def disturbance(
+    before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None
+) -> list[str]:
     """Return what disturbed a launch: `steal`, `throttled`, `pressure-{memory,io}`, `run-queue`.
 
     Pure. `queued_share` is the largest share of its measured time for which a worker was ready but waited for a CPU;
@@ -73,7 +84,8 @@ def disturbance(before: Readings, after: Readings, elapsed_ns: int, *, queued_sh
     """
     steal = grown(before, after, "steal_ns") or 0
     disturbed = {
-        "steal": steal > STEAL_SHARE * elapsed_ns and steal >= STEAL_TICKS * (after.get("tick_ns") or 0),
+        "steal": steal > STEAL_SHARE * elapsed_ns
+        and steal >= STEAL_TICKS * (after.get("tick_ns") or 0),
         "throttled": (grown(before, after, "throttled_ns") or 0) > 0,
     }
     for name in ("memory", "io"):

@@ -12,9 +12,9 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
-from ipclab.machine.answers import SHM
 from ipclab.machine.conditions import grown
 from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
+from ipclab.machine.mounts import SHM
 from ipclab.paths import Paths
 from ipclab.stats.intervals import rank
 from ipclab.store import run as folder
@@ -58,7 +58,10 @@ def visit(
 
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
-    noise, machine = watch(lambda: reading(source), clock, sleep, seconds), collect(source, root=paths.root)
+    noise, machine = (
+        watch(lambda: reading(source), clock, sleep, seconds),
+        collect(source, root=paths.root),
+    )
     times, on = _times(paths, machine.digest)
     fault = "it cannot be written" if not source.system.writable(SHM) else ""
     fault = fault if source.exists(SHM) else "there is none"
@@ -81,7 +84,10 @@ def reading(source: Source) -> Conditions:
 
 
 def watch(
-    read: Callable[[], Conditions], clock: Callable[[], int], sleep: Callable[[float], None], seconds: float = SECONDS
+    read: Callable[[], Conditions],
+    clock: Callable[[], int],
+    sleep: Callable[[float], None],
+    seconds: float = SECONDS,
 ) -> Noise:
     """Return the noise of about `seconds`, None for what is not told; `clock` gives ns.
 
@@ -93,10 +99,19 @@ def watch(
         sleep(seconds / STEPS)
         seen.append(read())
     elapsed, cpus = max(1, clock() - began), float(seen[-1].get("cpus") or 1)
-    waiting = [max(0.0, running - 1) for reading in seen if (running := reading.get("running")) is not None]
-    noise: Noise = {"queue": sum(waiting) / len(waiting) / cpus if waiting else None}  # beside the task that reads
+    waiting = [
+        max(0.0, running - 1) for reading in seen if (running := reading.get("running")) is not None
+    ]
+    noise: Noise = {
+        "queue": sum(waiting) / len(waiting) / cpus if waiting else None
+    }  # beside the task that reads
     total = elapsed * cpus
-    spans = {"steal_ns": total, "busy_ns": total, "interrupts": elapsed / 1e9 * cpus, "throttled_ns": elapsed}
+    spans = {
+        "steal_ns": total,
+        "busy_ns": total,
+        "interrupts": elapsed / 1e9 * cpus,
+        "throttled_ns": elapsed,
+    }
     for key, span in spans.items():
         more = grown(seen[0], seen[-1], key)
         noise[key.removesuffix("_ns")] = None if more is None else more / span
@@ -118,18 +133,25 @@ def _may_be_alone(source: Source) -> bool | None:
 
 def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
     """Return the median in ns of the best launch of limits, by limit and placement, and what run they are of."""
-    run = folder.newest(paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine)
+    run = folder.newest(
+        paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine
+    )
     on = f"run {run.id}" if run else "the reference run, another machine"
     try:
         run = run or opened(paths, paths.reference)
-    except (LabError, OSError):  # a checkout without it, or no room to open it: its times are then unknown
+    except (
+        LabError,
+        OSError,
+    ):  # a checkout without it, or no room to open it: its times are then unknown
         return {}, "no run"
     best = {}
     for limit, placement in TIMES:
         with suppress(LabError):  # the run does not have it
             measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
             times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
-            best[f"{limit} {placement}"] = float(min(values[rank(len(values), 0.5)] for values in times))
+            best[f"{limit} {placement}"] = float(
+                min(values[rank(len(values), 0.5)] for values in times)
+            )
     return best, on
 
 
@@ -147,7 +169,11 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
     by_way: dict[str, list[float]] = defaultdict(list)
     for measured in map(decode, run.checked(folders).values()):
         levels = measured.point.levels
-        if measured.point.backend == "unix" and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
+        if (
+            measured.point.backend == "unix"
+            and levels["arm"] == "isolation"
+            and levels["neighbour"] != "quiet"
+        ):
             medians = [float(np.median(launch.times("intended"))) for launch in measured.launches]
             by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians
     return {key: float(np.median(medians)) for key, medians in by_way.items()}

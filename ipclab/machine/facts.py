@@ -48,7 +48,11 @@ class Fact:
     def take(self, source: Source) -> tuple[Value, str]:
         """Return the value and "", or None and the reason why there is none; never raises for bad input."""
         try:
-            value = KINDS[self.kind](source.text(self.file).strip()) if self.file else READERS[self.name](source)
+            value = (
+                KINDS[self.kind](source.text(self.file).strip())
+                if self.file
+                else READERS[self.name](source)
+            )
         except AbsentError as absent:
             return None, absent.reason
         except (ValueError, KeyError, IndexError, OSError, ArithmeticError):
@@ -98,11 +102,19 @@ def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[
     """Return each fact that reports list, its value in what a run stored, and else why there is none (msgid)."""
 
     def reason(name: str) -> str:
-        return "" if facts.get(name) is not None else REASONS.get(reasons.get(name, ""), REASONS["absent"])
+        return (
+            ""
+            if facts.get(name) is not None
+            else REASONS.get(reasons.get(name, ""), REASONS["absent"])
+        )
 
     return [(fact, facts.get(fact.name), reason(fact.name)) for fact in FACTS if fact.shown]
 
 
 def affects() -> dict[str, tuple[str, ...]]:
     """Return what differences between machines affect (msgids) -> the names of the facts that matter for it."""
-    return {topic: tuple(fact.name for fact in FACTS if fact.affects == topic) for topic in TOPICS}
+    names: dict[str, tuple[str, ...]] = dict.fromkeys(TOPICS, ())
+    for fact in FACTS:
+        if fact.affects:
+            names[fact.affects] += (fact.name,)
+    return names

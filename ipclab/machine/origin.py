@@ -15,7 +15,9 @@ IDENTITY = tuple(fact.name for fact in FACTS if fact.identifies and fact.name !=
 
 def same_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Tell whether two runs' facts are of one machine: all that identify it but the kernel, where both have it."""
-    shared = (name for name in IDENTITY if one.get(name) is not None and other.get(name) is not None)
+    shared = (
+        name for name in IDENTITY if one.get(name) is not None and other.get(name) is not None
+    )
     return all(one[name] == other[name] for name in shared)
 
 

@@ -7,7 +7,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-KNOWN: dict[str, Any] = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
+_TABLES = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
+KNOWN: dict[str, Any] = {
+    name: table.split() if isinstance(table, str) else table for name, table in _TABLES.items()
+}
 _SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 

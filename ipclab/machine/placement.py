@@ -38,7 +38,9 @@ def placements(topology: Topology) -> dict[str, Placement]:
     says what is not there; raises `UsageError` without any CPU.
     """
     if not topology.allowed:
-        raise UsageError("no CPU is allowed", "the affinity of this process is empty", "give it at least one")
+        raise UsageError(
+            "no CPU is allowed", "the affinity of this process is empty", "give it at least one"
+        )
     pairs: dict[str, tuple[int, int]] = {}  # the first two CPUs of each relation
     for pair in combinations(topology.allowed, 2):
         pairs.setdefault(topology.relation(*pair), pair)
@@ -49,7 +51,11 @@ def placements(topology: Topology) -> dict[str, Placement]:
     placed = [_single("same", cross[:1], "same")]
     if nearest != "same":
         placed.append(_single("cross", _spread(topology, cross), nearest))
-    placed += [_single(f"cross-{relation}", pairs[relation], relation) for relation in RELATIONS if relation in pairs]
+    placed += [
+        _single(f"cross-{relation}", pairs[relation], relation)
+        for relation in RELATIONS
+        if relation in pairs
+    ]
     placed.append(Placement("free", (frozenset(topology.allowed),), "free"))
     return {placement.name: placement for placement in placed}
 
@@ -64,7 +70,9 @@ def missing(topology: Topology) -> dict[str, str]:
     if len(topology.allowed) > 1:
         return {}
     others = len(topology.online) - 1
-    cause = f"{others} more are online but not allowed" if others > 0 else "the machine has no other"
+    cause = (
+        f"{others} more are online but not allowed" if others > 0 else "the machine has no other"
+    )
     return {"cross": f"this process may use one CPU only; {cause}"}
 
 
@@ -72,7 +80,9 @@ def _spread(topology: Topology, pair: tuple[int, int]) -> tuple[int, ...]:
     """Return the pair, then the first allowed CPU of each core that is not in use yet, nearest first."""
     taken = list(pair)
     used = topology.siblings(pair[0]) | topology.siblings(pair[1])
-    order = sorted(topology.allowed, key=lambda cpu: (RELATIONS.index(topology.relation(pair[0], cpu)), cpu))
+    order = sorted(
+        topology.allowed, key=lambda cpu: (RELATIONS.index(topology.relation(pair[0], cpu)), cpu)
+    )
     for cpu in order:
         if cpu not in used:
             taken.append(cpu)

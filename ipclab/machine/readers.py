@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from ipclab import __version__
-from ipclab.machine import answers, cgroup
-from ipclab.machine.answers import CPUINFO, cache, field, limit, mount, space, tool, topology
+from ipclab.machine import answers, cgroup, mounts
+from ipclab.machine.answers import CPUINFO, cache, field, limit, tool, topology
+from ipclab.machine.mounts import mount, space
 from ipclab.machine.parse import cpu_list, size
 from ipclab.machine.source import Source, present
 from ipclab.machine.topology import CPUS
@@ -52,7 +53,9 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "frequency_max": lambda source: _frequency(source, "cpuinfo_max_freq"),
     "boost": answers.boost,
     "idle_states": answers.idle_states,
-    "memory_installed": lambda source: answers.installed(field(source, "/proc/meminfo", "MemTotal")),
+    "memory_installed": lambda source: answers.installed(
+        field(source, "/proc/meminfo", "MemTotal")
+    ),
     "swap_total": lambda source: size(field(source, "/proc/meminfo", "SwapTotal")),
     "page_size": lambda source: source.system.sysconf("SC_PAGE_SIZE"),
     "architecture": lambda source: source.system.uname()[1],
@@ -71,9 +74,9 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "shm_filesystem": lambda source: mount(source, "shm").filesystem,
     "scratch_free": lambda source: space(source, "scratch")[1],
     "scratch_filesystem": lambda source: mount(source, "scratch").filesystem,
-    "scratch_options": answers.mount_options,
-    "scratch_disk": answers.disk,
-    "scratch_scheduler": answers.scheduler,
+    "scratch_options": mounts.mount_options,
+    "scratch_disk": mounts.disk,
+    "scratch_scheduler": mounts.scheduler,
     "open_files_soft": lambda source: limit(source, resource.RLIMIT_NOFILE),
     "locked_memory": lambda source: limit(source, resource.RLIMIT_MEMLOCK),
     "realtime_priority": lambda source: limit(source, resource.RLIMIT_RTPRIO),

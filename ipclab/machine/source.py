@@ -22,7 +22,9 @@ WHY = {FileNotFoundError: "absent", NotADirectoryError: "absent", PermissionErro
 COMMAND_SECONDS = 0.3  # a tool that takes longer to say its version is reported as "timed out"
 
 # What names the host, its owner or its network.
-_DROPPED_LINE = re.compile(r"^\s*(serial|uuid|machine.?id|hostname)\b[^\n]*(\n|$)", re.IGNORECASE | re.MULTILINE)
+_DROPPED_LINE = re.compile(
+    r"^\s*(serial|uuid|machine.?id|hostname)\b[^\n]*(\n|$)", re.IGNORECASE | re.MULTILINE
+)
 _NAMES = (
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE), "<uuid>"),
     (re.compile(r"(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", re.IGNORECASE), "<mac>"),
@@ -85,7 +87,12 @@ class System:
         if program is None:
             raise AbsentError
         # A version must be told, not fetched; git must not take the lock that a commit may hold.
-        quiet = {"LC_ALL": "C", "GOTOOLCHAIN": "local", "RUSTUP_AUTO_INSTALL": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        quiet = {
+            "LC_ALL": "C",
+            "GOTOOLCHAIN": "local",
+            "RUSTUP_AUTO_INSTALL": "0",
+            "GIT_OPTIONAL_LOCKS": "0",
+        }
         # Into a file, since a child of a killed tool could hold a pipe open for ever.
         with tempfile.TemporaryFile() as output:
             try:
@@ -174,6 +181,8 @@ def scrub(text: str, host: str) -> str:
     text = _DROPPED_LINE.sub("", text)
     for pattern, mark in _NAMES:
         text = pattern.sub(mark, text)
-    for name in filter(None, (host, host.partition(".")[0])):  # the long one first, or its domain would stay
+    for name in filter(
+        None, (host, host.partition(".")[0])
+    ):  # the long one first, or its domain would stay
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "<host>", text)
     return text

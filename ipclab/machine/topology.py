@@ -60,7 +60,11 @@ class Topology:
 
     def _sharing(self, level: int) -> list[frozenset[int]]:
         """Return the sets of CPUs that share a cache of data at `level`."""
-        return [cache.cpus for cache in self.caches if cache.level == level and cache.type != "Instruction"]
+        return [
+            cache.cpus
+            for cache in self.caches
+            if cache.level == level and cache.type != "Instruction"
+        ]
 
     def siblings(self, cpu: int) -> frozenset[int]:
         """Return the CPUs of `cpu`'s core, itself among them."""
@@ -77,12 +81,16 @@ def _by_cpu(sets: Iterable[frozenset[int]]) -> dict[int, frozenset[int]]:
     return {cpu: members for members in sets for cpu in members}
 
 
-def _sets(source: Source, online: frozenset[int], names: tuple[str, ...]) -> tuple[frozenset[int], ...]:
+def _sets(
+    source: Source, online: frozenset[int], names: tuple[str, ...]
+) -> tuple[frozenset[int], ...]:
     """Split the CPUs by the first of the topology files that is there (older kernels have the second)."""
     done: dict[int, frozenset[int]] = {}
     for cpu in sorted(online):
         if cpu not in done:
-            files = (source.told(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names)
+            files = (
+                source.told(f"{CPUS}/cpu{cpu}/topology/{name}", cpu_set, NONE) for name in names
+            )
             members = (next(filter(None, files), NONE) & online) | {cpu}
             for member in members:
                 done.setdefault(member, members)
@@ -94,7 +102,9 @@ def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
     for index in range(10):  # index0 is the innermost; the kernel numbers them without gaps
         seen: set[int] = set()
         for cpu in sorted(online):
-            if cpu not in seen and (cache := _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)):
+            if cpu not in seen and (
+                cache := _cache(source, f"{CPUS}/cpu{cpu}/cache/index{index}", online)
+            ):
                 caches.append(cache)
                 seen |= cache.cpus
         if not seen:
@@ -106,7 +116,9 @@ def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
     level, kind = source.told(f"{folder}/level", int, 0), source.told(f"{folder}/type", str, "")
     cpus = source.told(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
     # Virtual ARM machines tell the level but not the size.
-    bytes_, line = (source.told(f"{folder}/{name}", size, 0) for name in ("size", "coherency_line_size"))
+    bytes_, line = (
+        source.told(f"{folder}/{name}", size, 0) for name in ("size", "coherency_line_size")
+    )
     return Cache(level, kind, bytes_, line, cpus) if level and kind and cpus else None
 
 

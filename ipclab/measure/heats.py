@@ -90,7 +90,9 @@ def _as_frame(race: Race, points: Sequence[Point]) -> pd.DataFrame:
     """Return `points` as a launch frame in which each has the race's op: what it looks at but the values."""
     op = race.op if isinstance(race.op, str) else race.op[0]
     about: dict[str, Any] = {"metric": "p50", "unit": "ns", "op": op, "value": 1.0, ROUND: 0}
-    return pd.DataFrame([about | head(point) for point in points])  # an op that is a level is the point's own
+    return pd.DataFrame(
+        [about | head(point) for point in points]
+    )  # an op that is a level is the point's own
 
 
 def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:

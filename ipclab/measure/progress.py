@@ -19,7 +19,13 @@ class Progress:
             return
         watched = sys.stderr.isatty() or "ipykernel" in sys.modules
         interval = float(os.environ.get(TEXT) or (0.2 if watched else 10.0))
-        options = {"total": total, "desc": what, "unit": "launch", "mininterval": interval, "file": sys.stderr}
+        options = {
+            "total": total,
+            "desc": what,
+            "unit": "launch",
+            "mininterval": interval,
+            "file": sys.stderr,
+        }
         self.bar = _tqdm()(**options)
 
     def step(self, count: int = 1) -> None:

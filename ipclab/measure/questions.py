@@ -20,7 +20,9 @@ def asking(bound: float) -> Asking:
     """Return the questions of a run in which `bound` (a share) counts as the same."""
 
     def still_open(states: Iterable[State]) -> list[Question]:
-        return [question for study, frame in _frames(states) for question in _open(study, frame, bound)]
+        return [
+            question for study, frame in _frames(states) for question in _open(study, frame, bound)
+        ]
 
     return Asking(still_open, doubtful)
 

@@ -21,9 +21,23 @@ from ipclab.studies.profile import Profile, profile
 SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
-OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "label", "points"}  # of the parameters of a run
+OWN = {
+    "profile",
+    "studies",
+    "sizes",
+    "backends",
+    "levels",
+    "launches",
+    "label",
+    "points",
+}  # of the parameters of a run
 NUMBER = re.compile(r"-?[0-9]{1,18}")
-OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "study": "--study"}  # and no factors
+OPTIONS = {
+    "size": "--size",
+    "size_bytes": "--size",
+    "backend": "--backend",
+    "study": "--study",
+}  # and no factors
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,11 @@ class Request:
         """Raise `UsageError` for a seed or a label that is none, and for a number of launches of all studies."""
         check_label(self.label)
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
-            raise UsageError(f"seed {self.seed} is not possible", "", f"give a whole number from 0 to {LARGEST_SEED}")
+            raise UsageError(
+                f"seed {self.seed} is not possible",
+                "",
+                f"give a whole number from 0 to {LARGEST_SEED}",
+            )
         if self.launches and not self.studies:
             what = f"{self.launches} launches of every study"
             raise UsageError(what, "that takes long for each point", "name a --study")
@@ -66,13 +84,24 @@ class Request:
         """
         begun = folder.read(run).about["parameters"]
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
-        sweep = Sweep(tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels)
+        sweep = Sweep(
+            tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels
+        )
         purpose = {name: value for name, value in begun.items() if name not in OWN}
         known = begun.get("label", "")
         if label not in (None, known):
             why = f"its label is {known!r}" if known else "it has no label"
-            raise UsageError(f"{run.name} is not of {label}", why, "leave --run out to begin a run of your own")
-        request = cls(tuple(begun["studies"]), begun["profile"], run, sweep=sweep, purpose=purpose, label=known)
+            raise UsageError(
+                f"{run.name} is not of {label}", why, "leave --run out to begin a run of your own"
+            )
+        request = cls(
+            tuple(begun["studies"]),
+            begun["profile"],
+            run,
+            sweep=sweep,
+            purpose=purpose,
+            label=known,
+        )
         return replace(request, launches=begun.get("launches", 0))
 
     def parameters(self) -> dict[str, Any]:
@@ -128,7 +157,11 @@ class Request:
         named = study.name in self.studies
         if self.sweep.sizes and not study.sized:
             if named:
-                raise UsageError(f"study {study.name} takes no --size", "its payloads are its own", "leave --size out")
+                raise UsageError(
+                    f"study {study.name} takes no --size",
+                    "its payloads are its own",
+                    "leave --size out",
+                )
             return False
         factors = not self.sweep.levels or bool(self.sweep.levels.keys() & study.factors.keys())
         return named or factors
@@ -143,7 +176,10 @@ class Request:
         for name in self.sweep.backends:
             if not any(name in other.backends() for other in rivals):
                 raise _no_backend(name, study if self.studies else None, rivals)
-        return replace(self.sweep, backends=tuple(name for name in self.sweep.backends if name in study.backends()))
+        return replace(
+            self.sweep,
+            backends=tuple(name for name in self.sweep.backends if name in study.backends()),
+        )
 
     def _check_levels(self, every: list[Study]) -> None:
         known: dict[str, tuple[Level, ...]] = {}
@@ -154,7 +190,9 @@ class Request:
                 fix = f"give {OPTIONS[name]} instead" if name in OPTIONS else hint(name, known)
                 raise UsageError(f"no study here has a factor {name!r}", "", fix)
             if not values:
-                raise UsageError(f"factor {name} has no level", "", f"give some, such as {known[name][0]}")
+                raise UsageError(
+                    f"factor {name} has no level", "", f"give some, such as {known[name][0]}"
+                )
             for value in values:
                 _check_level(name, value, known[name])
 
@@ -173,7 +211,9 @@ def _no_backend(name: str, study: Study | None, rivals: list[Study]) -> UsageErr
     registered = backends().get(name)
     if study is None and registered is not None:
         why = registered.missing() or "no study has it"
-        return UsageError(f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can")
+        return UsageError(
+            f"backend {name!r} cannot be measured", why, "'ipclab backends' lists what can"
+        )
     whose = f"study {study.name} has no" if study else "unknown"
     why = (registered.missing() or "") if registered else ""
     return UsageError(f"{whose} backend {name!r}", why, hint(name, offered))
@@ -186,6 +226,10 @@ def levels(texts: tuple[str, ...]) -> dict[str, tuple[Level, ...]]:
         name, equals, values = text.partition("=")
         words = [word.strip() for word in values.split(",") if word.strip()]
         if not equals or not name.strip() or not words:
-            raise UsageError(f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100")
-        by_factor[name.strip()] = tuple(int(word) if NUMBER.fullmatch(word) else word for word in words)
+            raise UsageError(
+                f"{text!r} names no levels", "", "write FACTOR=LEVEL,LEVEL such as entries=10,100"
+            )
+        by_factor[name.strip()] = tuple(
+            int(word) if NUMBER.fullmatch(word) else word for word in words
+        )
     return by_factor

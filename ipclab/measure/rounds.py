@@ -102,17 +102,24 @@ class Rounds:
         compared = [state for state in states if state.point.study != LimitsStudy.name] or states
         disturbed = median_low([state.lacks() for state in compared]) > 0
         lacking = any(len(state.taken) < state.effort.least_launches for state in compared)
-        going = [state.point.id for state in states if not state.ended and not self._is_known(state)]
+        going = [
+            state.point.id for state in states if not state.ended and not self._is_known(state)
+        ]
         return going if disturbed or lacking else ()
 
     @staticmethod
     def _is_known(state: State) -> bool:
         """Tell whether `state` is a limit that has launches enough, whatever it bounds needs more of."""
-        return state.point.study == LimitsStudy.name and len(state.taken) >= state.effort.least_launches
+        return (
+            state.point.study == LimitsStudy.name
+            and len(state.taken) >= state.effort.least_launches
+        )
 
     def _towards(self, goals: Mapping[str, int], heat: Sequence[str]) -> Sequence[str]:
         """Return whom of `heat` to launch for its `goals`, in launches by point."""
-        states = [self.states[name] for name in heat if name in goals and not self.states[name].ended]
+        states = [
+            self.states[name] for name in heat if name in goals and not self.states[name].ended
+        ]
         lacking = [state for state in states if len(state.taken) < goals[state.point.id]]
         return [state.point.id for state in states] if lacking else ()
 
@@ -202,7 +209,11 @@ class Rounds:
         pair = [self.states[name] for name in question.points]
         own = pair[0].point.study in ALWAYS
         hopeless = question.need > min(state.effort.most_launches for state in pair)
-        return own, hopeless, (question.need - question.launches) * sum(state.seconds() for state in pair)
+        return (
+            own,
+            hopeless,
+            (question.need - question.launches) * sum(state.seconds() for state in pair),
+        )
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:

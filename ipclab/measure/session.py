@@ -2,8 +2,6 @@
 
 import datetime as dt
 import os
-import re
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -12,14 +10,15 @@ from pathlib import Path
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.points import HEAT, ROUND
-from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
+from ipclab.machine import Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
+from ipclab.measure import begin
 from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import asking
-from ipclab.measure.request import SEED_BITS, Request
+from ipclab.measure.request import Request
 from ipclab.measure.rounds import Launched, Rounds
-from ipclab.measure.state import Kept, State
+from ipclab.measure.state import PointStates, State
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
@@ -27,7 +26,6 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.worker import QUEUED, Outcome
 from ipclab.store import referees, validity
 from ipclab.store import run as folder
-from ipclab.store.archive import RUN_NAME
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -38,9 +36,9 @@ from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
 
 SHARED_MEMORY_SLACK = 1 << 20
-CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 NOT_HERE = "not testable here: "
-LONG_TURNS = 2  # a heat has fewer turns than planned where these last so many times as long as they should
+# A heat has fewer turns than planned where these last so many times as long as they should
+LONG_TURNS = 2
 WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
 SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
 Wanted = list[tuple[Study, list[Point]]]
@@ -56,23 +54,34 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     """
     wanted = request.points()
     if not any(points for each, points in wanted if each.name not in ALWAYS):
-        raise UsageError("nothing to measure", "no study has points for these levels", "see 'ipclab backends'")
+        raise UsageError(
+            "nothing to measure", "no study has points for these levels", "see 'ipclab backends'"
+        )
     files = (request.scratch or paths.scratch).resolve()
     if request.scratch is not None:
         scratch.check(files)
     ledger.clean(paths.ledger)
-    _room_in_shared_memory(max(each.shared_memory(point) for each, points in wanted for point in points))
+    _room_in_shared_memory(
+        max(each.shared_memory(point) for each, points in wanted for point in points)
+    )
     machine = collect(Source(), root=paths.root)
-    run = _find(paths, request, machine.digest) or _create(paths, request, machine)
+    run = begin.find(paths, request, machine.digest) or begin.create(paths, request, machine)
     with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
-        if not any(name.startswith("machine/") for name in run.about["files"]):  # what its facts were read from
-            raw = {name.strip("/").replace("/", "-"): text.encode() for name, text in machine.raw.items()}
+        if not any(
+            name.startswith("machine/") for name in run.about["files"]
+        ):  # what its facts were read from
+            raw = {
+                name.strip("/").replace("/", "-"): text.encode()
+                for name, text in machine.raw.items()
+            }
             run.place((f"machine/{name}", content) for name, content in raw.items())
         measuring = _Measuring(run, request, files, progress)
         possible = [(each, measuring.possible(each, points)) for each, points in wanted]
-        there = [run.has(point, progress.say) for _, points in possible for point in points]  # all are asked
+        there = [
+            run.has(point, progress.say) for _, points in possible for point in points
+        ]  # all are asked
         if not all(there) or not run.finished:
             referees.keep(run)
             measuring.measure(possible, paths.ledger)
@@ -93,7 +102,11 @@ class _Measuring:
         kept, noted = [], self.run.about["points"]
         for point in points:
             name = point.placement
-            why = study.missing(point, self.files) if name in self.placed else self.unplaced.get(name, name)
+            why = (
+                study.missing(point, self.files)
+                if name in self.placed
+                else self.unplaced.get(name, name)
+            )
             if why and not self.run.has(point, self.progress.say):
                 noted[point.id] = NOT_HERE + why
             else:
@@ -108,13 +121,22 @@ class _Measuring:
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
         with Launcher(ledger) as launcher, ExitStack() as benches:
-            site = Site(launcher, self.files, run.keep, run.note, self.progress.say, self.request.keep_scratch)
+            site = Site(
+                launcher,
+                self.files,
+                run.keep,
+                run.note,
+                self.progress.say,
+                self.request.keep_scratch,
+            )
             opened = {}
             for each, points in possible:
                 effort = self.request.effort(each)
                 try:
                     if points:
-                        bench = benches.enter_context(each.open(site, points, effort, about["seed"]))
+                        bench = benches.enter_context(
+                            each.open(site, points, effort, about["seed"])
+                        )
                         opened[each.name] = each, bench, points
                 except NotTestableError as error:
                     self.progress.say(f"{each.name}: {NOT_HERE}{error}")
@@ -126,7 +148,9 @@ class _Measuring:
         run.save()
 
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
-        kept = Kept(self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()})
+        kept = PointStates(
+            self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()}
+        )
         points = [point for _, _, mine in opened.values() for point in mine]
         states = kept.states(points)
         in_contests = compared(points)
@@ -148,7 +172,11 @@ class _Measuring:
 
         spent = sum(state.spent_ns for state in states.values()) / 1e9
         # What the profile has not, but was named, takes its own time.
-        apart = [state for state in states.values() if chosen.name in opened[state.point.study][0].named_only]
+        apart = [
+            state
+            for state in states.values()
+            if chosen.name in opened[state.point.study][0].named_only
+        ]
 
         def left() -> float:
             elapsed = (time.monotonic_ns() - self.began) / 1e9
@@ -156,10 +184,14 @@ class _Measuring:
 
         seed = self.run.about["seed"]
         groups = with_limits(heats(_of_studies(points)), *bounding(points))
-        rounds = Rounds(states, groups, seed, launch, launcher.renew_old, kept.store, left, self.progress)
+        rounds = Rounds(
+            states, groups, seed, launch, launcher.renew_old, kept.store, left, self.progress
+        )
         rounds.measure(asking(chosen.same))
 
-    def _heat(self, states: Sequence[State], opened: Opened, number: int, heat: int) -> dict[str, Launch | LabError]:
+    def _heat(
+        self, states: Sequence[State], opened: Opened, number: int, heat: int
+    ) -> dict[str, Launch | LabError]:
         """Run one heat; contestants of other benches than the workers' are launched next to it, in turn before it."""
         seed = self.run.about["seed"]
         benches: list[tuple[Bench, list[State]]] = []
@@ -175,11 +207,15 @@ class _Measuring:
             launched |= self._launch(bench, members, opened, f"{seed} {heat}")
         return launched
 
-    def _launch(self, bench: Bench, states: Sequence[State], opened: Opened, seed: str) -> dict[str, Launch | LabError]:
+    def _launch(
+        self, bench: Bench, states: Sequence[State], opened: Opened, seed: str
+    ) -> dict[str, Launch | LabError]:
         contestants = {}
         for state in states:
             study, point = opened[state.point.study][0], state.point
-            roles = study.roles(point, state.effort, self.placed[point.placement], self.run.about["seed"])
+            roles = study.roles(
+                point, state.effort, self.placed[point.placement], self.run.about["seed"]
+            )
             contestants[point.id] = Contestant(point, roles)
         ordinary = [state for state in states if state.point.study != LimitsStudy.name] or states
         effort = ordinary[0].effort
@@ -233,42 +269,22 @@ def _room_in_shared_memory(largest: int) -> None:
     try:
         where = os.statvfs(ledger.SHARED_MEMORY)
     except OSError as error:
-        raise LabError("no /dev/shm", error.strerror or "", "mount one: mount -t tmpfs tmpfs /dev/shm") from error
+        raise LabError(
+            "no /dev/shm", error.strerror or "", "mount one: mount -t tmpfs tmpfs /dev/shm"
+        ) from error
     if where.f_flag & os.ST_RDONLY or not os.access(ledger.SHARED_MEMORY, os.W_OK):
-        raise LabError("/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm")
+        raise LabError(
+            "/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm"
+        )
     free = where.f_bavail * where.f_frsize
     need = largest + SHARED_MEMORY_SLACK
     if free < need:
         why = f"{free:,} bytes are free and {need:,} are needed"
-        raise LabError("no room in /dev/shm", why, f"free some, enlarge it ({enlarge}) or give a smaller --size")
-
-
-def _find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
-    def fits(run: RunFolder) -> bool:
-        same = run.about["parameters"], run.about["machine"]["digest"]
-        return same == (request.parameters(), machine) and request.seed in (None, run.about["seed"])
-
-    if request.run is None:
-        return folder.newest(paths.runs, lambda run: not run.complete and fits(run))
-    run = folder.read(request.run)
-    if not fits(run):
-        why = "it was begun with other parameters or on another machine"
-        raise UsageError(f"{run.id} cannot be continued", why, "leave RUN out to begin a new one")
-    return run
-
-
-def _create(paths: Paths, request: Request, machine: Machine) -> RunFolder:
-    about = {
-        "parameters": request.parameters(),
-        "seed": request.seed if request.seed is not None else secrets.randbits(SEED_BITS),
-        "machine": {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons},
-    }
-    now = dt.datetime.now(dt.UTC)
-    newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
-    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
-        why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
-        raise LabError("the clock was set back", why, "set it, or remove that run: the newest one is found by its time")
-    return folder.create(paths.runs, machine.digest, about, now)
+        raise LabError(
+            "no room in /dev/shm",
+            why,
+            f"free some, enlarge it ({enlarge}) or give a smaller --size",
+        )
 
 
 def _now() -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ipclab.frames.points import Taken
+from ipclab.frames.points import LaunchMedians
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
@@ -12,7 +12,8 @@ from ipclab.store.samples import Measured, decode, encode
 from ipclab.studies.profile import Profile
 
 FAILURES_ALLOWED = 2
-REPEATED = 0.5  # of a point's least launches, how many are made again at most because they were disturbed
+# Of a point's least launches, how many are made again at most because they were disturbed
+REPEATED = 0.5
 ENOUGH, DECIDED, BUDGET = "enough", "decided", "budget"
 SECONDS = 2.0  # between two times of storing, at least
 SHARE = 0.1  # of the time that storing may take
@@ -25,7 +26,7 @@ class State:
 
     point: Point
     effort: Profile
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[LaunchMedians] = field(default_factory=list)
     clean: int = 0
     spent_ns: int = 0
     pending: list[Launch] = field(default_factory=list)
@@ -36,7 +37,7 @@ class State:
 
     def add(self, launch: Launch) -> None:
         """Take a launch into account, of this session or of one before."""
-        self.taken.append(Taken.of(launch, len(self.taken)))
+        self.taken.append(LaunchMedians.of(launch, len(self.taken)))
         self.clean += not launch.flags
         self.spent_ns += launch.elapsed_ns
 
@@ -63,7 +64,7 @@ class State:
 
 
 @dataclass
-class Kept:
+class PointStates:
     """The points of `run` on disk, and those of this session; `efforts` by study."""
 
     run: RunFolder

@@ -47,7 +47,11 @@ def made(paths: Paths) -> str:
     facts, profile = run.about["machine"]["facts"], run.about["parameters"]["profile"]
     parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
     for study, rows in judged.groupby("study", sort=False):
-        (page,) = (file for file in paths.notebooks.glob("0*.ipynb") if file.stem.partition("_")[2] == study)
+        (page,) = (
+            file
+            for file in paths.notebooks.glob("0*.ipynb")
+            if file.stem.partition("_")[2] == study
+        )
         source = page.read_text("utf-8")
         figures = _FIGURE.findall(source)
         filled = {
@@ -90,8 +94,11 @@ def _shares(lab: Data) -> dict[str, float]:
 
 def _minutes(sessions: Sequence[dict[str, Any]]) -> float:
     """Return the minutes that the sessions of a run took together."""
-    moments = [[dt.datetime.fromisoformat(session[name]) for name in ("begun", "ended")] for session in sessions]
-    return sum((end - begin).total_seconds() for begin, end in moments) / 60
+    seconds = 0.0
+    for session in sessions:
+        begun, ended = (dt.datetime.fromisoformat(session[name]) for name in ("begun", "ended"))
+        seconds += (ended - begun).total_seconds()
+    return seconds / 60
 
 
 if __name__ == "__main__":

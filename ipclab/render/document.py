@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,13 +59,18 @@ class Document:
     def label(self, name: str) -> str:
         """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
         if name not in self.labels:
-            raise LabError("a reference leads nowhere", f"no {name!r} is shown", hint(name, self.labels))
+            raise LabError(
+                "a reference leads nowhere", f"no {name!r} is shown", hint(name, self.labels)
+            )
         return self.labels[name]
 
     def settled(self, shown: Table) -> Table:
         """Return a table with the labels of the figures and tables that its cells name, as `#name`."""
         targets = {f"#{name}": label for name, label in self.labels.items()}
-        return replace(shown, rows=[[targets.get(cell, cell) for cell in row] for row in shown.rows])
+        rows = []
+        for row in shown.rows:
+            rows.append([targets.get(cell, cell) for cell in row])
+        return replace(shown, rows=rows)
 
     @property
     def prose(self) -> list[list[Token]]:
@@ -80,7 +85,9 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     The first level-1 heading is the title when it comes first, or after one block. Code inputs, streams, widgets and
     cells tagged `lab` are left out. Raises LabError for what a report cannot show.
     """
-    facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook["metadata"].get("papermill", {}))
+    facts = notebook["metadata"].get("ipclab") or _by_papermill(
+        notebook["metadata"].get("papermill", {})
+    )
     lang = facts.get("lang", "en")
     files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
     title, date, run = (facts.get(name, "") for name in ("title", "date", "run"))
@@ -90,7 +97,9 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
         tags = cell["metadata"].get("tags", [])
         shown = _blocks(cell, document) if KEEP_IN_LAB not in tags else ()
         for block in shown:  # one by one: labels count the blocks before them
-            if isinstance(block, Table) and any(len(block.rows) > MOST_ROWS.get(tag, math.inf) for tag in tags):
+            if isinstance(block, Table) and any(
+                len(block.rows) > MOST_ROWS.get(tag, math.inf) for tag in tags
+            ):
                 document.unprinted.add(len(document.blocks))
             document.blocks.append(block)
         if FRONT in tags:
@@ -105,14 +114,22 @@ def _by_papermill(tagged: Mapping[str, Any]) -> dict[str, Any]:
     """Return what papermill's own command noted in a notebook that no report has executed."""
     parameters = tagged.get("parameters", {})
     run = str(parameters.get("run", "")).rstrip("/").rpartition("/")[2]
-    return {"lang": parameters.get("lang", "en"), "date": str(tagged.get("start_time", ""))[:10], "run": run}
+    return {
+        "lang": parameters.get("lang", "en"),
+        "date": str(tagged.get("start_time", ""))[:10],
+        "run": run,
+    }
 
 
 def plain(inline: Token) -> str:
     """Return the text of an inline token without markup."""
     breaks = {"softbreak": "\n", "hardbreak": "\n"}
     return prose.join_lines(
-        "".join(breaks.get(t.type, t.content) for t in inline.children or [] if t.type != "footnote_reference")
+        "".join(
+            breaks.get(t.type, t.content)
+            for t in inline.children or []
+            if t.type != "footnote_reference"
+        )
     )
 
 
@@ -121,7 +138,11 @@ def _blocks(cell: Any, document: Document) -> Iterator[Block]:
         yield from _captioned(cell["source"], document)
     for output in cell.get("outputs", []):
         if output["output_type"] == "error":
-            raise LabError("a cell of the notebook failed", f"{output['ename']}: {output['evalue']}", "run it again")
+            raise LabError(
+                "a cell of the notebook failed",
+                f"{output['ename']}: {output['evalue']}",
+                "run it again",
+            )
         if output["output_type"] != "stream":
             yield from _shown(output["data"], output["metadata"], document)
 
@@ -135,12 +156,20 @@ def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
     elif canvas.MIME in data:
         words = metadata.get(canvas.MIME, {})
         if not words.get("alt"):
-            raise LabError("a figure has no alt text", "its display has no metadata", "show a Figure")
-        shown = Figure(data[canvas.MIME], words["alt"], words.get("caption", ""), words.get("name", ""))
+            raise LabError(
+                "a figure has no alt text", "its display has no metadata", "show a Figure"
+            )
+        shown = Figure(
+            data[canvas.MIME], words["alt"], words.get("caption", ""), words.get("name", "")
+        )
         yield _labelled(shown, document)
     elif MARKDOWN in data:
         yield from _captioned(data[MARKDOWN], document)
-    elif "text/plain" in data and quotes.MIME not in data and not any("widget" in kind for kind in data):
+    elif (
+        "text/plain" in data
+        and quotes.MIME not in data
+        and not any("widget" in kind for kind in data)
+    ):
         yield str(data["text/plain"])
 
 
@@ -148,8 +177,12 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     """Return a figure or table with its number before its caption; one without a caption has none."""
     if not shown.caption:
         return shown
-    number = sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
-    label = document.translate(SAID["numbered"][type(shown).__name__]).replace("{number}", str(number))
+    number = (
+        sum(isinstance(block, type(shown)) and bool(block.caption) for block in document.blocks) + 1
+    )
+    label = document.translate(SAID["numbered"][type(shown).__name__]).replace(
+        "{number}", str(number)
+    )
     document.labels |= {shown.name: label.rstrip(".")} if shown.name else {}
     return replace(shown, caption=f"{label} {shown.caption}")
 
@@ -160,15 +193,21 @@ def _prose(source: str, document: Document) -> list[Token]:
     for index, token in enumerate(tokens):
         if token.type == "footnote_open":
             definitions[token.meta["label"]] = tokens[index + 1]
-        elif token.type != "footnote_close" and (index == 0 or tokens[index - 1].type != "footnote_open"):
+        elif token.type != "footnote_close" and (
+            index == 0 or tokens[index - 1].type != "footnote_open"
+        ):
             kept.append(token)
     for child in [c for token in kept for c in token.children or []]:
         if child.type == "image":
-            raise LabError("a picture is linked in prose", str(child.attrGet("src")), "show a Figure")
+            raise LabError(
+                "a picture is linked in prose", str(child.attrGet("src")), "show a Figure"
+            )
         if child.type == "footnote_reference":
             label = child.meta["label"]
             if label not in definitions:
-                raise LabError(f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell")
+                raise LabError(
+                    f"footnote [^{label}] has no text", "", f"add [^{label}]: ... to the same cell"
+                )
             document.notes.append(definitions[label])
             child.meta["number"], child.meta["note"] = len(document.notes), definitions[label]
     return kept
@@ -188,15 +227,24 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
 
 
 def _table(tokens: list[Token], caption: str, name: str) -> Table:
-    cells = [(opening, plain(inline)) for opening, inline in pairwise(tokens) if opening.type in ("th_open", "td_open")]
+    cells = [
+        (opening, plain(inline))
+        for opening, inline in pairwise(tokens)
+        if opening.type in ("th_open", "td_open")
+    ]
     styles = [str(opening.attrGet("style") or "").rpartition(":")[2] for opening, _ in cells]
-    count = sum(opening.type == "th_open" for opening, _ in cells)
+    width = sum(opening.type == "th_open" for opening, _ in cells)
     columns = [
         table.Column(text, "right" if style == "right" else "left")
-        for (_, text), style in zip(cells[:count], styles, strict=False)
+        for (_, text), style in zip(cells[:width], styles, strict=False)
     ]
-    texts = [text for _, text in cells[count:]]
-    return Table(caption, columns, [texts[place : place + count] for place in range(0, len(texts), count)], name=name)
+    texts = [text for _, text in cells[width:]]
+    return Table(
+        caption,
+        columns,
+        [texts[place : place + width] for place in range(0, len(texts), width)],
+        name=name,
+    )
 
 
 def _refer(document: Document) -> None:
@@ -205,7 +253,11 @@ def _refer(document: Document) -> None:
         children: list[Token] = []
         for token in inline.children or []:
             link = children[-1] if children else token
-            if token.type == "link_close" and link.type == "link_open" and str(link.attrGet("href")).startswith("#"):
+            if (
+                token.type == "link_close"
+                and link.type == "link_open"
+                and str(link.attrGet("href")).startswith("#")
+            ):
                 name = str(link.attrGet("href"))[1:]
                 link.meta = {"ref": name}
                 children.append(Token("text", "", 0, content=document.label(name)))
@@ -220,12 +272,18 @@ def _take_title(document: Document) -> None:
             document.blocks[place] = first[3:]
             break
     if not document.title:
-        raise LabError("the report has no title", "the notebook does not begin with one", "add '# Title'")
+        raise LabError(
+            "the report has no title", "the notebook does not begin with one", "add '# Title'"
+        )
 
 
 def _settle_headings(document: Document) -> None:
     """Give headings ids, and levels that start at 1 and skip none."""
-    threes = [three for tokens in document.prose for three in zip(tokens, tokens[1:], tokens[2:], strict=False)]
+    threes = [
+        three
+        for tokens in document.prose
+        for three in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    ]
     headings = [three for three in threes if three[0].type == "heading_open"]
     shift = min((int(token.tag[1]) for token, _, _ in headings), default=1) - 1
     level, seen = 0, set[str]()
@@ -234,7 +292,8 @@ def _settle_headings(document: Document) -> None:
         token.tag = close.tag = f"h{level}"
         text = plain(inline)
         slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        name = next(n for n in (f"{slug}-{i}" if i else slug for i in range(len(headings))) if n not in seen)
+        numbered = (f"{slug}-{number}" for number in count(1))
+        name = next(name for name in chain([slug], numbered) if name not in seen)
         seen.add(name)
         token.attrSet("id", f"s-{name}")
         document.headings.append((level, f"s-{name}", text))

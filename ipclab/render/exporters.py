@@ -36,7 +36,9 @@ EPOCH = "1970-01-01"  # of what no report has dated
 class DocumentExporter(Exporter):
     """An exporter of an executed notebook, read as a `Document` first; subclasses say what becomes of it."""
 
-    locale = Unicode("", help="folder of the catalogues; the package's own when empty").tag(config=True)
+    locale = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
+        config=True
+    )
 
     def convert(self, document: Document) -> str | bytes:
         """Return the document in the exporter's format."""
@@ -52,7 +54,9 @@ class DocumentExporter(Exporter):
         nb, resources_made = super().from_notebook_node(nb, resources, **kw)
         folder = Path(resources_made.get("metadata", {}).get("path", ".") or ".")
         try:
-            return self.convert(read(nb, folder, Path(self.locale) if self.locale else None)), resources_made
+            return self.convert(
+                read(nb, folder, Path(self.locale) if self.locale else None)
+            ), resources_made
         except LabError as error:
             if resources_made.get("ipclab"):
                 raise
@@ -70,7 +74,9 @@ class ReportHTMLExporter(DocumentExporter):
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
         loader, undefined = PackageLoader("ipclab.render"), StrictUndefined
-        environment = Environment(loader=loader, autoescape=True, undefined=undefined, trim_blocks=True)
+        environment = Environment(
+            loader=loader, autoescape=True, undefined=undefined, trim_blocks=True
+        )
         script = files("ipclab.render").joinpath("templates/report.js").read_text("utf-8")
         return environment.get_template("report.html").render(
             document=document,
@@ -85,7 +91,11 @@ class ReportHTMLExporter(DocumentExporter):
 
 def _lowered(token: Token) -> Token:
     """Return a heading one level lower, anything else as it is: the page's title is its h1."""
-    return token.copy(tag=f"h{min(6, int(token.tag[1]) + 1)}") if token.type.startswith("heading_") else token
+    return (
+        token.copy(tag=f"h{min(6, int(token.tag[1]) + 1)}")
+        if token.type.startswith("heading_")
+        else token
+    )
 
 
 class TypstPDFExporter(DocumentExporter):
@@ -98,7 +108,9 @@ class TypstPDFExporter(DocumentExporter):
         """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC when that names no zone)."""
         moment = datetime.fromisoformat(document.date or EPOCH)
         stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-        return bytes(compiled(document, format="pdf", pdf_standards=["ua-1", "a-3a"], timestamp=stamp))
+        return bytes(
+            compiled(document, format="pdf", pdf_standards=["ua-1", "a-3a"], timestamp=stamp)
+        )
 
 
 def compiled(document: Document, **options: Any) -> Any:
@@ -115,7 +127,9 @@ def compiled(document: Document, **options: Any) -> Any:
     try:
         return made(template, sys_inputs=inputs, **fonts, **options)
     except TypstError as error:
-        raise LabError("the PDF compiler refuses", error.message, " ".join(error.hints[:1])) from error
+        raise LabError(
+            "the PDF compiler refuses", error.message, " ".join(error.hints[:1])
+        ) from error
 
 
 def data(document: Document) -> dict[str, Any]:
@@ -131,7 +145,8 @@ def data(document: Document) -> dict[str, Any]:
         "run": document.run,
         "contents": document.translate(SAID["page"]["contents"]) if document.headings else "",
         "front": document.front,
-        "marks": document.marks and {"named": document.translate(SAID["page"]["number"]), **document.marks},
+        "marks": document.marks
+        and {"named": document.translate(SAID["page"]["number"]), **document.marks},
     }
     pages = document.translate(SAID["numbered"]["page"])
     attached = {name: path.read_text("utf-8") for name, path in document.attachments.items()}
@@ -139,7 +154,13 @@ def data(document: Document) -> dict[str, Any]:
         _block(_named(block, document) if place in document.unprinted else block, document.lang)
         for place, block in enumerate(document.blocks)
     ]
-    return {"about": about, "attached": attached, "blocks": blocks, "labels": document.labels, "pages": pages}
+    return {
+        "about": about,
+        "attached": attached,
+        "blocks": blocks,
+        "labels": document.labels,
+        "pages": pages,
+    }
 
 
 def _named(block: Block, document: Document) -> Block:
@@ -184,10 +205,20 @@ def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
     for node in parent.children:
         content, before = node.content, node.previous_sibling
         if node.type == "softbreak":
-            around = [neighbour.content if neighbour else "" for neighbour in (before, node.next_sibling)]
+            around = [
+                neighbour.content if neighbour else "" for neighbour in (before, node.next_sibling)
+            ]
             content = " " if prose.join_lines("\n".join(around)) != "".join(around).strip() else ""
-        elif node.type == "text" and lang == "ko" and content[:1].strip() and before and before.type in _CLOSED:
-            content = _WORD_JOINER + content  # a Korean particle stays on the line of what it follows
+        elif (
+            node.type == "text"
+            and lang == "ko"
+            and content[:1].strip()
+            and before
+            and before.type in _CLOSED
+        ):
+            content = (
+                _WORD_JOINER + content
+            )  # a Korean particle stays on the line of what it follows
         inner = SyntaxTreeNode([node.meta["note"]]) if node.type == "footnote_reference" else node
         about = {"type": node.type, "tag": node.tag, "ref": node.meta.get("ref", "")}
         nodes.append({**node.attrs, **about, "content": content, "children": _nodes(inner, lang)})

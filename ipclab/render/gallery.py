@@ -60,7 +60,9 @@ def make(paths: Paths, progress: Any) -> list[Path]:
                 files["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"
             write_whole(paths.root / "docs" / picture.name, picture.read_bytes())
-        drawn = dict(pair for book in sorted((out / "en").glob("*.ipynb")) for pair in _figures(book))
+        drawn = dict(
+            pair for book in sorted((out / "en").glob("*.ipynb")) for pair in _figures(book)
+        )
         kept = {name: drawn[name] for name in FIGURES if name in drawn}
         for name in kept:
             files[f"{name}.png"] = small((out / "figures" / f"{name}.en.png").read_bytes())
@@ -84,7 +86,9 @@ def sources(paths: Paths) -> dict[str, str]:
     """Return one digest for each kind of what the gallery follows from: data, code, words, lock, claims."""
     by_kind = inputs(paths, [])
     by_kind["data"]["reference"] = sha256(paths.reference)
-    return {kind: hashlib.sha256(dump_json(digests)).hexdigest() for kind, digests in by_kind.items()}
+    return {
+        kind: hashlib.sha256(dump_json(digests)).hexdigest() for kind, digests in by_kind.items()
+    }
 
 
 def stale(paths: Paths) -> list[str]:
@@ -93,12 +97,18 @@ def stale(paths: Paths) -> list[str]:
     if paths.user:
         return []  # only a checkout has one
     if (about := read_manifest(file, _Manifest)) is None:
-        return [f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"]
+        return [
+            f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"
+        ]
     inputs_then, made = about.inputs, about.made
     now = sources(paths)
     changed = [kind for kind in now if inputs_then.get(kind) != now[kind]]
     lines = [f"gallery: {kind} changed since it was made: make gallery" for kind in changed]
-    lost = [name for name in made if not (file.parent / name).is_file() or sha256(file.parent / name) != made[name]]
+    lost = [
+        name
+        for name in made
+        if not (file.parent / name).is_file() or sha256(file.parent / name) != made[name]
+    ]
     return lines + [f"gallery: {name} is not what was made: make gallery" for name in lost]
 
 
@@ -106,7 +116,9 @@ def page(run: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page that shows the gallery, in Markdown; `figures` holds the words of each by name."""
     template = files("ipclab.render").joinpath("templates/gallery.md").read_text("utf-8")
     environment = Environment(autoescape=False, trim_blocks=True, keep_trailing_newline=True)
-    return environment.from_string(template).render(run=run, figures=figures, languages=TONGUES.items())
+    return environment.from_string(template).render(
+        run=run, figures=figures, languages=TONGUES.items()
+    )
 
 
 def small(png: bytes) -> bytes:

@@ -24,7 +24,10 @@ def write(executed: Sequence[Path], folder: Path, about: Mapping[str, Any]) -> P
     title = translate(SAID["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], {}, translate)
     page.links = [
-        {name: target and f"{target.rpartition('/')[0]}/{NAME}" for name, target in about["links"][0].items()},
+        {
+            name: target and f"{target.rpartition('/')[0]}/{NAME}"
+            for name, target in about["links"][0].items()
+        },
         {title: ""},
     ]
     for file in executed:
@@ -53,7 +56,11 @@ def _heading(title: str, target: str) -> list[Token]:
         Token("link_close", "a", -1),
     ]
     opening = Token("heading_open", "h1", 1, attrs={"id": f"s-{target}"})
-    return [opening, Token("inline", "", 0, content=title, children=link), Token("heading_close", "h1", -1)]
+    return [
+        opening,
+        Token("inline", "", 0, content=title, children=link),
+        Token("heading_close", "h1", -1),
+    ]
 
 
 def _first(document: Document, target: str) -> list[Block]:
@@ -81,4 +88,6 @@ def _one(prose: Sequence[list[Token]], kind: str) -> list[Token]:
 def _is_origin(tokens: Sequence[Token]) -> bool:
     """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
     inline = [token for token in tokens if token.type == "inline"]
-    return len(inline) == 1 and inline[0].content.startswith("**") and inline[0].content.endswith("**")
+    return (
+        len(inline) == 1 and inline[0].content.startswith("**") and inline[0].content.endswith("**")
+    )

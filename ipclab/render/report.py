@@ -31,7 +31,13 @@ LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {"ko": "한국어", "zh": "中文", "en": "English"}
 DATA = "data"  # beside the reports: the frames as CSV
 # What would make equal reports differ from one machine or one shell to the next.
-ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONUTF8": "1", "PYTHONHASHSEED": "0"}
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONUTF8": "1",
+    "PYTHONHASHSEED": "0",
+}
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,9 @@ def report(
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pairs, tables, claims)]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
-    stages = [[job for job in jobs if quoting[job.notebook] is last] for last in (False, True)]
-    made = run_jobs(stages, target, progress)
+    quoted = [job for job in jobs if not quoting[job.notebook]]
+    last = [job for job in jobs if quoting[job.notebook]]
+    made = run_jobs([quoted, last], target, progress)
     for lang in langs if "html" in formats else ():
         mine = [job for job in jobs if job.lang == lang]
         made.append(index.write([job.executed for job in mine], out / lang, mine[0].metadata))
@@ -109,7 +116,10 @@ def measure(paths: Paths, profile: str) -> RunFolder:
     from ipclab.store.run import read
 
     os.environ[TEXT] = "1"
-    notebook, executed = paths.notebooks / "measure.ipynb", paths.data / "executed" / "measure.ipynb"
+    notebook, executed = (
+        paths.notebooks / "measure.ipynb",
+        paths.data / "executed" / "measure.ipynb",
+    )
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     return read(Path(str(quotes.read(executed, "measure").run)))
 
@@ -118,7 +128,11 @@ def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the notebooks of the report, by name, a person's own last: those with a `run` (or `runs`) and a `lang`."""
     every = notebooks(paths).values()
     tools = ("index", "measure", "explore", "choose", "course")
-    return [file for file in every if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()]
+    return [
+        file
+        for file in every
+        if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()
+    ]
 
 
 def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -130,7 +144,9 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
 
     of = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
     absent = studies().keys() - derived.measured(run)
-    return [notebook for notebook in notebooks if of[notebook] not in absent], sorted(absent & {*of.values()})
+    return [notebook for notebook in notebooks if of[notebook] not in absent], sorted(
+        absent & {*of.values()}
+    )
 
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
@@ -140,7 +156,9 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.measured(run)]
     for file in files:
-        points = derived.read(run, file.stem, "points").drop(columns=[HEATS, BY_HEAT], errors="ignore")
+        points = derived.read(run, file.stem, "points").drop(
+            columns=[HEATS, BY_HEAT], errors="ignore"
+        )
         text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
         write_whole(file, text.encode())
     return files
@@ -158,7 +176,9 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
     try:
         workers = min(max(map(len, stages)), os.cpu_count() or 1)
         begin = partial(_begin, os.getpid(), target.figures)
-        with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=begin) as pool:
+        with ProcessPoolExecutor(
+            workers, multiprocessing.get_context("fork"), initializer=begin
+        ) as pool:
             for stage in stages:
                 errors = []
                 for rendered in pool.map(partial(_render, target), stage):
@@ -168,7 +188,9 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
                     else:
                         made += rendered
                 if errors:
-                    raise LabError(f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors)))
+                    raise LabError(
+                        f"{len(errors)} of {count} reports failed", " | ".join(map(str, errors))
+                    )
     finally:
         progress.end()
     return made
@@ -184,7 +206,11 @@ def check_words(langs: Sequence[str]) -> None:
 
 
 def _jobs(
-    paths: Paths, run: RunFolder, pairs: Sequence[tuple[Path, str]], tables: Sequence[Path], claims: Path | None
+    paths: Paths,
+    run: RunFolder,
+    pairs: Sequence[tuple[Path, str]],
+    tables: Sequence[Path],
+    claims: Path | None,
 ) -> Iterator[Job]:
     """Yield the job of each notebook and language; its pages link to the same in other languages, and to the others."""
     from ipclab.lab.quotes import executed
@@ -192,9 +218,14 @@ def _jobs(
     for notebook, lang in pairs:
         page, files = f"{notebook.stem}.html", [file for file, other in pairs if other == lang]
         tongues = [other for file, other in pairs if file == notebook]
-        others = {TONGUES[other]: "" if other == lang else f"../{other}/{page}" for other in tongues}
+        others = {
+            TONGUES[other]: "" if other == lang else f"../{other}/{page}" for other in tongues
+        }
         beside = {Catalogue.load(lang).translate(SAID["page"]["index"]): index.NAME}
-        beside |= {words.title(file, lang): "" if file == notebook else f"{file.stem}.html" for file in files}
+        beside |= {
+            words.title(file, lang): "" if file == notebook else f"{file.stem}.html"
+            for file in files
+        }
         mine = [table for table in tables if table.stem in notebook.stem] or tables
         about = {"lang": lang, "date": run.about["begun"], "run": run.id, "links": [others, beside]}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
@@ -228,7 +259,14 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
 
     about, files = dict(job.metadata), target.files(job.notebook, job.lang)
     try:
-        execute(job.notebook, dict(job.parameters), job.executed, timeout_s=TIMEOUT_S, metadata=about, kernel=_kernel)
+        execute(
+            job.notebook,
+            dict(job.parameters),
+            job.executed,
+            timeout_s=TIMEOUT_S,
+            metadata=about,
+            kernel=_kernel,
+        )
         for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
             if stale != job.executed:
                 stale.unlink(missing_ok=True)
@@ -249,5 +287,7 @@ def export(executed: Path, fmt: str, folder: Path) -> bytes:
 
     exporter = get_exporter(EXPORTERS[fmt])()  # type: ignore[no-untyped-call]
     notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
-    content, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True})
+    content, _ = exporter.from_notebook_node(
+        notebook, resources={"metadata": {"path": str(folder)}, "ipclab": True}
+    )
     return content.encode() if isinstance(content, str) else bytes(content)

@@ -18,22 +18,30 @@ MANIFEST = "manifest.json"
 CODE = (*quotes.CODE, ".css", ".js", ".typ", ".md")  # what a page is made with
 
 
-def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> dict[str, dict[str, str]]:
+def inputs(
+    paths: Paths, runs: Sequence[Path], claims: Path | None = None
+) -> dict[str, dict[str, str]]:
     """Return the digest of every file that a report on `runs` follows from, by kind: data, code, words, lock, claims.
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = [file for package in paths.packages for file in package.rglob("*") if file.suffix in CODE]
+    code = [
+        file for package in paths.packages for file in package.rglob("*") if file.suffix in CODE
+    ]
     measured, beside = dict[str, str](), paths.package.parent
     own = _digests(claims.parent, [claims]) if claims else {}
     mine = _digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
     for run in runs:
-        top = run.parent if len(runs) == 1 else run.parent.parent  # calibrations of two machines have one name
+        top = (
+            run.parent if len(runs) == 1 else run.parent.parent
+        )  # calibrations of two machines have one name
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
         measured |= _digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
     return {
         "data": measured | _digests(paths.root, paths.published.iterdir()),
-        "code": _digests(beside, code) | _digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
+        "code": _digests(beside, code)
+        | _digests(paths.root, paths.notebooks.glob("*.ipynb"))
+        | mine,
         "words": _digests(beside, paths.locale.glob("*/LC_MESSAGES/*.po")),
         "lock": _digests(paths.root, [paths.lock]),
         "claims": _digests(paths.control.parent, [paths.control]) | own,
@@ -45,11 +53,19 @@ def _digests(root: Path, files: Iterable[Path]) -> dict[str, str]:
 
 
 def write_manifest(
-    paths: Paths, runs: Sequence[RunFolder], out: Path, made: Sequence[Path], claims: Path | None = None
+    paths: Paths,
+    runs: Sequence[RunFolder],
+    out: Path,
+    made: Sequence[Path],
+    claims: Path | None = None,
 ) -> None:
     """Note beside the reports in `out` what they were made from."""
     folders = [run.path for run in runs]
-    about = {"runs": [*map(str, folders)], "inputs": inputs(paths, folders, claims), "made": _digests(out, made)}
+    about = {
+        "runs": [*map(str, folders)],
+        "inputs": inputs(paths, folders, claims),
+        "made": _digests(out, made),
+    }
     write_whole(out / MANIFEST, dump_json(about | ({"claims": str(claims)} if claims else {})))
 
 
@@ -63,7 +79,11 @@ def stale(paths: Paths, out: Path) -> list[str]:
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
-    causes = [line for kind, then in about.inputs.items() for line in _changes(kind, then, now[kind], "the report")]
+    causes = [
+        line
+        for kind, then in about.inputs.items()
+        for line in _changes(kind, then, now[kind], "the report")
+    ]
     present = _digests(out, [out / name for name in about.made])
     return [*causes, *_changes("report", about.made, present, "it was made")]
 
@@ -74,13 +94,17 @@ def runs_of(out: Path) -> list[Path]:
     return [path for path in map(Path, about.runs if about else ()) if (path / INDEX).is_file()]
 
 
-def current(paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None) -> bool:
+def current(
+    paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None
+) -> bool:
     """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and claims give them."""
     about = read_manifest(out / MANIFEST, _Manifest)
     asked = [str(run.path) for run in runs], str(claims or "")
     if about is None or (about.runs, about.claims) != asked:
         return False
-    return {str(name.relative_to(out)) for name in wanted} <= about.made.keys() and not stale(paths, out)
+    return {str(name.relative_to(out)) for name in wanted} <= about.made.keys() and not stale(
+        paths, out
+    )
 
 
 class _Manifest(msgspec.Struct):
@@ -101,5 +125,9 @@ def read_manifest(file: Path, kind: type[T]) -> T | None:
 def _changes(kind: str, before: dict[str, str], now: dict[str, str], since: str) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
-            change = "was added" if name not in before else "was removed" if name not in now else "changed"
+            change = "changed"
+            if name not in before:
+                change = "was added"
+            elif name not in now:
+                change = "was removed"
             yield f"{kind}: {name} {change} since {since}"

@@ -20,11 +20,21 @@ def inline(svg: str, prefix: str, title: str) -> str:
     for parent in root.iter():
         for child in [c for c in parent if c.tag in _DROPPED or not isinstance(c.tag, str)]:
             parent.remove(child)
-        parent.attrib = {k: _renamed(k, v, prefix) for k, v in parent.attrib.items() if _is_harmless(k, v)}
+        parent.attrib = {
+            k: _renamed(k, v, prefix) for k, v in parent.attrib.items() if _is_harmless(k, v)
+        }
     if "viewBox" not in root.attrib:
         root.set("viewBox", f"0 0 {width_pt(svg):g} {_points(root.get('height', '')):g}")
-    looks = {"style": f"{_STROKES};max-width:{width_pt(svg):g}pt", "role": "img", "aria-labelledby": f"{prefix}title"}
-    kept = {key: value for key, value in root.attrib.items() if key not in ("width", "height", "version")}
+    looks = {
+        "style": f"{_STROKES};max-width:{width_pt(svg):g}pt",
+        "role": "img",
+        "aria-labelledby": f"{prefix}title",
+    }
+    kept = {
+        key: value
+        for key, value in root.attrib.items()
+        if key not in ("width", "height", "version")
+    }
     root.attrib = kept | looks
     name = ElementTree.Element(f"{{{_SVG}}}title", {"id": f"{prefix}title"})
     name.text = title

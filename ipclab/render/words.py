@@ -32,16 +32,37 @@ from ipclab.studies.multiplexer import NODES
 MAGIC = "%%prose"
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
-SAID = ("title", "meaning", "unstated", "untestable", "adds", "by", "own", "here")  # the keys there that are msgids
+SAID = (
+    "title",
+    "meaning",
+    "unstated",
+    "untestable",
+    "adds",
+    "by",
+    "own",
+    "here",
+)  # the keys there that are msgids
 # What may carry a digit in prose; and by language what a translation may not hold, with what is then said.
 RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
 _LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
-TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}  # the place of what is translated
+TITLED = {
+    "figure": 1,
+    "table": 1,
+    "set_title": 0,
+    "set_xlabel": 0,
+    "set_ylabel": 0,
+}  # the place of what is translated
 GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
-LABELLED = {"label", "xlabel", "ylabel"}  # by matplotlib's functions, and by ours that take the same
-Message = tuple[int, None, str, list[str]]  # cell number, no function, msgid, comments: as Babel wants it
+LABELLED = {
+    "label",
+    "xlabel",
+    "ylabel",
+}  # by matplotlib's functions, and by ours that take the same
+Message = tuple[
+    int, None, str, list[str]
+]  # cell number, no function, msgid, comments: as Babel wants it
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 
@@ -60,8 +81,16 @@ class Sources:
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
-        words = [sorted(package.rglob(name)) for package in self.packages for name in ("*.py", LABELS, "facts.csv")]
-        own = [file for file in sorted(self.own.glob("*.ipynb")) if any(self.locale.glob(f"*/*/{file.stem}.po"))]
+        words = [
+            sorted(package.rglob(name))
+            for package in self.packages
+            for name in ("*.py", LABELS, "facts.csv")
+        ]
+        own = [
+            file
+            for file in sorted(self.own.glob("*.ipynb"))
+            if any(self.locale.glob(f"*/*/{file.stem}.po"))
+        ]
         return [*chain.from_iterable(words), *sorted(self.notebooks.glob("*.ipynb")), *own, *claims]
 
     def domain(self, file: Path) -> str:
@@ -72,7 +101,9 @@ class Sources:
         return file.stem if file.suffix == ".ipynb" else CLAIMS
 
 
-def extract_notebook(file: IO[bytes], keywords: Any, comment_tags: Any, options: Any) -> Iterator[Message]:
+def extract_notebook(
+    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+) -> Iterator[Message]:
     """Yield a message for each msgid in a notebook's code, then for each block of its prose: a Babel extractor.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be translated there.
@@ -85,11 +116,16 @@ def extract_notebook(file: IO[bytes], keywords: Any, comment_tags: Any, options:
         if cell["cell_type"] != "code":
             continue
         if magic.strip() == MAGIC:
-            blocks += [(number, None, block, [] if needs_words(block) else [NO_WORDS]) for block in prose.split(text)]
+            blocks += [
+                (number, None, block, [] if needs_words(block) else [NO_WORDS])
+                for block in prose.split(text)
+            ]
             continue
         messages = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
         yield from ((number, None, str(message), []) for _, _, message, _ in messages)
-        yield from ((number, None, message, []) for message in given.words(source) if needs_words(message))
+        yield from (
+            (number, None, message, []) for message in given.words(source) if needs_words(message)
+        )
     yield from blocks
 
 
@@ -123,11 +159,15 @@ class Given:
             ):  # these have words of their own
                 yield text
             case ast.Name(id=name) if name in self.variables:
-                yield from self._texts(self.variables.pop(name))  # once: a variable may stand in its own value
+                yield from self._texts(
+                    self.variables.pop(name)
+                )  # once: a variable may stand in its own value
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
                 for part in parts:
                     yield from self._texts(part)
-            case ast.Starred(value=ast.Name(id=name)) if isinstance(self.variables.get(name), ast.Dict):
+            case ast.Starred(value=ast.Name(id=name)) if isinstance(
+                self.variables.get(name), ast.Dict
+            ):
                 for key in self.variables[name].keys:  # type: ignore[attr-defined]
                     yield from self._texts(key)
             case ast.Starred(value=part):
@@ -142,7 +182,10 @@ def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Mess
     content = tomllib.load(file)
     if "claim" not in content:
         yield from (
-            (0, None, word, []) for name, words in content.items() if name != "plain" for word in words.values()
+            (0, None, word, [])
+            for name, words in content.items()
+            if name != "plain"
+            for word in words.values()
         )
         return
     claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
@@ -152,7 +195,11 @@ def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Mess
 
 def extract_facts(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
     """Yield a message for each word that reports take from a table of facts: groups and labels."""
-    rows = [row for row in csv.DictReader(io.TextIOWrapper(file, "utf-8")) if row["shown"] == "1" or row["affects"]]
+    rows = [
+        row
+        for row in csv.DictReader(io.TextIOWrapper(file, "utf-8"))
+        if row["shown"] == "1" or row["affects"]
+    ]
     yield from ((0, None, row["group"], []) for row in rows if row["shown"] == "1")
     yield from ((0, None, row["label"], []) for row in rows)
 
@@ -161,16 +208,26 @@ def title(notebook: Path, lang: str) -> str:
     """Return the title of a notebook's report in `lang`: the first heading of its prose, else its name."""
     heading = f"{MAGIC}\n# "
     sources = (cell["source"] for cell in read_notebook(notebook)["cells"])
-    first = next((source.removeprefix(heading) for source in sources if source.startswith(heading)), notebook.stem)
+    first = next(
+        (source.removeprefix(heading) for source in sources if source.startswith(heading)),
+        notebook.stem,
+    )
     return Catalogue.load(lang).translate(first.split("\n")[0])
 
 
 def needs_words(text: str) -> bool:
     """Tell whether a block has a letter outside its placeholders and the targets of its links."""
-    return any(character.isalpha() for character in prose.PLACEHOLDER.sub("", _LINK_TARGET.sub("", text)))
+    return any(
+        character.isalpha() for character in prose.PLACEHOLDER.sub("", _LINK_TARGET.sub("", text))
+    )
 
 
-METHODS: dict[str, Any] = {".py": "python", ".ipynb": extract_notebook, ".toml": extract_toml, ".csv": extract_facts}
+METHODS: dict[str, Any] = {
+    ".py": "python",
+    ".ipynb": extract_notebook,
+    ".toml": extract_toml,
+    ".csv": extract_facts,
+}
 
 
 def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
@@ -218,12 +275,18 @@ def gate(sources: Sources | None = None) -> list[str]:
     """Return what is wrong with words and catalogues, one line each; nothing when they may be published."""
     sources = sources or Sources()
     wanted = msgids(sources)
-    problems = [f"{file.name}: {p}" for text, file, _ in dict.fromkeys(_said(sources)) for p in digits(text)]
+    problems = [
+        f"{file.name}: {p}" for text, file, _ in dict.fromkeys(_said(sources)) for p in digits(text)
+    ]
     for lang in OTHERS:
         words = Catalogue.load(lang, sources.locale).words
-        problems += [f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
+        problems += [
+            f"{lang}: untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words
+        ]
         problems += [f"{lang}: obsolete: {msgid[:60]!r}" for msgid in words if msgid not in wanted]
-        problems += [f"{lang}: {p}" for msgid, msgstr in words.items() for p in faults(lang, msgid, msgstr)]
+        problems += [
+            f"{lang}: {p}" for msgid, msgstr in words.items() for p in faults(lang, msgid, msgstr)
+        ]
     return problems
 
 

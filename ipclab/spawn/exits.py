@@ -29,4 +29,8 @@ def full(need: int) -> str:
     """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free there, else nothing."""
     where = os.statvfs(SHARED_MEMORY)
     free = where.f_bavail * where.f_frsize
-    return f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)" if free < need else ""
+    return (
+        f", as happens when {SHARED_MEMORY} is full ({free:,} bytes are free now)"
+        if free < need
+        else ""
+    )

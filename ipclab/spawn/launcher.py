@@ -121,7 +121,8 @@ class Launcher:
     """
 
     ledger: Path
-    preload: str = "ipclab.studies.installed:preload"  # what the fork server calls first: `module:function`
+    # What the fork server calls first: `module:function`
+    preload: str = "ipclab.studies.installed:preload"
     started: int = 0
     _lost: int = 0
 
@@ -147,8 +148,8 @@ class Launcher:
 
     def changes(self, wanted: Mapping[str, str]) -> dict[str, str | None]:
         """Return the `env` of a role whose program is to have the environment `wanted`."""
-        differ = wanted.items() ^ self.environment.items()
-        return {name: wanted.get(name) for name in sorted({name for name, _ in differ})}
+        differ = dict(wanted.items() ^ self.environment.items())
+        return {name: wanted.get(name) for name in sorted(differ)}
 
     def renew(self) -> None:
         """Start other fork servers in place of these: their workers have another address-space layout.
@@ -209,7 +210,9 @@ class Launcher:
             self.renew()
         try:
             for place, role in enumerate(roles):
-                self._start(Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)])
+                self._start(
+                    Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)]
+                )
             yield workers
         finally:
             for worker in workers.values():
@@ -262,7 +265,9 @@ class Launcher:
             raise _failure(workers, late.args[0], f"did not finish within {seconds:g} s") from None
         ended = outcomes_of(workers)
         if parked and ended:
-            raise LaunchError(f"worker {min(ended)!r} ended before its last turn", "its peers wait for it")
+            raise LaunchError(
+                f"worker {min(ended)!r} ended before its last turn", "its peers wait for it"
+            )
         return parked
 
     def _hear(self, workers: Mapping[str, Started], deadline: float) -> Roles:

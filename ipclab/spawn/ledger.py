@@ -26,7 +26,8 @@ SHARED_MEMORY = Path("/dev/shm")
 # How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of its own before.
 NAME_KINDS = ("", "sem.", "srb_", "sem.srb_")
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
-LONGEST_FOLDER = 88  # leaves 19 bytes of unix(7)'s sun_path for what a session puts below its folder
+# Leaves 19 bytes of unix(7)'s sun_path for what a session puts below its folder
+LONGEST_FOLDER = 88
 SHORT = ("/tmp", "/var/tmp")
 _locks: dict[str, ExitStack] = {}  # of this process's own sessions, by id
 
@@ -46,7 +47,9 @@ def _temporary(length: int) -> Path:
     """Return the folder for temporary files, or a shorter one where sockets below a name of `length` need it."""
     usual = Path(tempfile.gettempdir())
     places = [usual, *(place for place in map(Path, SHORT) if os.access(place, os.W_OK | os.X_OK))]
-    return next((place for place in places if len(os.fsencode(place)) + length <= LONGEST_FOLDER), usual)
+    return next(
+        (place for place in places if len(os.fsencode(place)) + length <= LONGEST_FOLDER), usual
+    )
 
 
 def file_of(ledger: Path, session: str) -> Path:
@@ -66,7 +69,9 @@ def open_session(ledger: Path) -> Session:
     _locks[name] = lock
     try:
         ledger.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made = locked(file_of(ledger, name), BlockingIOError(), os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        made = locked(
+            file_of(ledger, name), BlockingIOError(), os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        )
         os.write(lock.enter_context(made), msgspec.json.encode(session) + b"\n")
         place = folder
         folder.mkdir(mode=0o700)
@@ -113,7 +118,10 @@ def remove_names(start: str, shared_memory: Path = SHARED_MEMORY) -> list[str]:
         for entry in sorted(os.scandir(shared_memory), key=lambda entry: entry.name):
             # The session's fork server may be removing the same names at this moment.
             with suppress(FileNotFoundError):
-                if entry.name.startswith(starts) and entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                if (
+                    entry.name.startswith(starts)
+                    and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+                ):
                     _remove(Path(entry.path))
                     removed.append(entry.name)
     return removed
@@ -173,7 +181,9 @@ def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
                 continue
             if session is None:
                 # Killed while writing its first line: nothing had been created yet.
-                if abs(time.time() - file.stat().st_mtime) > OPENING_SECONDS:  # a clock may be set back
+                if (
+                    abs(time.time() - file.stat().st_mtime) > OPENING_SECONDS
+                ):  # a clock may be set back
                     file.unlink()
             elif file.stem == session.id:
                 removed += close_session(ledger, session, shared_memory)

@@ -31,7 +31,10 @@ def await_due(at_ns: int) -> None:
 
 
 def paced(
-    step: Callable[[int], object], count: int, period_ns: int, wait: Callable[[int], None] = await_due
+    step: Callable[[int], object],
+    count: int,
+    period_ns: int,
+    wait: Callable[[int], None] = await_due,
 ) -> tuple[Samples, Samples, Samples]:
     """Call `step(0)` to `step(count - 1)`, one every `period_ns` by a schedule that is fixed beforehand.
 
@@ -65,7 +68,9 @@ def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
     return fitting(round(each_ns), budget_ns, least, most)
 
 
-def record(worker: Worker, op: str, phases: Sequence[str], step: Step, count: int, discarded: int = 0) -> float:
+def record(
+    worker: Worker, op: str, phases: Sequence[str], step: Step, count: int, discarded: int = 0
+) -> float:
     """Run `step` `count` times and keep its samples as `op`, and each phase's as `op.phase`; return their median.
 
     `step` returns the clock (ns) at its start and after each of its phases: one stamp more than `phases`. With one
@@ -84,7 +89,9 @@ def record(worker: Worker, op: str, phases: Sequence[str], step: Step, count: in
     return float(np.median(rows[:, -1] - rows[:, 0]))
 
 
-def keep_phases(worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarray[Any, np.dtype[np.int64]]") -> None:
+def keep_phases(
+    worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarray[Any, np.dtype[np.int64]]"
+) -> None:
     """Keep the samples of `op` and of each of its phases from `rows` of int64 clocks, as `record` does."""
     keep(worker, op, rows[:, -1] - rows[:, 0])
     if len(phases) > 1:

@@ -112,15 +112,27 @@ class RankBench:
                 folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-            listening.bind(f"/proc/self/fd/{at}/socket")  # short, however long the folder's own path is
+            listening.bind(
+                f"/proc/self/fd/{at}/socket"
+            )  # short, however long the folder's own path is
             os.close(at)
             listening.listen(self.count)
-            role = Role("mpiexec", "", {}, cpus, command=command(path, self.count, program), env=env, alone=True)
+            role = Role(
+                "mpiexec",
+                "",
+                {},
+                cpus,
+                command=command(path, self.count, program),
+                env=env,
+                alone=True,
+            )
             (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:
                 self._adopt(listening, time.monotonic() + START_SECONDS)
             except (LateError, TimeoutError):
-                raise LaunchError(f"the ranks did not come up within {START_SECONDS:g} s", self._words()) from None
+                raise LaunchError(
+                    f"the ranks did not come up within {START_SECONDS:g} s", self._words()
+                ) from None
             self.stack = stack.pop_all()
 
     def _adopt(self, listening: socket.socket, deadline: float) -> None:
@@ -139,9 +151,16 @@ class RankBench:
                 said: Meeting | Failed = wire.receive(Meeting | Failed, deadline)
                 if isinstance(said, Failed):
                     raise LaunchError("a rank could not start", said.why)
-                rank, ranks, theirs = said.published["rank"], said.published["ranks"], said.published["network"]
+                rank, ranks, theirs = (
+                    said.published["rank"],
+                    said.published["ranks"],
+                    said.published["network"],
+                )
                 if ranks != self.count:
-                    raise LaunchError(f"rank {rank} could not start", f"MPI counts {ranks} ranks, not {self.count}")
+                    raise LaunchError(
+                        f"rank {rank} could not start",
+                        f"MPI counts {ranks} ranks, not {self.count}",
+                    )
                 self.wires[rank] = wire
                 if theirs == network() and not self.told:
                     self.told = True
@@ -164,7 +183,9 @@ class RankBench:
                     raise LaunchError(f"rank {rank} ({names[rank]}) failed", said.why)
                 done[rank] = said
         except LateError as late:
-            raise self._failure(names, late.args[0], f"did not finish within {command.seconds:g} s") from None
+            raise self._failure(
+                names, late.args[0], f"did not finish within {command.seconds:g} s"
+            ) from None
         return ends_of(command, done)
 
     def _death(self, rank: int) -> tuple[int, str]:
@@ -196,7 +217,9 @@ class RankBench:
         self.stack.close()
 
     def _remove(self, prefix: str) -> None:
-        for wire in self.wires.values():  # also of ranks whose fork server was killed, and which die with it
+        for wire in (
+            self.wires.values()
+        ):  # also of ranks whose fork server was killed, and which die with it
             wire.await_end(END_SECONDS)
             wire.close()
         self.wires.clear()
@@ -247,7 +270,16 @@ def missing() -> str | None:
 
 def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts `ranks` ranks of `program`, more than there are CPUs if need be, bound to none."""
-    return (str(path), "-n", str(ranks), "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", *program)
+    return (
+        str(path),
+        "-n",
+        str(ranks),
+        "--map-by",
+        ":OVERSUBSCRIBE",
+        "--bind-to",
+        "none",
+        *program,
+    )
 
 
 def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> dict[str, str]:
@@ -260,7 +292,11 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     settings = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     words = {"folder": folder, "shared_memory": shared_memory, "segment_bytes": SEGMENT_BYTES}
     made = {name: value.format_map(words) for name, value in settings.items()}
-    return {**kept, "HOME": base.get("HOME") or str(folder), **made}  # Open MPI does not start without a home
+    return {
+        **kept,
+        "HOME": base.get("HOME") or str(folder),
+        **made,
+    }  # Open MPI does not start without a home
 
 
 def outer(env: Mapping[str, str] | None = None) -> int | None:

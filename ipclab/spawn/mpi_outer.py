@@ -90,10 +90,16 @@ def around() -> Iterator[bool]:
     everyone = MPI.COMM_WORLD
     if everyone.size != size:
         why = f"it says {size} ranks and MPI counts {everyone.size}"
-        raise LabError("the launcher and MPI do not fit", why, "use the launcher of the environment's MPI: mpiexec")
+        raise LabError(
+            "the launcher and MPI do not fit",
+            why,
+            "use the launcher of the environment's MPI: mpiexec",
+        )
     mail = Mail(everyone.Dup())
     leader = everyone.Split_type(MPI.COMM_TYPE_SHARED).bcast(everyone.rank)
-    folder = tempfile.mkdtemp(prefix="ipclab-node-") if everyone.rank and everyone.rank == leader else ""
+    folder = (
+        tempfile.mkdtemp(prefix="ipclab-node-") if everyone.rank and everyone.rank == leader else ""
+    )
     try:
         mail.send(0, _hello(leader, everyone.rank, folder))
         if everyone.rank:
@@ -113,7 +119,11 @@ def _hello(leader: int, rank: int, folder: str) -> Node:
 
         machine = collect(Source())
         node.addresses = addresses()
-        node.machine = {"digest": machine.digest, "facts": machine.facts, "reasons": machine.reasons}
+        node.machine = {
+            "digest": machine.digest,
+            "facts": machine.facts,
+            "reasons": machine.reasons,
+        }
     return node
 
 
@@ -191,12 +201,16 @@ class OuterBench:
         folder = home.folder or self.launcher.session.folder
         part = Part(dict(zip(ranks, roles, strict=True)), prefix, folder)
         if point.placement == "free":  # as the launcher has bound them
-            part.roles = {rank: replace(role, cpus=frozenset()) for rank, role in part.roles.items()}
+            part.roles = {
+                rank: replace(role, cpus=frozenset()) for rank, role in part.roles.items()
+            }
             theirs = [node for node in self.world.nodes if not {*ranks}.isdisjoint(node.ranks)]
             part.cpus = sum(len(node.cpus) for node in theirs)
         if int(point.levels["nodes"]) > 1:
             others = [node for node in self.world.nodes if not {*ranks[1:]}.isdisjoint(node.ranks)]
-            part.address = reachable(home.addresses, [address for node in others for address in node.addresses])
+            part.address = reachable(
+                home.addresses, [address for node in others for address in node.addresses]
+            )
         return home, part
 
     def _where(self, point: Point, count: int) -> tuple[Node, list[int]]:
@@ -205,7 +219,9 @@ class OuterBench:
             return self.world.nodes[0], [0, *self.world.away()[: count - 1]]
         fit = [node for node in self.world.nodes if len(node.ranks) >= count]
         if not fit:
-            raise LabError(f"{count} ranks on one node are needed", "no node has so many", "start more of them")
+            raise LabError(
+                f"{count} ranks on one node are needed", "no node has so many", "start more of them"
+            )
         done = self.launches[point.id] = self.launches.get(point.id, -1) + 1
         node = fit[done % len(fit)]
         return node, node.ranks[:count]
@@ -227,7 +243,9 @@ class OuterBench:
             self._give_up()
         for rank, why in failed.items():
             raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
-        return mpi.ends_of(command, {rank: said for rank, said in self.said.items() if isinstance(said, Done)})
+        return mpi.ends_of(
+            command, {rank: said for rank, said in self.said.items() if isinstance(said, Done)}
+        )
 
     def _give_up(self) -> None:
         """Have the ranks end a launch that failed."""
@@ -258,7 +276,10 @@ def addresses() -> list[str]:
         for _, name in socket.if_nameindex():
             request = struct.pack("256s", name.encode()[:15])
             with suppress(OSError):
-                both = [fcntl.ioctl(sock, code, request)[20:24] for code in (SIOCGIFADDR, SIOCGIFNETMASK)]
+                both = [
+                    fcntl.ioctl(sock, code, request)[20:24]
+                    for code in (SIOCGIFADDR, SIOCGIFNETMASK)
+                ]
                 addresses_found.append("/".join(map(socket.inet_ntoa, both)))
     return [address for address in addresses_found if not IPv4Interface(address).is_loopback]
 
@@ -268,4 +289,8 @@ def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
     for interface in map(IPv4Interface, mine):
         if any(IPv4Interface(other).ip in interface.network for other in theirs):
             return str(interface.ip)
-    raise LabError("the nodes share no IPv4 network", "zmq-tcp needs an address that the other node reaches", "")
+    raise LabError(
+        "the nodes share no IPv4 network",
+        "zmq-tcp needs an address that the other node reaches",
+        "",
+    )

@@ -23,7 +23,17 @@ from ipclab.errors import LabError
 from ipclab.spawn.heat import BEGINNING, END, LEAST_TURNS, Schedule
 from ipclab.spawn.launcher import Role
 from ipclab.spawn.wire import Wire, decode, encode
-from ipclab.spawn.worker import QUEUED, Failed, Meeting, Outcome, Roles, Turns, Worker, called, confessing
+from ipclab.spawn.worker import (
+    QUEUED,
+    Failed,
+    Meeting,
+    Outcome,
+    Roles,
+    Turns,
+    Worker,
+    called,
+    confessing,
+)
 
 MEET, SIGNAL, MAKE, LETTER, CANCEL = 1, 2, 3, 11, 12  # tags
 MAIL_SECONDS = 0.002  # between two looks for a letter
@@ -128,14 +138,18 @@ class RankWorker(Worker):
     there are for each CPU they may use; `fresh` and `address` are the command's.
     """
 
-    def __init__(self, comm: Any, part: Part, command: Command, cancelled: Callable[[], object]) -> None:
+    def __init__(
+        self, comm: Any, part: Part, command: Command, cancelled: Callable[[], object]
+    ) -> None:
         """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting is in vain."""
         self.comm, self.mail, self.cancelled = comm, Mail(comm), cancelled
         self.roles, self.index = [role.name for role in part.roles.values()], comm.rank
         self._begin(self.roles[self.index], part.prefix, part.folder)
         self.peers = [rank for rank in range(comm.size) if rank != self.index]
         self.deadline = time.monotonic() + command.seconds
-        cpus = part.cpus or len(frozenset[int]().union(*(role.cpus for role in part.roles.values())))
+        cpus = part.cpus or len(
+            frozenset[int]().union(*(role.cpus for role in part.roles.values()))
+        )
         self.crowd, self.fresh, self.address = comm.size / max(1, cpus), command.fresh, part.address
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
@@ -228,7 +242,11 @@ class RankHeat:
         """Run this rank's part of all contestants and return its outcomes."""
         schedule = self.command.schedule
         with ExitStack() as held:
-            whole = Part({rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.ranks}, "", "")
+            whole = Part(
+                {rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.ranks},
+                "",
+                "",
+            )
             self.everyone = RankWorker(self._comm(held, whole), whole, self.command, self.cancelled)
             for name in schedule.order([*self.command.parts], BEGINNING):
                 self._begin(held, name, self.command.parts[name])
@@ -314,7 +332,10 @@ class RankHeat:
 
 
 def run(
-    world: Any, command: Command, tell: Callable[[Answer], None], cancelled: Callable[[], object] = lambda: False
+    world: Any,
+    command: Command,
+    tell: Callable[[Answer], None],
+    cancelled: Callable[[], object] = lambda: False,
 ) -> None:
     """Run this rank's roles of `command`, if it has any, and tell how that went."""
     if world.rank not in command.ranks:

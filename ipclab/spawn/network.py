@@ -30,7 +30,9 @@ def leave_network() -> None:
         for kind, number in ids.items():
             Path(f"/proc/self/{kind}_map").write_text(f"{number} {number} 1")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        flags = struct.unpack_from("16xH", fcntl.ioctl(sock, SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0)))[0]
+        flags = struct.unpack_from(
+            "16xH", fcntl.ioctl(sock, SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0))
+        )[0]
         fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | IFF_UP))
 
 

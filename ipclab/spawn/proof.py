@@ -30,8 +30,14 @@ def check(seed: int, size: int, seen: Sequence[str], count: int) -> None:
     """
     expected = [digest(payload(seed, sequence, size)) for sequence in range(count)]
     if len(seen) != count:
-        raise PayloadError(f"{len(seen)} of {count} messages arrived", "messages were lost or repeated")
+        raise PayloadError(
+            f"{len(seen)} of {count} messages arrived", "messages were lost or repeated"
+        )
     for sequence, (want, got) in enumerate(zip(expected, seen, strict=True)):
         if want != got:
-            how = f"it is message {expected.index(got)}" if got in expected else "its bytes are torn or altered"
+            how = (
+                f"it is message {expected.index(got)}"
+                if got in expected
+                else "its bytes are torn or altered"
+            )
             raise PayloadError(f"message {sequence} of {count} arrived wrong", how)

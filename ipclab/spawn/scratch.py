@@ -37,7 +37,9 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
     """
     path = path_of(folder, tag)
     own(path)
-    taken = LabError(f"{path} is in use", "another process reads files there", f"wait for it, or {FIX}")
+    taken = LabError(
+        f"{path} is in use", "another process reads files there", f"wait for it, or {FIX}"
+    )
     with ExitStack() as stack:
         try:
             folder.mkdir(parents=True, exist_ok=True)

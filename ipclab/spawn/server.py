@@ -47,7 +47,9 @@ def serve(ledger: Path, session: str, preload: str, after: ForkServer | None = N
     fds = [theirs.fileno(), *([os.pidfd_open(after.process.pid)] if after else [])]
     about = [str(ledger), session, preload, *map(str, fds)]
     command = [sys.executable, "-m", "ipclab.spawn.zygote", *about]
-    process = subprocess.Popen(command, pass_fds=fds, stdin=subprocess.DEVNULL, start_new_session=True)
+    process = subprocess.Popen(
+        command, pass_fds=fds, stdin=subprocess.DEVNULL, start_new_session=True
+    )
     theirs.close()
     for fd in fds[1:]:
         os.close(fd)

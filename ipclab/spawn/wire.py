@@ -79,7 +79,9 @@ def hear(wires: dict[Who, Wire], kind: Any, deadline: float) -> Iterator[tuple[W
     Raises `LateError` at `deadline` (of `time.monotonic`).
     """
     while wires:
-        ready, _, _ = select.select([*wires.values()], [], [], max(0.0, deadline - time.monotonic()))
+        ready, _, _ = select.select(
+            [*wires.values()], [], [], max(0.0, deadline - time.monotonic())
+        )
         if not ready:
             raise LateError(next(iter(wires)))
         for who, wire in [pair for pair in wires.items() if pair[1] in ready]:

@@ -88,7 +88,13 @@ def zeros(count: int) -> Stamps:
 def usage() -> tuple[float, ...]:
     """Return this process's counters in the order of `COUNTERS` (getrusage(2))."""
     use = resource.getrusage(resource.RUSAGE_SELF)
-    return (use.ru_minflt, use.ru_majflt, use.ru_nvcsw, use.ru_nivcsw, (use.ru_utime + use.ru_stime) * 1e9)
+    return (
+        use.ru_minflt,
+        use.ru_majflt,
+        use.ru_nvcsw,
+        use.ru_nivcsw,
+        (use.ru_utime + use.ru_stime) * 1e9,
+    )
 
 
 def queued_ns() -> int:
@@ -116,7 +122,9 @@ class Worker:
     def _begin(self, role: str, prefix: str, folder: str) -> None:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
-        self._sums: dict[str, list[float]] = {}  # by op: counters, ns queued, ns elapsed, operations
+        self._sums: dict[
+            str, list[float]
+        ] = {}  # by op: counters, ns queued, ns elapsed, operations
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
@@ -154,13 +162,19 @@ class Worker:
         after = (*usage(), queued, elapsed)
         spent = [late - early for early, late in zip(before, after, strict=True)]
         sums = self._sums.setdefault(op, [0.0] * (len(spent) + 1))
-        self._sums[op] = sums = [held + more for held, more in zip(sums, [*spent, operations], strict=True)]
+        self._sums[op] = sums = [
+            held + more for held, more in zip(sums, [*spent, operations], strict=True)
+        ]
         *counted, queued_sum, elapsed_sum, total = sums
-        self.outcome.counters[op] = {name: value / max(1, total) for name, value in zip(COUNTERS, counted, strict=True)}
+        self.outcome.counters[op] = {
+            name: value / max(1, total) for name, value in zip(COUNTERS, counted, strict=True)
+        }
         self.outcome.counters[op][QUEUED] = max(0, queued_sum) / max(1, elapsed_sum)
 
 
-def perform(worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]) -> None:
+def perform(
+    worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]
+) -> None:
     """Run `target` (`module:function`) and tell the outcome that it returns or has collected in `worker`.
 
     A generator takes turns: it parks at each `yield`, which publishes a dict and returns what `Worker.park` does.

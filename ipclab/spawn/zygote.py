@@ -66,11 +66,17 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
         os.set_inheritable(control, True)  # its other end sees the end of what is executed
         if role.command:
             os.setsid()
-            env = {name: value for name, value in {**ENVIRONMENT, **role.env}.items() if value is not None}
+            env = {
+                name: value
+                for name, value in {**ENVIRONMENT, **role.env}.items()
+                if value is not None
+            }
             os.execve(role.command[0], role.command, env)
         if role.fresh:
             request = msgspec.json.encode(start).decode()
-            os.execve(sys.executable, [sys.executable, "-c", FRESH, request, str(control)], ENVIRONMENT)
+            os.execve(
+                sys.executable, [sys.executable, "-c", FRESH, request, str(control)], ENVIRONMENT
+            )
         gc.disable()
         live(start, control)
         code = 0
@@ -109,7 +115,9 @@ class Zygote:
         self.sock = sock
         self.selector = selectors.DefaultSelector()
         self.selector.register(sock, selectors.EVENT_READ)
-        self.children: dict[int, tuple[int, socket.socket]] = {}  # pidfd -> pid, and where to tell of it
+        self.children: dict[
+            int, tuple[int, socket.socket]
+        ] = {}  # pidfd -> pid, and where to tell of it
 
     def serve(self) -> None:
         """Answer requests until the other end is gone, then kill all children."""
@@ -153,7 +161,9 @@ class Zygote:
     def _reap(self, pidfd: int) -> None:
         pid, owner = self.children.pop(pidfd)
         _, status = os.waitpid(pid, 0)
-        while strays := children().difference(pid for pid, _ in self.children.values()):  # what it has started is ours
+        while strays := children().difference(
+            pid for pid, _ in self.children.values()
+        ):  # what it has started is ours
             end(strays)
         self.selector.unregister(pidfd)
         os.close(pidfd)

@@ -70,14 +70,18 @@ class Comparison:
 
 def by_round(first: Side, second: Side) -> tuple[Side, Side]:
     """Return both sides with the k-th launch of each in round k."""
-    both = (Side(side.medians, side.conditions, range(len(side.medians))) for side in (first, second))
+    both = (
+        Side(side.medians, side.conditions, range(len(side.medians))) for side in (first, second)
+    )
     one, other = both
     return one, other
 
 
 def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
     """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
-    return paired.scatter(paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2))
+    return paired.scatter(
+        paired.log_ratios(one.heats, other.heats) for one, other in combinations(sides, 2)
+    )
 
 
 def compare(
@@ -99,7 +103,9 @@ def compare(
     return refusal(first, second, a, b) or _judged(a, b, level, equivalence)
 
 
-def _by_heats(first: Side, second: Side, mechanisms: int, equivalence: float, scatter: paired.Scatter) -> Comparison:
+def _by_heats(
+    first: Side, second: Side, mechanisms: int, equivalence: float, scatter: paired.Scatter
+) -> Comparison:
     """Return what the heats show that both sides took part in."""
     heats = sorted(first.heats.keys() & second.heats.keys())
     medians = [[float(np.median(side.heats[heat])) for heat in heats] for side in (first, second)]
@@ -144,10 +150,14 @@ def refusal(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -
     return None
 
 
-def _unusable(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -> Comparison | None:
+def _unusable(
+    first: Side, second: Side, a: Sequence[float], b: Sequence[float]
+) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
     launches = len(a), len(b)
-    if differing := sorted({name for name, _ in first.conditions.items() ^ second.conditions.items()}):
+    if differing := sorted(
+        {name for name, _ in first.conditions.items() ^ second.conditions.items()}
+    ):
         return Comparison(NOT_COMPARABLE, f"differs:{','.join(differing)}", launches=launches)
     if not all(launches):
         return Comparison(NOT_TESTED, "no-launches", launches=launches)
@@ -160,7 +170,11 @@ def shown(a: Sequence[float], b: Sequence[float], level: float) -> tuple[float, 
     """Return the ratio of the times `b` over `a` (Hodges and Lehmann) and the ends of its exact interval at `level`."""
     one, other = np.log(a), np.log(b)
     low, high = ranktest.interval(one, other, level)
-    return math.exp(float(np.median(ranktest.differences(one, other)))), math.exp(low), math.exp(high)
+    return (
+        math.exp(float(np.median(ranktest.differences(one, other)))),
+        math.exp(low),
+        math.exp(high),
+    )
 
 
 def ends(low: float, high: float) -> tuple[float | None, float | None]:
@@ -212,7 +226,9 @@ def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
 def threshold(chances: Sequence[float], alpha: float) -> float:
     """Return the p up to which Benjamini-Hochberg rejects; never below `alpha` over their number."""
     count = max(1, len(chances))
-    rejected = max((k for k, p in enumerate(sorted(chances), 1) if p <= alpha * k / count), default=1)
+    rejected = max(
+        (k for k, p in enumerate(sorted(chances), 1) if p <= alpha * k / count), default=1
+    )
     return alpha * rejected / count
 
 
@@ -224,7 +240,9 @@ def together(launches: tuple[int, int], points: int) -> int:
 def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
     """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside it."""
     one, other, bound = np.log(a), np.log(b), math.log1p(EQUIVALENCE)
-    (above_low, below_low), (above_high, below_high) = (ranktest.p_value(one, other, end) for end in (-bound, bound))
+    (above_low, below_low), (above_high, below_high) = (
+        ranktest.p_value(one, other, end) for end in (-bound, bound)
+    )
     return min(1.0, 2 * min(below_low, above_high, max(above_low, below_high)))
 
 
@@ -236,11 +254,17 @@ def _judged(
     found = judged(ratio, low, high, equivalence, apart)
     step = power_step(low, high, level)
     if step is not None:
-        step = math.expm1(math.log1p(equivalence) + step) if apart else max(equivalence, math.expm1(step))
+        step = (
+            math.expm1(math.log1p(equivalence) + step)
+            if apart
+            else max(equivalence, math.expm1(step))
+        )
     return replace(found, detectable=step, level=level, launches=(len(a), len(b)))
 
 
-def judged(ratio: float, low: float, high: float, equivalence: float, apart: bool = False) -> Comparison:
+def judged(
+    ratio: float, low: float, high: float, equivalence: float, apart: bool = False
+) -> Comparison:
     """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference counts beyond the
     bound only.
     """

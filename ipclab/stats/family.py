@@ -29,7 +29,9 @@ def pair_level(mechanisms: int, launches: int, looks: Sequence[int] = LOOKS) -> 
     `looks` are those of launches, or of heats.
     """
     look = min(bisect_left(looks, launches), len(looks) - 1)
-    share = SHARES[look] if launches >= looks[0] else 1.0  # fewer were never looked at, but taken as they came
+    share = (
+        SHARES[look] if launches >= looks[0] else 1.0
+    )  # fewer were never looked at, but taken as they came
     return range_level(max(2, mechanisms), ALPHA * share)
 
 

@@ -17,7 +17,12 @@ Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
 NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
-FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}  # stretches the range of so few: no two order statistics are 95 % apart
+FEW = {
+    2: 12.75,
+    3: 4.32,
+    4: 1.664,
+    5: 1.104,
+}  # stretches the range of so few: no two order statistics are 95 % apart
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
 SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
@@ -38,7 +43,9 @@ class Estimate:
         """Return `factor` over this positive value, such as a bandwidth from a time."""
         if not np.isfinite(self.high):
             return Estimate(factor / self.value, -np.inf, np.inf, self.launches, self.samples)
-        return Estimate(factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples)
+        return Estimate(
+            factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples
+        )
 
     def for_sessions(self) -> "Estimate":
         """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
@@ -84,7 +91,8 @@ def _places(count: int) -> tuple[int, float]:
     if count <= max(FEW):
         return 0, 0.0
     # By r: the chance that the median lies outside the r-th value from either end.
-    tails = [2 * total / 2**count for total in accumulate(comb(count, k) for k in range(count // 2 + 1))]
+    ways = [comb(count, k) for k in range(count // 2 + 1)]
+    tails = [2 * total / 2**count for total in accumulate(ways)]
     r = max(number for number, tail in enumerate(tails, 1) if tail <= 1 - NOMINAL)
     outer, inner = 1 - tails[r - 1], 1 - tails[r]
     part = (outer - NOMINAL) / (outer - inner)
@@ -105,7 +113,10 @@ def rate_upper(hits: int, trials: int) -> float:
 
     def unlikely(step: int) -> bool:
         rate = step / RATE_STEPS
-        logs = (log(comb(trials, k)) + k * log(rate) + (trials - k) * log1p(-rate) for k in range(hits + 1))
+        logs = (
+            log(comb(trials, k)) + k * log(rate) + (trials - k) * log1p(-rate)
+            for k in range(hits + 1)
+        )
         return fsum(map(exp, logs)) < (1 - LEVEL) / 2
 
     steps = range(1, RATE_STEPS)

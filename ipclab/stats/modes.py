@@ -11,7 +11,8 @@ LEAST_SAMPLES = 50
 LEAST_SHARE = 0.02
 NARROWEST = 0.02  # bins below 2 % would show the steps of the clock
 MOST_BINS = 1_000
-VALLEY = 0.5  # two peaks are two modes when the count between them falls below half of the lower one
+# Two peaks are two modes when the count between them falls below half of the lower one
+VALLEY = 0.5
 KERNEL = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
 
 

@@ -16,11 +16,14 @@ from scipy.special import digamma, polygamma, stdtrit
 
 from ipclab.stats.intervals import Floats
 
-Heats = Mapping[int, Sequence[float]]  # by the heat's number: the medians (ns) of a contestant's turns in it
+Heats = Mapping[
+    int, Sequence[float]
+]  # by the heat's number: the medians (ns) of a contestant's turns in it
 POWER = 0.95
 FEWEST_HEATS = 4  # of a pair, so that its variance says something of the others
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
-MOST_FREEDOM = 20.0  # a contest whose scatters look alike is trusted like so many more heats, no further
+# A contest whose scatters look alike is trusted like so many more heats, no further
+MOST_FREEDOM = 20.0
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,20 @@ def _inverse_trigamma(value: float) -> float:
     most = MOST_FREEDOM / 2
     if value <= polygamma(1, most):
         return most
-    return float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most)) if value < polygamma(1, 1e-3) else 1e-3
+    return (
+        float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most))
+        if value < polygamma(1, 1e-3)
+        else 1e-3
+    )
 
 
 def steadied(ratios: Floats, common: Scatter) -> Scatter:
     """Return the scatter of a pair's log ratios together with that of its contest (Smyth 2004, equation 3)."""
     own = len(ratios) - 1
     freedom = own + common.freedom
-    return Scatter(freedom, (own * float(ratios.var(ddof=1)) + common.freedom * common.variance) / freedom)
+    return Scatter(
+        freedom, (own * float(ratios.var(ddof=1)) + common.freedom * common.variance) / freedom
+    )
 
 
 def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:

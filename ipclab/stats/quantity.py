@@ -17,8 +17,10 @@ from ipclab.stats.intervals import VARYING, statistic_estimate
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
-FEW_SAMPLES = "few-samples"  # the kind of a quantile that has no value, since too few samples lie beyond it
-LEAST_SHARED = 2  # launches that two quantities share, so that what is made of them is made launch by launch
+# The kind of a quantile that has no value, since too few samples lie beyond it
+FEW_SAMPLES = "few-samples"
+# Launches that two quantities share, so that what is made of them is made launch by launch
+LEAST_SHARED = 2
 
 
 def _operator(
@@ -135,7 +137,9 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     value = combine(one.value, other.value)
     if min(a, c) <= 0 or not all(map(isfinite, (a, b, c, d))):  # the widest that the ends allow
         corners = [combine(x, y) for x in (a, b) for y in (c, d)]
-        return replace(_made(value, unit, min(corners), max(corners), one, other), quotient=quotient)
+        return replace(
+            _made(value, unit, min(corners), max(corners), one, other), quotient=quotient
+        )
     x, y, (e, f) = log(one.value), log(other.value), (log(c), log(d))[::power]
     down, up = hypot(x - log(a), y - e), hypot(log(b) - x, f - y)
     made = _made(value, unit, value * exp(-down), value * exp(up), one, other)
@@ -153,7 +157,9 @@ def _unit(one: str, other: str, power: int) -> str:
     raise ValueError(f"{one} and {other} cannot be combined")
 
 
-def _in_unit(made: Quantity, one: Quantity, other: Quantity, combine: Callable[[float, float], float]) -> Quantity:
+def _in_unit(
+    made: Quantity, one: Quantity, other: Quantity, combine: Callable[[float, float], float]
+) -> Quantity:
     """Return what was `made` of a measured quantity and an exact number: the same one in another unit."""
     launches = _by_launch(one, other, combine)
     if not _exact(other):
@@ -163,7 +169,9 @@ def _in_unit(made: Quantity, one: Quantity, other: Quantity, combine: Callable[[
     return replace(made, launches=launches, row=one.row, scale=scale, quotient=quotient)
 
 
-def _by_launch(one: Quantity, other: Quantity, combine: Callable[[float, float], float]) -> dict[int, float]:
+def _by_launch(
+    one: Quantity, other: Quantity, combine: Callable[[float, float], float]
+) -> dict[int, float]:
     """Return both combined for each launch that they share; nothing where they share too few.
 
     A number that is exact is the same for all launches.
@@ -174,7 +182,9 @@ def _by_launch(one: Quantity, other: Quantity, combine: Callable[[float, float],
     elif b and not a and one.low is None:
         a = dict.fromkeys(b, float(one.value))
     shared = sorted(a.keys() & b.keys())
-    if len(shared) < LEAST_SHARED or (combine is truediv and not all(b[launch] for launch in shared)):
+    if len(shared) < LEAST_SHARED or (
+        combine is truediv and not all(b[launch] for launch in shared)
+    ):
         return {}
     return {launch: combine(a[launch], b[launch]) for launch in shared}
 
@@ -184,10 +194,14 @@ def _paired(launches: Mapping[int, float], unit: str, one: Quantity, other: Quan
     median = statistic_estimate(list(launches.values()), 0)
     if unit in VARYING:
         median = median.for_sessions()
-    return replace(_made(median.value, unit, median.low, median.high, one, other), launches=launches)
+    return replace(
+        _made(median.value, unit, median.low, median.high, one, other), launches=launches
+    )
 
 
-def _made(value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity) -> Quantity:
+def _made(
+    value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity
+) -> Quantity:
     exact = one.low is None and other.low is None and isfinite(low)
     counts = [part.n for part in (one, other) if part.n]
     fewest = min(counts, key=lambda n: int(n.split()[0]), default="")

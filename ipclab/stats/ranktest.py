@@ -55,7 +55,10 @@ def least_p(m: int, n: int) -> float:
 def p_value(a: Values, b: Values, shift: float = 0.0) -> tuple[float, float]:
     """Return the one-sided p of "b is a, moved by `shift`" against b being higher, and against b being lower."""
     steps, law = differences(a, b), chances(len(a), len(b))
-    below, above = int(np.searchsorted(steps, shift, "right")), len(steps) - int(np.searchsorted(steps, shift, "left"))
+    below, above = (
+        int(np.searchsorted(steps, shift, "right")),
+        len(steps) - int(np.searchsorted(steps, shift, "left")),
+    )
     return law[below], law[above]
 
 

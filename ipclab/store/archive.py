@@ -29,7 +29,10 @@ CRATE = "ro-crate-metadata.json"
 CALIBRATION = "calibration.json"
 BESIDE = (INDEX, CRATE, CALIBRATION)  # what a bundle holds and the run's own index does not name
 LARGEST_INDEX = 64 << 20
-BOMB_RATIO, BOMB_SLACK = 200, 64 << 20  # samples hardly shrink; a machine's texts shrink some twenty times
+BOMB_RATIO, BOMB_SLACK = (
+    200,
+    64 << 20,
+)  # samples hardly shrink; a machine's texts shrink some twenty times
 RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
 
 
@@ -37,7 +40,9 @@ class HostileError(LabError):
     """The archive is not one that `write` makes."""
 
     def __init__(self, why: str) -> None:
-        super().__init__("the bundle is refused", why, "get it again from who made it; nothing was placed")
+        super().__init__(
+            "the bundle is refused", why, "get it again from who made it; nothing was placed"
+        )
 
 
 class Member(NamedTuple):
@@ -56,13 +61,17 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
     with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), "zstd") as out:
         for name, content in members:
             about = tarfile.TarInfo(name)
-            about.size = size = len(content) if isinstance(content, bytes) else content.stat().st_size
+            about.size = size = (
+                len(content) if isinstance(content, bytes) else content.stat().st_size
+            )
             try:
                 out.write(about.tobuf(tarfile.USTAR_FORMAT))
             except ValueError as error:
                 fix = "its name is too long for the archive"
                 raise LabError(f"{name} cannot be bundled", str(error), fix) from error
-            with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
+            with (
+                io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source
+            ):
                 shutil.copyfileobj(source, out, CHUNK)
             out.write(bytes(-size % BLOCKSIZE))
         out.write(bytes(2 * BLOCKSIZE))
@@ -115,7 +124,9 @@ def _refusing() -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, tarfile.TarError, pa.ArrowException) as error:
-        raise HostileError(f"it is no complete archive ({str(error).partition(chr(10))[0]})") from error
+        raise HostileError(
+            f"it is no complete archive ({str(error).partition(chr(10))[0]})"
+        ) from error
 
 
 class Entry(Struct, frozen=True):
@@ -152,7 +163,11 @@ def parse(first: Member | None, packed: int) -> Contents:
     try:
         version = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if type(version) is int and version > FORMAT:
-            raise LabError(f"the bundle has format {version}", f"this ipclab knows {FORMAT}", "use a newer ipclab")
+            raise LabError(
+                f"the bundle has format {version}",
+                f"this ipclab knows {FORMAT}",
+                "use a newer ipclab",
+            )
         contents = msgspec.json.decode(text, type=Contents)
     except (ValueError, RecursionError) as error:
         raise HostileError(f"{INDEX_OF_BUNDLE} cannot be read ({error})") from error

@@ -23,7 +23,16 @@ from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths, typed
 from ipclab.store import archive, validity
 from ipclab.store import run as folder
-from ipclab.store.archive import BESIDE, CALIBRATION, CRATE, INDEX_OF_BUNDLE, RUN_NAME, Contents, Entry, HostileError
+from ipclab.store.archive import (
+    BESIDE,
+    CALIBRATION,
+    CRATE,
+    INDEX_OF_BUNDLE,
+    RUN_NAME,
+    Contents,
+    Entry,
+    HostileError,
+)
 from ipclab.store.files import PART, dump_json, locked, sealed, sha256, whole, write_whole
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.samples import decode, row_count
@@ -44,7 +53,9 @@ def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
     file of the run is not what was measured or the bundle cannot be written.
     """
     if not run.finished:
-        raise UsageError(f"{run.id} is not finished", "", f"finish it: {typed('measure', run.path)}")
+        raise UsageError(
+            f"{run.id} is not finished", "", f"finish it: {typed('measure', run.path)}"
+        )
     if not replace:
         check_new(file)
     sources: dict[str, bytes | Path] = {INDEX: run_index(run.about), **run.checked(*MEASURED)}
@@ -65,7 +76,9 @@ def check_new(file: Path) -> None:
     if file.exists():
         raise UsageError(f"{file} is there already", "", "name another file, or remove it")
     if not os.access(file.absolute().parent, os.W_OK | os.X_OK):
-        raise UsageError(f"cannot write {file}", "its folder is not there, or closed", "make it, or name another")
+        raise UsageError(
+            f"cannot write {file}", "its folder is not there, or closed", "make it, or name another"
+        )
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
@@ -75,7 +88,9 @@ def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
     shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]
     template = Environment(autoescape=False).from_string(text)
     entries = sorted(files, key=lambda entry: entry.name)
-    return dump_json(json.loads(template.render(run=run, about=about, begun=begun, files=entries, shown=shown)))
+    return dump_json(
+        json.loads(template.render(run=run, about=about, begun=begun, files=entries, shown=shown))
+    )
 
 
 def run_index(about: dict[str, Any]) -> bytes:
@@ -127,7 +142,11 @@ def place(file: Path, contents: Contents, home: Path) -> None:
     try:
         part.mkdir()
         if shutil.disk_usage(part).free < total:
-            raise LabError("no room for the run", f"it takes {total:,} bytes", "free some, or move data by IPCLAB_DATA")
+            raise LabError(
+                "no room for the run",
+                f"it takes {total:,} bytes",
+                "free some, or move data by IPCLAB_DATA",
+            )
         for name, chunk in _walk(file, contents):
             if name in BESIDE and name != INDEX:
                 calibration += chunk if name == CALIBRATION else b""
@@ -210,7 +229,11 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
             stack.enter_context(locked(top, taken, patience=patience))
         except OSError as error:
             raise _unwritable(top, error) from error
-        left = [path for path in (*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}")) if OURS.fullmatch(path.name)]
+        left = [
+            path
+            for path in (*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}"))
+            if OURS.fullmatch(path.name)
+        ]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
         yield left
@@ -220,7 +243,9 @@ def clean(paths: Paths) -> list[str]:
     """Remove what killed processes left where runs are placed; return the names. A folder in use is left alone."""
     removed: list[str] = []
     for top in (paths.imported, paths.opened):
-        with suppress(LabError):  # another process places a run there, and removes the leftovers itself
+        with suppress(
+            LabError
+        ):  # another process places a run there, and removes the leftovers itself
             if top.is_dir():
                 with held(top, patience=0) as left:
                     removed += [str(path) for path in left]
@@ -228,7 +253,9 @@ def clean(paths: Paths) -> list[str]:
 
 
 def _unwritable(top: Path, error: OSError) -> LabError:
-    return LabError(f"cannot write {top}", error.strerror or str(error), "choose another IPCLAB_DATA")
+    return LabError(
+        f"cannot write {top}", error.strerror or str(error), "choose another IPCLAB_DATA"
+    )
 
 
 def opened(paths: Paths, bundle: Path) -> RunFolder:
@@ -237,7 +264,9 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
     Several processes may ask at once. Raises as `unpack` does.
     """
     if not bundle.is_file():
-        raise UsageError(f"{bundle} is no file", "", "get it from the repository again: git checkout data")
+        raise UsageError(
+            f"{bundle} is no file", "", "get it from the repository again: git checkout data"
+        )
     home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
     if not (there := [*home.glob(f"*/{INDEX}")]):
         with held(paths.opened):

@@ -50,7 +50,9 @@ def whole(path: Path) -> Iterator[Path]:
         fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
         raise LabError(f"cannot write {path}", error.strerror or str(error), fix) from error
     finally:
-        with suppress(OSError):  # gone after the rename; on a file system that is read-only it never was
+        with suppress(
+            OSError
+        ):  # gone after the rename; on a file system that is read-only it never was
             part.unlink()
 
 
@@ -84,7 +86,9 @@ def clean(tops: Iterable[Path]) -> list[str]:
 
 
 @contextmanager
-def locked(path: Path, taken: Exception, flags: int = os.O_RDONLY, patience: float = 0) -> Iterator[int]:
+def locked(
+    path: Path, taken: Exception, flags: int = os.O_RDONLY, patience: float = 0
+) -> Iterator[int]:
     """Hold `path` (flock) for this process and give its descriptor.
 
     Raises `taken` when another process holds it for longer than `patience` seconds, `OSError` when it cannot be opened.

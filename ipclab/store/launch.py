@@ -10,7 +10,9 @@ from msgspec import Meta
 from ipclab.store.schema import LARGEST, Count, Whole
 
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
-Times = np.ndarray[tuple[int], np.dtype[np.float64]]  # of one operation, where a sample stands for several
+Times = np.ndarray[
+    tuple[int], np.dtype[np.float64]
+]  # of one operation, where a sample stands for several
 
 
 @dataclass

@@ -28,13 +28,24 @@ class Point:
 
     def key(self) -> dict[str, Level]:
         """Return all levels in one dictionary, sorted by name."""
-        key = {"backend": self.backend, "size_bytes": self.size_bytes, "placement": self.placement, **self.levels}
+        key = {
+            "backend": self.backend,
+            "size_bytes": self.size_bytes,
+            "placement": self.placement,
+            **self.levels,
+        }
         return dict(sorted(key.items()))
 
     @property
     def id(self) -> str:
         """Return the point's name: readable, and unique through a digest of its levels."""
         text = json.dumps([self.study, self.key()], sort_keys=True)
-        words = [self.backend, *(str(self.levels[name]) for name in sorted(self.levels)), self.placement]
-        slug = re.sub(r"[^a-z0-9]+", "-", "-".join([*words, str(self.size_bytes)]).lower()).strip("-")
+        words = [
+            self.backend,
+            *(str(self.levels[name]) for name in sorted(self.levels)),
+            self.placement,
+        ]
+        slug = re.sub(r"[^a-z0-9]+", "-", "-".join([*words, str(self.size_bytes)]).lower()).strip(
+            "-"
+        )
         return f"{slug[:80]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

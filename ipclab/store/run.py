@@ -95,11 +95,17 @@ class RunFolder:
 
     def checked(self, *folders: str) -> dict[str, Path]:
         """Return name -> file of all (or of `folders`), in a fixed order; `LabError` for one that was altered."""
-        files = {name: self.path / name for name in sorted(self.about["files"]) if name.startswith(folders or "")}
+        files = {
+            name: self.path / name
+            for name in sorted(self.about["files"])
+            if name.startswith(folders or "")
+        }
         for name, path in files.items():
             if not self._intact(name):
                 fix = f"restore it, or measure it again: {typed('measure', self.path)}"
-                raise LabError(f"{path} is not what was measured", "it is missing, truncated or altered", fix)
+                raise LabError(
+                    f"{path} is not what was measured", "it is missing, truncated or altered", fix
+                )
         return files
 
     def point_files(self) -> Iterator[Path]:
@@ -109,7 +115,10 @@ class RunFolder:
     def held(self) -> AbstractContextManager[int]:
         """Hold the run for this process; raises `LabError` when another process is measuring into it."""
         return locked(
-            self.path, LabError(f"{self.id} is being measured by another process", "", "wait for it or end it")
+            self.path,
+            LabError(
+                f"{self.id} is being measured by another process", "", "wait for it or end it"
+            ),
         )
 
     def remove_parts(self) -> None:
@@ -126,7 +135,10 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
     """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
     path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
-    run = RunFolder(path, {**head, "files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": [], **about})
+    run = RunFolder(
+        path,
+        {**head, "files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": [], **about},
+    )
     try:
         run.save()
     except BaseException:  # a full disk, say: no empty folder is left
@@ -145,7 +157,9 @@ def read(path: Path) -> RunFolder:
     try:
         text = file.read_bytes()
     except OSError as error:
-        raise LabError(f"{file} cannot be read", error.strerror or "", "make it readable, or measure anew") from error
+        raise LabError(
+            f"{file} cannot be read", error.strerror or "", "make it readable, or measure anew"
+        ) from error
     return RunFolder(path.resolve(), checked(text, str(file)))
 
 

@@ -42,7 +42,11 @@ class Measured:
 def encode(measured: Measured) -> bytes:
     """Return the Parquet file of a finished point; equal points give equal bytes."""
     ops, launches = measured.op_names(), measured.launches
-    taken = [(i, ops.index(op), ns) for i, launch in enumerate(launches) for op, ns in launch.samples.items()]
+    taken = [
+        (i, ops.index(op), ns)
+        for i, launch in enumerate(launches)
+        for op, ns in launch.samples.items()
+    ]
     launch = np.concatenate([np.full(len(ns), number, np.int32) for number, _, ns in taken])
     op = np.concatenate([np.full(len(ns), code, np.int8) for _, code, ns in taken])
     columns = {
@@ -53,7 +57,11 @@ def encode(measured: Measured) -> bytes:
     metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
     table, sink = pa.table(columns), io.BytesIO()
     encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
-    how: dict[str, Any] = {"compression": "zstd", "use_dictionary": ["op"], "column_encoding": encodings}
+    how: dict[str, Any] = {
+        "compression": "zstd",
+        "use_dictionary": ["op"],
+        "column_encoding": encodings,
+    }
     # Arrow's own copy of the schema would hold all metadata once more.
     with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
         writer.write_table(table)
@@ -98,7 +106,14 @@ def _refusing(named: str) -> Iterator[None]:
         yield
     except LabError as error:
         raise LabError(f"{named} is not a point's file", error.why, error.fix) from error
-    except (OSError, LookupError, TypeError, AttributeError, ValueError, pa.ArrowException) as error:
+    except (
+        OSError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        pa.ArrowException,
+    ) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise LabError(f"{named} is not a point's file", why, AGAIN) from error
 
@@ -133,7 +148,9 @@ def _parsed(about: dict[str, Any]) -> Measured:
 
 def _counted(launch: Launch) -> set[str]:
     counters = {f"{op} {name}" for op, counted in launch.counters.items() for name in counted}
-    return counters | {name for name, value in launch.facts.items() if isinstance(value, int | float)}
+    return counters | {
+        name for name, value in launch.facts.items() if isinstance(value, int | float)
+    }
 
 
 def _fill(launches: list[Launch], batches: Iterable[pa.RecordBatch]) -> None:

@@ -20,7 +20,12 @@ from ipclab.store.files import unsealed
 SCHEMA = 3
 SEALED = 3  # the first schema whose run.json has a digest of its own
 PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
-FOLDERS = ("points", "machine", "raw", "tables")  # `tables` and facts.json: what runs of schema 1 and 2 may hold
+FOLDERS = (
+    "points",
+    "machine",
+    "raw",
+    "tables",
+)  # `tables` and facts.json: what runs of schema 1 and 2 may hold
 LARGEST = (1 << 63) - 1
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
@@ -28,8 +33,12 @@ Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
 LABEL = r"\A([A-Za-z0-9][A-Za-z0-9._-]{0,63})?\Z"
-Label = Annotated[str, Meta(pattern=LABEL)]  # of a run: the name of its node, empty where it has none
-FileName = Annotated[str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")]
+Label = Annotated[
+    str, Meta(pattern=LABEL)
+]  # of a run: the name of its node, empty where it has none
+FileName = Annotated[
+    str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")
+]
 Time = Annotated[datetime, Meta(tz=True)]
 
 
@@ -90,7 +99,9 @@ class About(Struct):
 def check_label(label: str) -> None:
     """Raise `UsageError` for a text that cannot be a run's label."""
     if not re.fullmatch(LABEL, label):
-        raise UsageError(f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07")
+        raise UsageError(
+            f"{label!r} is no label", "", "up to 64 letters, digits, dots, hyphens, such as node-07"
+        )
 
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
@@ -100,13 +111,18 @@ RUN_STEPS: Mapping[int, Step] = {
     # Schema 3 says which levels were asked for, and nothing that is derived; its content has a digest of its own.
     2: lambda about: {
         "notes": {},
-        **{name: value for name, value in about.items() if name not in ("impossible", "derived_by")},
+        **{
+            name: value for name, value in about.items() if name not in ("impossible", "derived_by")
+        },
         "parameters": {**about["parameters"], "levels": {}},
     },
 }
 POINT_STEPS: Mapping[int, Step] = {
     # Schema 2 says with each launch for how many operations a sample stands; before, it was one.
-    1: lambda about: {**about, "launches": [{**each, "per": each.get("per", {})} for each in about["launches"]]},
+    1: lambda about: {
+        **about,
+        "launches": [{**each, "per": each.get("per", {})} for each in about["launches"]],
+    },
     2: lambda about: about,
 }
 
@@ -121,7 +137,9 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
     return about
 
 
-def understood(text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]) -> Kind:
+def understood(
+    text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]
+) -> Kind:
     """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of it.
 
     Raises `LabError` that calls it `named`.
@@ -133,7 +151,9 @@ def understood(text: bytes, named: str, steps: Mapping[int, Step], kind: Callabl
         return kind(migrated(about, steps))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise LabError(f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew") from error
+        raise LabError(
+            f"{named} cannot be read", why, "restore it, use a newer ipclab, or measure anew"
+        ) from error
 
 
 def checked(text: bytes, named: str) -> dict[str, Any]:

@@ -24,11 +24,29 @@ ROWS_PER_BYTE = 50  # of all points of a run; equal times shrink to a twentieth 
 ROWS_SLACK = 1 << 22
 DAY_NS = 86_400 * 10**9  # no operation takes as long
 COLUMNS = ["launch", "op", "ns"]
-ENDS = ("min", "p50", "p90", "p99", "p99.9", "max")  # of all samples of a launch, in ascending order
+ENDS = (
+    "min",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "max",
+)  # of all samples of a launch, in ascending order
 ROUNDING = 1e-6  # of what is kept of all samples
 # Columns of frames, which no factor may be called.
 TAKEN = {
-    *("study", "point", "backend", "size_bytes", "placement", "metric", "unit", "value", "low", "high"),
+    *(
+        "study",
+        "point",
+        "backend",
+        "size_bytes",
+        "placement",
+        "metric",
+        "unit",
+        "value",
+        "low",
+        "high",
+    ),
     *("launches", "samples", "flags", "launch", "order", "round", "heat", "turns", "relation"),
 }
 
@@ -54,7 +72,9 @@ def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
     op = schema.field("op").type
     if (op.value_type if pa.types.is_dictionary(op) else op) != pa.string():
         raise ValueError(f"its op is {op}, not string")
-    size = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    size = sum(
+        metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)
+    )
     if not (0 < metadata.num_rows <= most and 0 <= size <= MOST_BYTES):
         raise ValueError(f"it is said to have {metadata.num_rows:,} rows in {size:,} bytes")
 
@@ -132,14 +152,25 @@ def _whole(launch: Launch, op: str) -> None:
         if not all(map(math.isfinite, whole.values())):
             raise ValueError(f"{op} has values that are no numbers")
         values = [whole[name] for name in ENDS]
-        inside = [whole["mean"], whole["median"], *(whole[turn_name(number)] for number in range(len(turns)))]
+        inside = [
+            whole["mean"],
+            whole["median"],
+            *(whole[turn_name(number)] for number in range(len(turns))),
+        ]
         if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
             raise ValueError(f"{op} has quantiles that are not in order")
         lowest, highest = values[0] * (1 - ROUNDING), values[-1] * (1 + ROUNDING)
-        if not all(lowest <= value <= highest for value in inside) or not 0 <= whole["sd"] <= DAY_NS:
+        if (
+            not all(lowest <= value <= highest for value in inside)
+            or not 0 <= whole["sd"] <= DAY_NS
+        ):
             raise ValueError(f"{op} has a mean or a median that its samples cannot have")
         kept = launch.times(op)
-        if kept.min() < lowest or kept.max() > highest or not count <= whole["samples"] <= MOST_ROWS:
+        if (
+            kept.min() < lowest
+            or kept.max() > highest
+            or not count <= whole["samples"] <= MOST_ROWS
+        ):
             raise ValueError(f"{op} keeps samples that are not among all of them")
         count = int(whole["samples"])
     if turns and (min(turns) < 1 or sum(turns) != count):

@@ -9,15 +9,27 @@ from ipclab.studies.interface import Study
 
 GROUP = "ipclab.studies"
 # In the order of measuring: the limits first, for every run is read against them. Other packages' studies follow.
-ORDER = ("limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "stream", "calibration")
+ORDER = (
+    "limits",
+    "payload",
+    "shared_dict",
+    "multiplexer",
+    "round_trip",
+    "file_io",
+    "stream",
+    "calibration",
+)
 ALWAYS = ("limits", "calibration")  # are part of every run, whatever is swept
 
 
 @cache
 def studies() -> dict[str, Study]:
     """Return every registered study by name, the limits first; raises `UsageError` when one cannot be loaded."""
-    found = installed(GROUP, "study", lambda kind: kind() if isclass(kind) and issubclass(kind, Study) else None)
-    return {name: found[name] for name in dict.fromkeys([*(each for each in ORDER if each in found), *found])}
+    registered = installed(
+        GROUP, "study", lambda kind: kind() if isclass(kind) and issubclass(kind, Study) else None
+    )
+    ordered = [name for name in ORDER if name in registered]
+    return {name: registered[name] for name in dict.fromkeys([*ordered, *registered])}
 
 
 def study(name: str) -> Study:

@@ -2,10 +2,11 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,8 +23,30 @@ from ipclab.store.point import Level, Point
 from ipclab.studies.arms import FILE, Levels, expanded, table
 from ipclab.studies.profile import Profile
 
-__all__ = ["Bench", "Bound", "Contestant", "Ends", "Launch", "Level", "Levels", "NotTestableError", "Outcome"]
-__all__ += ["Placement", "Point", "Profile", "Role", "Schedule", "Site", "Study", "Sweep"]
+__all__ = [
+    "Bench",
+    "Bound",
+    "Contestant",
+    "Ends",
+    "Launch",
+    "Level",
+    "Levels",
+    "NotTestableError",
+    "Outcome",
+]
+__all__ += [
+    "Placement",
+    "Point",
+    "Profile",
+    "Role",
+    "Schedule",
+    "Site",
+    "Study",
+    "Sweep",
+    "named",
+    "rings",
+    "spread",
+]
 
 
 class NotTestableError(LabError):
@@ -41,11 +64,17 @@ class Sweep:
     def __post_init__(self) -> None:
         """Raise `UsageError` for a size that is not positive."""
         if wrong := [size for size in self.sizes or () if size <= 0]:
-            raise UsageError(f"size {wrong[0]} is not possible", "", "give a number of bytes above 0")
+            raise UsageError(
+                f"size {wrong[0]} is not possible", "", "give a number of bytes above 0"
+            )
 
     def wants(self, backend: str) -> bool:
         """Tell whether points of `backend` are asked for."""
         return self.backends is None or backend in self.backends
+
+    def of(self, backends: Iterable[str]) -> list[str]:
+        """Return those of `backends` whose points are asked for."""
+        return [name for name in backends if self.wants(name)]
 
     def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
         """Return the levels of a factor of whole numbers, ascending: those asked for, or else the `usual` ones.
@@ -95,13 +124,34 @@ class Site:
             self.launcher.own("scratch", str(path.resolve()))
 
 
+def spread(
+    names: Iterable[str], run: str, arguments: Mapping[str, Any], placement: Placement
+) -> list[Role]:
+    """Return a role for each of `names`, all of which call `run` with the same arguments, on CPUs in turn."""
+    return [
+        Role(name, run, dict(arguments), placement.role(index)) for index, name in enumerate(names)
+    ]
+
+
+def named(point: Point, seed: int) -> dict[str, Any]:
+    """Return what every process of a point is told of it."""
+    return {"backend": point.backend, "size": point.size_bytes, "seed": seed}
+
+
+def rings(size: int) -> int:
+    """Return the bytes of /dev/shm that rings both ways between two processes take, of messages of `size` bytes."""
+    return 8 * (2 * size + (1 << 18))
+
+
 class Study(ABC):
     """One question with its factors; what most studies have in common is here."""
 
     name: str
     mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
     sized: bool = True  # whether its payloads can have any size
-    factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}  # beside sizes and backends: the levels usually swept
+    factors: ClassVar[
+        Mapping[str, tuple[Level, ...]]
+    ] = {}  # beside sizes and backends: the levels usually swept
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
     named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
@@ -123,18 +173,31 @@ class Study(ABC):
         return table(Path(inspect.getfile(type(self))).with_name(FILE))
 
     def of_arms(
-        self, backends: Container[str], whole: Callable[[Levels], Levels] = dict, **known: Sequence[Any]
+        self,
+        backends: Container[str],
+        whole: Callable[[Levels], Levels] = dict,
+        **known: Sequence[Any],
     ) -> list[Point]:
         """Return the points of `backends` in the arms of the study's table, each once, those of one block together.
 
         `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with what follows.
         """
         usual, by_id = self.table().get("usual", {}), dict[str, Point]()
-        every = (usual | row_levels for row in self.table()["arm"] for row_levels in expanded(row, known))
-        for levels in (whole(row_levels) for row_levels in every if row_levels["backend"] in backends):
-            block, primary = (str(levels.pop(name)).format(**levels) for name in ("block", "primary"))
-            backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
-            point = Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
+        every = (
+            usual | row_levels for row in self.table()["arm"] for row_levels in expanded(row, known)
+        )
+        for levels in (
+            whole(row_levels) for row_levels in every if row_levels["backend"] in backends
+        ):
+            block, primary = (
+                str(levels.pop(name)).format(**levels) for name in ("block", "primary")
+            )
+            backend, size, placement = (
+                levels.pop(name) for name in ("backend", "size", "placement")
+            )
+            point = Point(
+                self.name, backend, size, placement, levels, block, tuple(primary.split())
+            )
             by_id[point.id] = point
         blocks = list(dict.fromkeys(point.block for point in by_id.values()))
         return sorted(by_id.values(), key=lambda point: blocks.index(point.block))
@@ -148,15 +211,18 @@ class Study(ABC):
 
         def is_level(level: Any, wanted: Any) -> bool:
             choices = wanted if isinstance(wanted, list) else [wanted]
-            return level in choices or any(fnmatchcase(str(level), choice) for choice in choices if "*" in str(choice))
+            return level in choices or any(
+                fnmatchcase(str(level), choice) for choice in choices if "*" in str(choice)
+            )
 
         def has(point: Point, row: Levels) -> bool:
             levels = {**point.key(), "size": point.size_bytes}
             return all(is_level(levels.get(factor), wanted) for factor, wanted in row.items())
 
-        left_out = {name for name, backend in registry.backends().items() if not backend.brief}
-        kept = [point for point in points if point.backend not in left_out]
-        return [point for point in kept if not any(has(point, row) for row in rows)]
+        not_brief = {name for name, backend in registry.backends().items() if not backend.brief}
+        kept = [point for point in points if point.backend not in not_brief]
+        left_out = {point.id for point, row in product(kept, rows) if has(point, row)}
+        return [point for point in kept if point.id not in left_out]
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
@@ -166,7 +232,9 @@ class Study(ABC):
         """Join the workers' outcomes; raises `PayloadError` when data were lost, torn or reordered."""
         made = Launch({}, {})
         for outcome in outcomes.values():
-            made.samples |= {op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()}
+            made.samples |= {
+                op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()
+            }
             made.turns |= outcome.turns
             made.counters |= outcome.counters
             made.facts |= outcome.facts
@@ -189,7 +257,9 @@ class Study(ABC):
         return self.payloads_shared * point.size_bytes
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Make ready what `points` need and give what launches them; what was made is taken away at the end.
 
         The bench (here the fork servers) runs heats of the study's contestants: it returns how each ended and is good

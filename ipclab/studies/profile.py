@@ -16,7 +16,9 @@ class Profile:
 
     name: str
     least_launches: int  # of a point; one that takes part in a contest gets what telling its mechanisms apart needs
-    least_values: int  # of a point that no contest compares: launches enough for a value with its interval
+    least_values: (
+        int  # of a point that no contest compares: launches enough for a value with its interval
+    )
     most_launches: int
     seconds: float  # of measuring, after which no question that is still open gets more launches
     same: float  # how much two mechanisms that count as the same may differ (a share): what so many launches resolve
@@ -39,11 +41,18 @@ class Profile:
         """Return the arguments of a worker that takes no turns: how much it samples in a launch."""
         return {**self.samples, "budget_ns": self.budget_ns}
 
+    @property
+    def pinned(self) -> list[str]:
+        """Return the placements that leave nothing to the scheduler."""
+        return [name for name in self.placements if name != "free"]
+
     def tailed(self) -> "Profile":
         """Return this effort with samples enough for the p99.9 of a launch, where they do not take too long."""
         turn_ns = max(self.turn_ns, TAIL_NS // self.turns)
         most = max(self.most_samples, TAIL_SAMPLES)
-        return replace(self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most)
+        return replace(
+            self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most
+        )
 
     def for_values(self) -> "Profile":
         """Return this effort for a point that no contest compares."""
@@ -54,7 +63,10 @@ class Profile:
         return replace(self, least_launches=launches, least_values=launches, most_launches=launches)
 
 
-PROFILES = {row["name"]: Profile(**row) for row in table(Path(__file__).with_name("profiles.toml"))["profile"]}
+PROFILES = {
+    row["name"]: Profile(**row)
+    for row in table(Path(__file__).with_name("profiles.toml"))["profile"]
+}
 
 
 def profile(name: str) -> Profile:

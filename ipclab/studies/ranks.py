@@ -28,7 +28,9 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
     Two of them, or one for each consumer of a point and one for its producer.
     """
     registered = registry.backends()
-    theirs = [point for point in points if point.backend in registered and registered[point.backend].ranks]
+    theirs = [
+        point for point in points if point.backend in registered and registered[point.backend].ranks
+    ]
     ranked = {point.backend for point in theirs}
     if not ranked:
         yield site.workers
@@ -38,8 +40,10 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
 
         def run(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
             """Run the heat of the workers, and next to it, one by one, those that own their ranks."""
-            on_their_own = {name: each for name, each in heat.items() if each.point.backend in ranked}
-            others = {name: each for name, each in heat.items() if name not in on_their_own}
+            on_their_own = {
+                name: member for name, member in heat.items() if member.point.backend in ranked
+            }
+            others = {name: member for name, member in heat.items() if name not in on_their_own}
             ends = site.workers(others, schedule) if others else {}
             for name, contestant in on_their_own.items():
                 ends |= bench({name: contestant}, schedule)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ipclab_answers.ab.arms import Arm
 
 FORMATS = ("line", "markdown", "junit", "bmf")
+COMBINE = "combine"
 SEED_BITS = 31
 SECONDS = click.IntRange(1, 24 * 3600)
 
@@ -34,7 +35,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="A [B]")
+@click.argument("names", nargs=-1, required=True, metavar="A [B] | combine FILE ...")
 @click.option(
     "--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone."
 )
@@ -77,16 +78,29 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option(
     "--output", "outputs", multiple=True, type=PATH, help="A file for each --format."
 )
-def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
+@click.option(
+    "--save", "saved", type=PATH, help="File of this session's answer, for combine."
+)
+def ab(
+    names: Words,
+    outputs: tuple[Path, ...],
+    formats: Words,
+    saved: Path | None,
+    **given: Any,
+) -> None:
     """Compare two arms in interleaved launches.
 
-    Commands, interpreters, checkouts, mechanisms, or a setting.
+    Commands, interpreters, checkouts, mechanisms, or a setting. 'ab combine' says what the saved
+    answers of several sessions show together: slower only if each does.
 
     Exit code 0: B is the same or faster, 1: slower, 2: wrong use, 3: undecided. See docs/ci.md.
     """
+    if names[0] == COMBINE:
+        _combine(names[1:])
     formats = formats or ("line",)
     _check_arms(names, given)
     _check_outputs(formats, outputs)
+    _check_writable([saved] if saved else [], "--save")
     from ipclab.measure.progress import Bar
     from ipclab.spawn.launcher import Launcher
     from ipclab.stats.compare import UNDECIDED
@@ -94,6 +108,7 @@ def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) ->
 
     from ipclab_answers.ab.arms import tried
     from ipclab_answers.ab.report import WRITERS, Report
+    from ipclab_answers.ab.sessions import save
     from ipclab_answers.ab.trial import AGAIN, EXIT, A, B
 
     for number in (
@@ -116,6 +131,8 @@ def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) ->
         report = Report(answer, labels, arms[0].unit)
         for name, file in zip(formats, outputs, strict=False):
             write_whole(file, WRITERS[name](report).encode())
+        if saved:
+            save(report, saved)
     except UsageError:
         raise
     except LabError as error:
@@ -123,6 +140,15 @@ def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) ->
         raise
     click.echo(report.line() if outputs else WRITERS[formats[0]](report).rstrip("\n"))
     sys.exit(answer.exit_code)
+
+
+def _combine(files: Sequence[str]) -> None:
+    """Say what saved answers show together, and end with their exit code."""
+    from ipclab_answers.ab.sessions import combined
+
+    together = combined([Path(file) for file in files])
+    click.echo(together.line())
+    sys.exit(together.exit_code)
 
 
 def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
@@ -144,7 +170,11 @@ def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
     if len(outputs) not in (0, len(formats)) or (not outputs and len(formats) > 1):
         what = f"{len(formats)} formats and {len(outputs)} outputs"
         raise UsageError(what, "", "give an --output for each --format")
-    for file in outputs:
+    _check_writable(outputs, "--output")
+
+
+def _check_writable(files: Sequence[Path], option: str) -> None:
+    for file in files:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             taken = file.exists() and not file.is_file()
@@ -153,7 +183,7 @@ def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
         except OSError as error:
             why = error.strerror or str(error)
             raise UsageError(
-                f"cannot write {file}", why, "choose another --output"
+                f"cannot write {file}", why, f"choose another {option}"
             ) from error
 
 

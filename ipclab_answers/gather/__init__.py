@@ -8,8 +8,9 @@ SUFFIX = ".ipclab"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the bundles in `folder`, sorted; raises `UsageError` when there is none."""
-    files = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
+    """Return the bundles in `folder`, at any depth, sorted; raises `UsageError` without any."""
+    files = sorted(folder.rglob(f"*{SUFFIX}")) if folder.is_dir() else []
+    files = [file for file in files if file.is_file()]
     if not files:
         fix = "put there what 'ipclab bundle' wrote"
         raise UsageError(f"{folder} holds no bundle", f"no file ends in {SUFFIX}", fix)

@@ -17,6 +17,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.files import write_whole
 
 from ipclab_answers.gather.bundles import PLACEMENTS, Gathered, best, frame
+from ipclab_answers.gather.tables import asked
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("labels.toml").read_text("utf-8")
@@ -37,8 +38,13 @@ TOGETHER = {  # of a mechanism over all machines
 Cells = list[dict[str, Any]]
 
 
-def notebook(bundles: Sequence[Gathered], size: int, lang: str) -> dict[str, Any]:
-    """Return the page of round trips of `size` bytes in the form of an executed notebook."""
+def notebook(
+    bundles: Sequence[Gathered], size: int, lang: str, differing: pd.DataFrame
+) -> dict[str, Any]:
+    """Return the page of round trips of `size` bytes, and of the nodes that are `differing`.
+
+    It has the form of an executed notebook.
+    """
     words = Catalogue.load(lang)
     numbers = Formatter(lang, words.translate)
     heads = {}
@@ -55,6 +61,7 @@ def notebook(bundles: Sequence[Gathered], size: int, lang: str) -> dict[str, Any
         "size": numbers.format(Quantity(size, "B"), spec("size_bytes", size)),
     }
     cells = [_prose(f"# {page['title']}\n\n{page['said'].format_map(counts)}")]
+    cells.append(_apart(differing, heads, numbers))
     rows = frame(machines)
     for placement in PLACEMENTS:
         cells.append(_prose(f"## {words.translate(LEVELS[placement])}"))
@@ -110,6 +117,24 @@ def _placed(
             _shown(caption.format(placement=where), columns, named, len(facts))
         )
     return cells
+
+
+def _apart(
+    differing: pd.DataFrame, heads: Mapping[str, Mapping[str, str]], numbers: Formatter
+) -> dict[str, Any]:
+    """Return the table of the nodes that differ from their equals, or that none does."""
+    rows = []
+    for row in differing.to_dict("records"):
+        ratio = Quantity(row["ratio"], "1", row["low"], row["high"])
+        row |= {"asked": asked(row), "ends": numbers.format(ratio, "interval")}
+        far = row["mads"]
+        rows.append(row | {"mads": DASH if pd.isna(far) else numbers.number(far, 1)})
+    columns = {
+        head: [str(row[name]) for row in rows]
+        for name, head in heads["differing"].items()
+    }
+    notes = () if rows else (heads["page"]["equal"],)
+    return _shown(heads["page"]["differing"], columns, "differing", 7, notes)
 
 
 def _damaged(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from ipclab.compare import LIMITS
 from ipclab.compare.facts import differences
-from ipclab.compare.held import HEAD, Held
+from ipclab.compare.held import HEAD, ComparedRun
 from ipclab.compare.shared import KEY
 from ipclab.stats.compare import RUNS_ALPHA
 from ipclab.stats.intervals import median_interval
@@ -54,7 +54,7 @@ class History:
     what is shown of them, `unjudged` counts the ops of points that are not, by reason.
     """
 
-    runs: Sequence[Held]
+    runs: Sequence[ComparedRun]
     points: pd.DataFrame
     values: pd.DataFrame
     changes: Changes
@@ -62,7 +62,7 @@ class History:
     unjudged: Mapping[str, int]
 
     @classmethod
-    def of(cls, runs: Sequence[Held]) -> "History":
+    def of(cls, runs: Sequence[ComparedRun]) -> "History":
         """Return what is known of `runs`."""
         by_key: dict[tuple[Any, ...], dict[int, Row]] = {}
         for number, run in enumerate(runs):
@@ -157,7 +157,7 @@ def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
     return min(max(middle, low), high), low, high  # rounding must not put it outside
 
 
-def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
+def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]]:
     """Return what differs between two runs: a name (msgid or as it is), before, and after.
 
     Facts that affect results, versions of packages, the profile, and the load when they began.
@@ -182,7 +182,7 @@ def beside(before: Held, after: Held) -> list[tuple[str, str, str]]:
     return changed
 
 
-def _load(run: Held) -> Any:
+def _load(run: ComparedRun) -> Any:
     """Return the load of a run's machine when it began; None where that is not known."""
     sessions = run.about.get("sessions") or [{}]
     return (sessions[0].get("conditions") or {}).get("load_1")

@@ -12,12 +12,16 @@ from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 __all__ = ["EXCHANGES", "OP", "SIZE", "CalibrationStudy", "roles"]
 HERE = "ipclab.studies.calibration.echo"
-MOST_LAUNCHES = HEAT_LOOKS[1]  # identical code would else take the time of questions that can be decided
+MOST_LAUNCHES = HEAT_LOOKS[
+    1
+]  # identical code would else take the time of questions that can be decided
 # Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
 PAIRS = {"quick": 4, "standard": 6, "full": 8}
 
 
-def roles(exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL) -> list[Role]:
+def roles(
+    exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL
+) -> list[Role]:
     """Return the echoing and the asking process, which exchange through `backend`."""
     asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
     serving = Role("server", f"{HERE}:serve", {"backend": backend}, placement.role(0))

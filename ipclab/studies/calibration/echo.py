@@ -28,7 +28,9 @@ def serve(worker: Worker, backend: str = USUAL) -> Turns:
         worker.meet()  # the other end is done: nothing is closed under it
 
 
-def ask(worker: Worker, exchanges: int, budget_ns: int, least: int, most: int, backend: str = USUAL) -> Turns:
+def ask(
+    worker: Worker, exchanges: int, budget_ns: int, least: int, most: int, backend: str = USUAL
+) -> Turns:
     """Be the asking end: in each turn, time as many operations of `exchanges` each as fit into `budget_ns`."""
     message = bytes(range(SIZE))
     with opened(worker, backend, SIZE, WAIT) as channel:

@@ -1,9 +1,8 @@
 """The fault study: what a process sees of a peer that is killed, stopped or slow, by mechanism."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
@@ -11,10 +10,27 @@ from ipclab.errors import UsageError
 from ipclab.store.point import Point
 from ipclab.studies.faults.ends import BESIDE
 from ipclab.studies.faults.locks import has_lock
-from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import (
+    Levels,
+    Placement,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+    named,
+    rings,
+    spread,
+)
 from ipclab.studies.stream.ways import PRODUCER, carrier, consumer_role
 
-FAULTS = ("killed-idle", "killed-writing", "killed-reading", "stopped-writing", "stopped-reading", "slow-reading")
+FAULTS = (
+    "killed-idle",
+    "killed-writing",
+    "killed-reading",
+    "stopped-writing",
+    "stopped-reading",
+    "slow-reading",
+)
 LOCKED = "killed-locked"
 SIZE, LEAST_SIZE = 65_536, 16
 LAUNCHES = {"smoke": 2, "quick": 20, "standard": 20, "full": 60}  # each has one fault
@@ -29,7 +45,7 @@ class FaultsStudy(Study):
     factors: ClassVar = {"fault": (*FAULTS, LOCKED)}
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(_found())
+        return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with a launch for each fault, disturbed or not."""
@@ -41,39 +57,42 @@ class FaultsStudy(Study):
         if size < LEAST_SIZE:
             why = "a message begins and ends with its number"
             raise UsageError(f"messages of {size} bytes", why, f"give {LEAST_SIZE} bytes or more")
-        found = {name: backend for name, backend in _found().items() if sweep.wants(name)}
+        ready = _ready()
+        mechanisms = {name: ready[name] for name in sweep.of(ready)}
         faults = sweep.levels.get("fault", (*FAULTS, LOCKED))
-        pinned = [placement for placement in profile.placements if placement != "free"]
-        known: dict[str, Sequence[Any]] = {
-            "messages": [name for name, backend in found.items() if carries(backend)],
-            "locked": [name for name, backend in found.items() if has_lock(backend)],
-            "faults": [fault for fault in faults if fault != LOCKED],
-            "locking": [fault for fault in faults if fault == LOCKED],
-            "cross": (pinned or [*profile.placements])[-1:],
-        }
 
         def sized(levels: Levels) -> Levels:
-            most = found[levels["backend"]].longest()
+            most = mechanisms[levels["backend"]].longest()
             return {**levels, "size": min(size, most[0]) if most else size}
 
-        return self.of_arms(found, sized, **known)
+        return self.of_arms(
+            mechanisms,
+            sized,
+            messages=[name for name, backend in mechanisms.items() if carries(backend)],
+            locked=[name for name, backend in mechanisms.items() if has_lock(backend)],
+            faults=[fault for fault in faults if fault != LOCKED],
+            locking=[fault for fault in faults if fault == LOCKED],
+            cross=(profile.pinned or [*profile.placements])[-1:],
+        )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).missing()
 
     def shared_memory(self, point: Point) -> int:
         """Return room for the rings of two consumers, and for those of the new peer."""
-        return 3 * 8 * (2 * point.size_bytes + (1 << 18))
+        return 3 * rings(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""
         fault = str(point.levels["fault"])
         deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
-        plan = {"backend": point.backend, "size": point.size_bytes, "fault": fault, "seed": seed}
-        plan |= {"deadline_ns": deadline}
-        names = [PRODUCER, *(consumer_role(number) for number in range(2 if fault in BESIDE else 1))]
+        plan = named(point, seed) | {"fault": fault, "deadline_ns": deadline}
+        names = [
+            PRODUCER,
+            *(consumer_role(number) for number in range(2 if fault in BESIDE else 1)),
+        ]
         here = f"ipclab.studies.faults.{'locks' if fault == LOCKED else 'ends'}:run"
-        return [Role(name, here, plan, placement.role(index)) for index, name in enumerate(names)]
+        return spread(names, here, plan, placement)
 
 
 def carries(backend: Backend) -> bool:
@@ -81,5 +100,5 @@ def carries(backend: Backend) -> bool:
     return not backend.ranks and carrier(backend) is not None
 
 
-def _found() -> dict[str, Backend]:
+def _ready() -> dict[str, Backend]:
     return registry.ready(lambda backend: carries(backend) or has_lock(backend))

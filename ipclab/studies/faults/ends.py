@@ -16,7 +16,17 @@ import numpy as np
 from ipclab.backends.interface import Channel
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
-from ipclab.studies.faults.seen import SILENCE, WELL, Numbers, became, left, message, number_of, outcome, shares
+from ipclab.studies.faults.seen import (
+    SILENCE,
+    WELL,
+    Numbers,
+    became,
+    left,
+    message,
+    number_of,
+    outcome,
+    shares,
+)
 from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.stream.ways import EACH, PRODUCER, Way, consumer_role, join
@@ -59,7 +69,9 @@ class Plan:
 
     def chance(self, worker: Worker) -> random.Random:
         """Return where the moment of the launch's fault comes from."""
-        return random.Random(f"{self.seed} {worker.prefix.rpartition('-')[2]} {self.backend} {self.fault}")
+        return random.Random(
+            f"{self.seed} {worker.prefix.rpartition('-')[2]} {self.backend} {self.fault}"
+        )
 
     def joined(self, worker: Worker, part: str = "") -> Way:
         """Return the worker's end of a stream; a part beside the first has one consumer."""
@@ -199,7 +211,9 @@ def _beside_idle(one: Survivor) -> None:
 
 
 def _beside_writing(one: Survivor) -> None:
-    counted = one.worker.meet()[PRODUCER]  # nothing is received before: what was on its way is all there
+    counted = one.worker.meet()[
+        PRODUCER
+    ]  # nothing is received before: what was on its way is all there
     kind, at = one.face(lambda: one.receive(one.how.deadline_ns))
     one.account(counted["done"], one.seen)
     one.watch(lambda: one.receive(WATCH_NS), kind, at - counted["at"])

@@ -75,7 +75,9 @@ def _write_after(kind: type[Store], place: Place, data: bytes) -> None:
     if issubclass(kind, LmdbStore):
         import lmdb
 
-        database = lmdb.open(str(place.path("lmdb")), map_size=kind.map_bytes, create=False, sync=False)
+        database = lmdb.open(
+            str(place.path("lmdb")), map_size=kind.map_bytes, create=False, sync=False
+        )
         with database as environment, environment.begin(write=True) as transaction:
             transaction.put(KEY, data)
             transaction.put(VERSION, (2).to_bytes(8, "little"))
@@ -98,7 +100,10 @@ def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
         wrote, got = _looked(store, how, 1, RECOVERED)
         begun = worker.meet()[PRODUCER]["begun"]
     worker.meet()
-    worker.outcome.counters |= {NOTICED: shares(seen), RECOVERED: {"yes": float(wrote == RECOVERED)}}
+    worker.outcome.counters |= {
+        NOTICED: shares(seen),
+        RECOVERED: {"yes": float(wrote == RECOVERED)},
+    }
     keep(worker, NOTICED, np.array([noticed - killed]))
     keep(worker, RECOVERED, np.array([got - begun]))
 

@@ -27,7 +27,9 @@ def number_of(data: Data, size: int) -> int | None:
     return int(NUMBER.unpack(first)[0]) if first == last else None
 
 
-def outcome(attempt: Callable[[], object], inside: Callable[[], object] = lambda: False) -> tuple[str, int]:
+def outcome(
+    attempt: Callable[[], object], inside: Callable[[], object] = lambda: False
+) -> tuple[str, int]:
     """Return how `attempt`, made again and again, ends, and the clock (ns) then.
 
     An end is `HALF` where it came `inside` a message; a deadline that passes is `SILENCE`, a `StopIteration` is `WELL`.

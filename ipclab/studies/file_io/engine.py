@@ -1,6 +1,7 @@
 """The worker: brings the page cache into the wanted state, proves it, and lets the native engine read the files."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,9 +15,24 @@ from ipclab.spawn.worker import Worker
 from ipclab.studies.file_io.sets import FileSet, Whole
 
 OP = "elapsed"  # of one launch: from the start of the threads until the last file is done
-SINGLE = {OP: "elapsed_ns", "elapsed.first-compute": "first_compute_ns", "elapsed.read-end": "read_end_ns"}
-TASKS = ("open", "submit", "read", "fault", "compute", "close", "latency")  # of one file: the op `file.open` ...
-MOST_RESIDENT, LEAST_RESIDENT = 0.01, 0.99  # of the set's pages: not cold above the first, not warm below the second
+SINGLE = {
+    OP: "elapsed_ns",
+    "elapsed.first-compute": "first_compute_ns",
+    "elapsed.read-end": "read_end_ns",
+}
+TASKS = (
+    "open",
+    "submit",
+    "read",
+    "fault",
+    "compute",
+    "close",
+    "latency",
+)  # of one file: the op `file.open` ...
+MOST_RESIDENT, LEAST_RESIDENT = (
+    0.01,
+    0.99,
+)  # of the set's pages: not cold above the first, not warm below the second
 TRIES = 3  # pages that were on their way to the disk may stay for a moment
 MOST_SPANS = 4_000
 STATES = ("execution", "io_wait", "work_wait", "preempted")
@@ -26,7 +42,14 @@ FACTS = ("files", "bytes", "peak_rss_bytes", "max_open_files")
 
 
 def run(
-    worker: Worker, folder: str, files: Told, cache: str, plan: Told, most: int, timeline: bool, verify: bool
+    worker: Worker,
+    folder: str,
+    files: Told,
+    cache: str,
+    plan: Told,
+    most: int,
+    timeline: bool,
+    verify: bool,
 ) -> None:
     """Read the `FileSet` in `folder` by `plan`, its pages `cold` or `warm` before.
 
@@ -70,7 +93,11 @@ def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
         os.sync()
     kept = f"{share:.1%} of the pages are in memory"
     if cache == "cold":
-        raise LabError("the files are not cold", kept, "this file system keeps them: name another place: --scratch DIR")
+        raise LabError(
+            "the files are not cold",
+            kept,
+            "this file system keeps them: name another place: --scratch DIR",
+        )
     raise LabError("the files are not warm", kept, "free some memory, or take a smaller profile")
 
 
@@ -85,7 +112,11 @@ def check(result: Mapping[str, Any], file_set: FileSet) -> None:
     if result["errors"]:
         index, number, phase = result["errors"][0]
         why = f"{os.strerror(number)} during {phase} of file {index}"
-        raise LabError(f"{len(result['errors'])} of {file_set.count} files could not be read", why, "measure it again")
+        raise LabError(
+            f"{len(result['errors'])} of {file_set.count} files could not be read",
+            why,
+            "measure it again",
+        )
     if (result["files"], result["bytes"]) != (file_set.count, file_set.bytes):
         got = f"{result['files']} files and {result['bytes']} bytes were read"
         raise PayloadError(got, f"there are {file_set.count} files of {file_set.bytes} bytes")
@@ -93,18 +124,25 @@ def check(result: Mapping[str, Any], file_set: FileSet) -> None:
 
 def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
     """Return the shares of all threads' time by state, faults and switches of the launch, and bytes a file."""
-    whole = max(1, sum(thread["elapsed_ns"] for thread in threads))
-    shares = {f"{state}_share": sum(thread[f"{state}_ns"] for thread in threads) / whole for state in STATES}
-    counted = {name: float(sum(thread[name] for thread in threads)) for name in COUNTS}
-    return {**shares, **counted, "bytes_per_file": sum(thread["bytes"] for thread in threads) / files}
+    sums: Counter[str] = Counter()
+    for thread in threads:
+        sums.update({name: value for name, value in thread.items() if isinstance(value, int)})
+    whole = max(1, sums["elapsed_ns"])
+    shares = {f"{state}_share": sums[f"{state}_ns"] / whole for state in STATES}
+    counted = {name: float(sums[name]) for name in COUNTS}
+    return {**shares, **counted, "bytes_per_file": sums["bytes"] / files}
 
 
 def samples(result: Mapping[str, Any], most: int) -> dict[str, Whole]:
     """Return the launch's times (one sample each) and `most` of each part of the work on its files, taken evenly."""
-    kept: dict[str, Whole] = {op: np.array([result[name]], np.int64) for op, name in SINGLE.items() if result.get(name)}
+    kept: dict[str, Whole] = {
+        op: np.array([result[name]], np.int64) for op, name in SINGLE.items() if result.get(name)
+    }
     for task in TASKS:
         values = np.frombuffer(result["tasks"].get(f"{task}_ns", b""), np.int64)
         if values.any():
-            places = np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(np.int64)
+            places = (
+                np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(np.int64)
+            )
             kept[f"file.{task}"] = values[places]
     return kept

@@ -1,5 +1,6 @@
 """File sets, the same for the same seed: sizes and work, and their making on disk, where the same files are reused."""
 
+import csv
 import hashlib
 import os
 import shutil
@@ -17,7 +18,6 @@ from ipclab.errors import LabError
 from ipclab.paths import existing
 from ipclab.spawn.scratch import held, path_of
 from ipclab.store.files import dump_json, write_whole
-from ipclab.studies.arms import table
 from ipclab.studies.profile import PROFILES
 
 ARMS = Path(__file__).with_name("arms.toml")
@@ -48,7 +48,11 @@ class Draw:
         """Return `count` values that follow from `seed` alone (PCG64)."""
         random = np.random.Generator(np.random.PCG64(seed))
         exponential = self.distribution == "exponential"
-        drawn = random.exponential(self.mean, count) if exponential else random.normal(self.mean, self.sd, count)
+        drawn = (
+            random.exponential(self.mean, count)
+            if exponential
+            else random.normal(self.mean, self.sd, count)
+        )
         sizes: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
         return sizes
 
@@ -76,7 +80,11 @@ class FileSet:
     @cached_property
     def compute_ns(self) -> Whole:
         """Return for how long each file is worked on, in ns; empty without a distribution."""
-        return self.compute.values(self.count, self._stream("compute")) if self.compute else np.empty(0, np.int64)
+        return (
+            self.compute.values(self.count, self._stream("compute"))
+            if self.compute
+            else np.empty(0, np.int64)
+        )
 
     @property
     def native_sizes(self) -> bytes:
@@ -100,20 +108,36 @@ class FileSet:
 
     def files(self) -> dict[str, Any]:
         """Return what tells these files from others, for a file beside them and for the run."""
-        return {"name": self.name, "count": self.count, "size": asdict(self.size), "seed": self.seed}
+        return {
+            "name": self.name,
+            "count": self.count,
+            "size": asdict(self.size),
+            "seed": self.seed,
+        }
 
 
 @lru_cache
 def file_sets(profile: str) -> dict[str, FileSet]:
-    """Return the file sets of a profile by name."""
-    by_name, level = {}, [*PROFILES].index(profile)
-    for row in table(ARMS)["set"]:
-        chosen = {name: value[level] if isinstance(value, list) else value for name, value in row.items()}
-        name, count, mean = (chosen.pop(key) for key in ("name", "count", "mean"))
-        if count:
-            size = Draw(**{"distribution": "identical", "low": mean, "high": mean, "mean": mean, **chosen})
-            by_name[name] = FileSet(name, count, size, seed=SEED)
+    """Return the file sets of a profile by name, of `sets.csv`.
+
+    Of several numbers in a cell there is one for each profile (smoke, quick, standard, and full as published); a
+    profile with no files has no such set. Without a distribution all files have the size `mean`.
+    """
+    level, by_name = [*PROFILES].index(profile), {}
+    with Path(__file__).with_name("sets.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            name, distribution = row.pop("name"), row.pop("distribution")
+            numbers = {column: _of_profile(cell, level) for column, cell in row.items() if cell}
+            if count := numbers.pop("count"):
+                one_size = {"low": numbers["mean"], "high": numbers["mean"]}
+                size = Draw(distribution or "identical", **(one_size | numbers))
+                by_name[name] = FileSet(name, count, size, seed=SEED)
     return by_name
+
+
+def _of_profile(cell: str, level: int) -> int:
+    words = cell.split()
+    return int(words[level] if len(words) > 1 else words[0])
 
 
 @dataclass
@@ -146,7 +170,11 @@ def no_room(file_set: FileSet, scratch: Path) -> str | None:
 
 @contextmanager
 def made(
-    scratch: Path, sets: Iterable[FileSet], engine: Any, say: Say, own: Callable[[Path], None] = lambda path: None
+    scratch: Path,
+    sets: Iterable[FileSet],
+    engine: Any,
+    say: Say,
+    own: Callable[[Path], None] = lambda path: None,
 ) -> Iterator[Made]:
     """Make every set below `scratch` that is not there yet, in the order given, and hold the folder.
 
@@ -158,10 +186,18 @@ def made(
         for file_set in sets:
             try:
                 digest = _digest(home / file_set.name, file_set, engine, say)
-                there.there[file_set.name] = {**file_set.files(), "bytes": file_set.bytes, "digest": digest}
+                there.there[file_set.name] = {
+                    **file_set.files(),
+                    "bytes": file_set.bytes,
+                    "digest": digest,
+                }
             except (OSError, LabError) as error:
-                shutil.rmtree(home / file_set.name, ignore_errors=True)  # what is not whole gives its room back
-                there.refused[file_set.name] = error.why if isinstance(error, LabError) else str(error)
+                shutil.rmtree(
+                    home / file_set.name, ignore_errors=True
+                )  # what is not whole gives its room back
+                there.refused[file_set.name] = (
+                    error.why if isinstance(error, LabError) else str(error)
+                )
                 say(f"file set {file_set.name}: {there.refused[file_set.name]}")
         yield there
 

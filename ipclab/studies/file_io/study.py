@@ -14,8 +14,9 @@ import numpy as np
 
 from ipclab.backends import native_shm
 from ipclab.errors import LabError
-from ipclab.machine.answers import memory_available, mount_of
+from ipclab.machine.answers import memory_available
 from ipclab.machine.cgroup import cpu_quota
+from ipclab.machine.mounts import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 from ipclab.paths import existing
@@ -42,17 +43,39 @@ from ipclab.studies.interface import (
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
 MOST_THREADS = 1024
-REFERENCE, SHORT_NS = 4, 800_000  # threads and work of the text's comparison of serial with overlapped reading
+REFERENCE, SHORT_NS = (
+    4,
+    800_000,
+)  # threads and work of the text's comparison of serial with overlapped reading
 FAULT_FROM = 4096
-DRAWS = {row["mean"]: Draw("normal", **row) for row in table(ARMS)["compute"]}  # how long a file is worked on, ns
+# How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000
+# and 400 us divided by 1,024 instead of 1,000.
+DRAWS = {
+    400_000: Draw("normal", 50_000, 5_000_000, 400_000, 400_000),
+    800_000: Draw("normal", 50_000, 2_500_000, 800_000, 400_000),
+    5_000_000: Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000),
+    10_000_000: Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000),
+}
 # What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes it, one after the
 # other; makes all the read calls it can before it computes; computes what is there before it reads more.
-KINDS = {"R": "read", "C": "compute", "SYNC": "both", "RnC": "read-then-compute", "CnR": "compute-then-read"}
+KINDS = {
+    "R": "read",
+    "C": "compute",
+    "SYNC": "both",
+    "RnC": "read-then-compute",
+    "CnR": "compute-then-read",
+}
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
-LAUNCHES = {"smoke": (2, 2, 30.0), "quick": (6, 40, 30.0), "standard": (9, 28, 300.0), "full": (9, 19, 3_600.0)}
-ENGINE_SHARE = 0.9  # of the deadline, so that the engine says what hung before its process is killed
+LAUNCHES = {
+    "smoke": (2, 2, 30.0),
+    "quick": (6, 40, 30.0),
+    "standard": (9, 28, 300.0),
+    "full": (9, 19, 3_600.0),
+}
+# Of the deadline, so that the engine says what hung before its process is killed
+ENGINE_SHARE = 0.9
 
 
 class FileIoStudy(Study):
@@ -71,8 +94,8 @@ class FileIoStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of the named sweeps, one for each experiment of the text, in its order."""
-        sets, asked = file_sets(profile.name), [name for name in self.mechanisms if sweep.wants(name)]
-        return self.of_arms(asked, partial(_whole, sets), **_known(sets, sweep))
+        sets = file_sets(profile.name)
+        return self.of_arms(sweep.of(self.mechanisms), partial(_whole, sets), **_known(sets, sweep))
 
     def expected(self, point: Point) -> tuple[str, ...]:
         """Return that reading cold files waits for the disk, which is what is measured."""
@@ -94,9 +117,24 @@ class FileIoStudy(Study):
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
             "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
-        files = replace(file_sets(profile.name)[str(levels["set"])], compute=DRAWS.get(int(levels["compute_ns"])))
-        arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan, "most": profile.most_samples}
-        return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, frozenset().union(*placement.cpus))]
+        files = replace(
+            file_sets(profile.name)[str(levels["set"])],
+            compute=DRAWS.get(int(levels["compute_ns"])),
+        )
+        arguments = {
+            "files": asdict(files),
+            "cache": levels["cache"],
+            "plan": plan,
+            "most": profile.most_samples,
+        }
+        return [
+            Role(
+                "engine",
+                "ipclab.studies.file_io.engine:run",
+                arguments,
+                frozenset().union(*placement.cpus),
+            )
+        ]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         if why := native_shm.missing():
@@ -109,16 +147,21 @@ class FileIoStudy(Study):
         if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
             return why
         # Its profile follows from its bytes.
-        every = (sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets)
+        every = (
+            sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets
+        )
         files = next(candidate for candidate in every if candidate.bytes == point.size_bytes)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Make the file sets that `points` need and give what reads them; the checksums of all ways must agree."""
         import ipclab_native
 
-        sets = [file_sets(profile.name)[name] for name in dict.fromkeys(str(point.levels["set"]) for point in points)]
+        names = dict.fromkeys(str(point.levels["set"]) for point in points)
+        sets = [file_sets(profile.name)[name] for name in names]
         drawn, sums = set[str](), dict[str, str]()
         with made(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
             site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
@@ -127,7 +170,9 @@ class FileIoStudy(Study):
                 point = contestant.point
                 folder, first = str(there.folder(str(point.levels["set"]))), point.id not in drawn
                 more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
-                roles = [replace(role, arguments={**role.arguments, **more}) for role in contestant.roles]
+                roles = [
+                    replace(role, arguments={**role.arguments, **more}) for role in contestant.roles
+                ]
                 outcomes = site.launcher.launch(roles, seconds)
                 agree(sums, point, outcomes["engine"].facts.get("checksum"))
                 drawn.add(point.id)
@@ -157,7 +202,10 @@ def cores() -> int:
 
 
 def _threads(
-    own: Sequence[int], factors: Sequence[int] = (), published: Sequence[int] = (), fixed: bool = False
+    own: Sequence[int],
+    factors: Sequence[int] = (),
+    published: Sequence[int] = (),
+    fixed: bool = False,
 ) -> list[int]:
     """Return the thread counts of a sweep: `own` unless it is `fixed`, else what `arms.toml` says."""
     if own and not fixed:
@@ -174,14 +222,21 @@ def _reference() -> int:
 def _known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
     """Return the levels that depend on the machine, the profile's `sets` of files, or what was asked for."""
     own, large = sweep.numbers("threads", ()), sets["large"].count
-    levels: dict[str, Sequence[Any]] = {name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()}
-    depths = sweep.numbers("depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large])
-    sized = {name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")}
+    levels: dict[str, Sequence[Any]] = {
+        name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()
+    }
+    depths = sweep.numbers(
+        "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
+    )
+    sized = {
+        name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")
+    }
     return levels | {
         "serial": [count for count in levels["serial"] if count > 1],
         "longest": [count for count in levels["longest"] if count > _reference()],
         "reference": [_reference()],
-        "mixes": [mix for mix in table(ARMS)["mixes"] if len(parse(mix)) <= 2 * cores()],
+        "mixes": [mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()],
+        "caches": (COLD, "warm"),
         "depths": depths,
         "ends_of_depths": [depths[0], depths[-1]],
         "flight_depths": sweep.numbers("depth", (1, 16, 256)),
@@ -201,7 +256,13 @@ def _whole(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
         "buffer": "none" if mapped else "fresh",
     }
     own = {name: level for name, level in usual.items() if levels[name] == "usual"}
-    return {**levels, **own, "roles": roles, "threads": len(parse(roles)), "size": sets[levels["set"]].bytes}
+    return {
+        **levels,
+        **own,
+        "roles": roles,
+        "threads": len(parse(roles)),
+        "size": sets[levels["set"]].bytes,
+    }
 
 
 def parse(text: str) -> list[str]:
@@ -226,7 +287,7 @@ def in_timeline(point: Point) -> bool:
 def in_flight(point: Point) -> int:
     """Return how many files may be open and not computed yet, all threads together."""
     roles = parse(str(point.levels["roles"]))
-    reads, computes = (sum(role != other for role in roles) for other in ("compute", "read"))
+    reads, computes = len(roles) - roles.count("compute"), len(roles) - roles.count("read")
     return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))
 
 
@@ -234,7 +295,9 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
     """Raise `PayloadError` when the bytes of the same files had another checksum before, by whatever way of reading."""
     name = str(point.levels["set"])
     if checksum is not None and sums.setdefault(name, checksum) != checksum:
-        raise PayloadError("the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before")
+        raise PayloadError(
+            "the checksums of two ways to read differ", f"{checksum} here, {sums[name]} before"
+        )
 
 
 def _no_memory(point: Point, files: FileSet) -> str | None:

@@ -16,23 +16,47 @@ from ipclab.spawn.worker import Outcome, Turns, Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import table
-from ipclab.studies.interface import Levels, Placement, Profile, Role, Study, Sweep
+from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
-MEMCPY_SIZES = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
+MEMCPY_SIZES = (
+    4_000,
+    16_000,
+    64_000,
+    256_000,
+    1_000_000,
+    4_000_000,
+    16_000_000,
+    64_000_000,
+    256_000_000,
+)
 PAYLOADS = (84, 13_824, 1_382_400)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
-PROGRAMS: dict[str, dict[str, str]] = TABLE["programs"]  # by limit and op: what is timed
-REFUSING = {"mq": "posix-mq", "udp": "udp"}  # by the end of a limit's name: the backend whose messages are as bounded
-FILES = "map-"  # at the start of limits that write into a file
+# By the end of a limit's name: the backend whose messages are as bounded
+REFUSING = {"mq": "posix-mq", "udp": "udp"}
+MAPS = "map-"  # at the start of limits that write into a file, and read it
 BATCH = "batch"
-LARGEST_IN_TURNS = 4_000_000  # bytes; what takes longer is compared with nothing, and is measured once in a launch
+# Bytes; what takes longer is compared with nothing, and is measured once in a launch
+LARGEST_IN_TURNS = 4_000_000
 LAUNCHES = 6  # of a limit at least, but in a quick run: the best of fewer is luck
 MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
+
+
+def _programs() -> dict[str, dict[str, str]]:
+    """Return by limit and op what is timed."""
+    programs = {}
+    for row in TABLE["arm"]:
+        for limit in [row["backend"]] if isinstance(row["backend"], str) else row["backend"]:
+            ops = row["primary"].split()
+            programs[limit] = {op: limit.replace(MAPS, f"{op}-") for op in ops}
+    return programs
+
+
+PROGRAMS = _programs()
 
 
 class LimitsStudy(Study):
@@ -59,23 +83,35 @@ class LimitsStudy(Study):
         """
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
         pairs = [name for name in PAIRS if name in profile.placements]
-        levels: dict[str, Sequence[Any]] = {"pairs": pairs, "cross": [name for name in pairs if name == "cross"]}
-        usual = {"copied": MEMCPY_SIZES, "payloads": PAYLOADS, "messages": MESSAGES, "streamed": STREAMED}
+        levels: dict[str, Sequence[Any]] = {
+            "pairs": pairs,
+            "cross": [name for name in pairs if name == "cross"],
+        }
+        usual = {
+            "copied": MEMCPY_SIZES,
+            "payloads": PAYLOADS,
+            "messages": MESSAGES,
+            "streamed": STREAMED,
+        }
         levels |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
         if sweep.backends is None:
             levels["copied"] = MEMCPY_SIZES
-        return self.of_arms([name for name in self.backends() if name in asked], _whole, **levels)
+        return self.of_arms([name for name in self.backends() if name in asked], dict, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return refused(point)
 
     def shared_memory(self, point: Point) -> int:
-        return point.size_bytes if point.backend.startswith(FILES) else 0
+        return point.size_bytes if point.backend.startswith(MAPS) else 0
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
         ends = placement.role(0), placement.role(1)
-        arguments = {"limit": point.backend, "size": point.size_bytes, "cpus": [min(end) for end in ends]}
+        arguments = {
+            "limit": point.backend,
+            "size": point.size_bytes,
+            "cpus": [min(end) for end in ends],
+        }
         arguments["budget_ns"] = profile.turn_ns
         return [Role("native", "ipclab.studies.limits:run", arguments, ends[0] | ends[1])]
 
@@ -102,10 +138,6 @@ def one_process(name: str) -> bool:
     return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
 
 
-def _whole(levels: Levels) -> Levels:
-    return {**levels, "primary": " ".join(PROGRAMS[levels["backend"]])}
-
-
 def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) -> Turns:
     """Measure one limit from a process of its own, in turns of `budget_ns` over all its ops."""
     import ipclab_native as native
@@ -114,7 +146,10 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
     programs = PROGRAMS[limit]
     with ExitStack() as held:
         held.callback(path.unlink, missing_ok=True)
-        made = {op: native.Limit(kind, max(1, size), tuple(cpus), str(path)) for op, kind in programs.items()}
+        made = {
+            op: native.Limit(kind, max(1, size), tuple(cpus), str(path))
+            for op, kind in programs.items()
+        }
         for program in made.values():
             held.enter_context(closing(program))
 

@@ -95,30 +95,41 @@ def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
 def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
     """Return the studies with their points, to those of the limits, where there are any, what bounds the others'."""
     every = list(measured)
-    others = [point for study, points in every if study.name != LimitsStudy.name for point in points]
+    others = [
+        point for study, points in every if study.name != LimitsStudy.name for point in points
+    ]
 
     def with_theirs(points: list[Point]) -> list[Point]:
         copied = [point.size_bytes for point in points if point.backend == COPYING]
         return [*{point.id: point for point in [*points, *wanted(others, copied)]}.values()]
 
     return [
-        (study, with_theirs(points) if points and study.name == LimitsStudy.name else points) for study, points in every
+        (study, with_theirs(points) if points and study.name == LimitsStudy.name else points)
+        for study, points in every
     ]
 
 
 def limit_points(point: Point, points: Iterable[Point]) -> list[Point]:
     """Return those of `points` that are the limits of the ops of study point `point`."""
     levels = point.key()
-    keys = [limit for op in study_of(point.study).limits if (limit := native(point.study, op, levels))]
+    keys = [
+        limit for op in study_of(point.study).limits if (limit := native(point.study, op, levels))
+    ]
     ids = {limit_point(name, size, placement).id for name, (_, size, placement) in keys}
-    return [candidate for candidate in points if candidate.id in ids and candidate.study == LimitsStudy.name]
+    return [
+        candidate
+        for candidate in points
+        if candidate.id in ids and candidate.study == LimitsStudy.name
+    ]
 
 
 def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
     """Return by study point the limit points of `points` that bound it, and all limit points; all by name."""
     limits = [point for point in points if point.study == LimitsStudy.name]
     others = [point for point in points if point.study != LimitsStudy.name]
-    by_point = {point.id: [limit.id for limit in limit_points(point, limits)] for point in others}
+    by_point = {}
+    for point in others:
+        by_point[point.id] = [limit.id for limit in limit_points(point, limits)]
     return by_point, [point.id for point in limits]
 
 
@@ -130,7 +141,9 @@ class Floors:
 
     def wide(self) -> list[Key]:
         """Return the limits whose two best launches lie further apart than `WIDE`."""
-        return [key for key, values in self.medians.items() if self._best(key, 1) > WIDE * values[0]]
+        return [
+            key for key, values in self.medians.items() if self._best(key, 1) > WIDE * values[0]
+        ]
 
     def under(self, study: str, op: str, levels: Mapping[Any, Any], place: int = 0) -> Floor | None:
         """Return what bounds `op` of a point of `study` with `levels`; None where no limit matches.
@@ -178,7 +191,13 @@ class Floors:
     def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
         """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond at their speed."""
         near = min(max(size, copies[0][1]), copies[-1][1])
-        below, above = (key for key in copies if key[1] <= near), (key for key in copies if key[1] >= near)
+        below, above = (
+            (key for key in copies if key[1] <= near),
+            (key for key in copies if key[1] >= near),
+        )
         keys = tuple(dict.fromkeys((max(below), min(above))))
-        sizes, times = np.log([key[1] for key in keys]), np.log([self._best(key, place) for key in keys])
+        sizes, times = (
+            np.log([key[1] for key in keys]),
+            np.log([self._best(key, place) for key in keys]),
+        )
         return Floor(float(np.exp(np.interp(np.log(near), sizes, times))) * size / near, keys)

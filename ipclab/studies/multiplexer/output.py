@@ -11,7 +11,15 @@ from ipclab.studies.arms import table
 
 PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
-FRAME = ("goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status", "{")  # what failed says something else
+FRAME = (
+    "goos:",
+    "goarch:",
+    "pkg:",
+    "cpu:",
+    "--- FAIL",
+    "exit status",
+    "{",
+)  # what failed says something else
 TIME = "ns/op"
 COUNTED = table(Path(__file__).with_name("arms.toml"))["counted"]  # counter -> its unit
 UNITS = (TIME, "MB/s", *COUNTED.values())
@@ -64,6 +72,8 @@ def wrong(what: str) -> LaunchError:
 def reason(text: str) -> str:
     """Return why a test binary failed: its panic or its first message, in one line."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    said = [line for line in lines if line not in ("", "PASS", "FAIL") and not line.startswith(FRAME)]
+    said = [
+        line for line in lines if line not in ("", "PASS", "FAIL") and not line.startswith(FRAME)
+    ]
     panics = [line for line in said if line.startswith(("panic:", "fatal error:"))]
     return next(iter([*panics, *said]), "nothing was said")[:LENGTH]

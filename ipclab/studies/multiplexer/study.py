@@ -9,11 +9,25 @@ from typing import ClassVar
 
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies.interface import Bench, NotTestableError, Outcome, Placement, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    NotTestableError,
+    Outcome,
+    Placement,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+)
 from ipclab.studies.multiplexer import CALLS, NODES, output, toolchain
 from ipclab.studies.multiplexer.program import NAME, Program
 
-FACTORS = {"streams": (1, 8, 64), "threshold": (1024, 2048, 4096, 8192, 16_384, 65_536), "sinks": (1, 64)}
+FACTORS = {
+    "streams": (1, 8, 64),
+    "threshold": (1024, 2048, 4096, 8192, 16_384, 65_536),
+    "sinks": (1, 64),
+}
 KEYS = ("arm", "node", "op", "medium", "size", "streams", "threshold", "pool", "chunk", "sinks")
 SHORTER = 2  # a published benchmark than another study's launches: its own start is long beside what it samples
 MS = 1_000_000
@@ -42,9 +56,11 @@ class MultiplexerStudy(Study):
     payloads_shared = 0  # pipes and sockets are the kernel's
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        asked = [name for name in self.backends() if sweep.wants(name)]
+        asked = sweep.of(self.backends())
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
-        return self.of_arms(asked, dict, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
+        return self.of_arms(
+            asked, dict, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels
+        )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the Go program; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
@@ -64,17 +80,19 @@ class MultiplexerStudy(Study):
         return replace(made, per=dict.fromkeys(made.samples, output.PER))
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        toolchain_found = toolchain.find(toolchain.module(), toolchain.candidates())
-        return toolchain_found if isinstance(toolchain_found, str) else None
+        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        return go if isinstance(go, str) else None
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Compile the program into the session's folder and give what runs its heats and keeps what it said."""
-        toolchain_found = toolchain.find(toolchain.module(), toolchain.candidates())
-        if isinstance(toolchain_found, str):
-            raise NotTestableError(toolchain_found)
-        binary = toolchain.build(toolchain_found, toolchain.module(), site.launcher)
-        site.note("multiplexer", {"go": toolchain_found.version})
+        go = toolchain.find(toolchain.module(), toolchain.candidates())
+        if isinstance(go, str):
+            raise NotTestableError(go)
+        binary = toolchain.build(go, toolchain.module(), site.launcher)
+        site.note("multiplexer", {"go": go.version})
         program = Program(site.launcher, binary)
         try:
             yield program.run

@@ -78,7 +78,9 @@ def _version(command: Path) -> str:
         return "not there"
     try:
         asked, env = [str(command), "env", "GOVERSION"], environment(Path("/"))
-        done = subprocess.run(asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False)
+        done = subprocess.run(
+            asked, env=env, stdin=DEVNULL, capture_output=True, timeout=ASK_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return _line(str(error))
     return _line((done.stderr if done.returncode else done.stdout).decode(errors="replace"))
@@ -90,15 +92,24 @@ def _line(said: str) -> str:
 
 def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return a Go command's environment: the person's with our settings; caches in `folder` if there is no home."""
-    kept = {name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT}
+    kept = {
+        name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT
+    }
     made = {**kept, **SETTINGS}
     home = given.get("HOME")
     if not home or not os.access(home, os.W_OK):
-        made = {"GOCACHE": str(folder / "go-cache"), **made, "GOPATH": str(folder / "go-path"), "HOME": str(folder)}
+        made = {
+            "GOCACHE": str(folder / "go-cache"),
+            **made,
+            "GOPATH": str(folder / "go-path"),
+            "HOME": str(folder),
+        }
     return made
 
 
-def build(toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float = COMPILE_SECONDS) -> Path:
+def build(
+    toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float = COMPILE_SECONDS
+) -> Path:
     """Compile the tests of the module in `source` into the folder of the session and return the binary.
 
     Raises `CompileError` with the compiler's first complaint, or when it was killed or took longer than `seconds`.
@@ -106,9 +117,21 @@ def build(toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float
     folder = Path(launcher.session.folder)
     binary = folder / "multiplexer.test"
     binary.unlink(missing_ok=True)  # one of a build before would hide that this one fails
-    command = (str(toolchain.command), "-C", str(source), "test", "-c", "-trimpath", "-o", str(binary), ".")
+    command = (
+        str(toolchain.command),
+        "-C",
+        str(source),
+        "test",
+        "-c",
+        "-trimpath",
+        "-o",
+        str(binary),
+        ".",
+    )
     env = launcher.changes({**environment(folder), "GOTMPDIR": str(folder)})
-    compiler = Role("compiler", "", {}, frozenset(os.sched_getaffinity(0)), command=command, env=env)
+    compiler = Role(
+        "compiler", "", {}, frozenset(os.sched_getaffinity(0)), command=command, env=env
+    )
     try:
         said, why = launcher.launch([compiler], seconds)[compiler.name].facts["said"], "no message"
     except LostError:
@@ -117,7 +140,9 @@ def build(toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float
         said, why = error.said, error.what
     if not binary.is_file():
         fix = "see 'go vet' in the module's folder"
-        complaints = (_line(line) for line in said.splitlines() if line.strip() and not line.startswith("#"))
+        complaints = (
+            _line(line) for line in said.splitlines() if line.strip() and not line.startswith("#")
+        )
         raise CompileError("cannot compile the Go benchmarks", next(complaints, why), fix)
     return binary
 

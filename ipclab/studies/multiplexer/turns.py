@@ -5,6 +5,7 @@ import random
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -17,7 +18,10 @@ from ipclab.studies.multiplexer.output import LENGTH, PER, wrong
 
 Whole = Annotated[int, Meta(ge=0)]
 Some = Annotated[int, Meta(ge=1)]
-BOTH_ENDS = ("allocations", "bytes_allocated")  # counted where the sender is, to which the receiver's are added
+BOTH_ENDS = (
+    "allocations",
+    "bytes_allocated",
+)  # counted where the sender is, to which the receiver's are added
 FAIRNESS = "fairness"  # of a turn, not of an operation
 FIGURES = (*BOTH_ENDS, "receiver_allocations", "receiver_bytes_allocated", FAIRNESS)
 
@@ -50,7 +54,9 @@ def heat(roles: Sequence[Role], schedule: Schedule) -> str:
     """Return the heat of `roles` as the Go program takes it, in JSON; times are in ns."""
     first = roles[0].arguments
     asked = {
-        "cells": [{"cell": role.arguments["cell"], "cpus": role.arguments["cpus"]} for role in roles],
+        "cells": [
+            {"cell": role.arguments["cell"], "cpus": role.arguments["cpus"]} for role in roles
+        ],
         "turns": schedule.turns,
         "warm": schedule.warm_ns,
         "turn": first["turn_ns"],
@@ -82,7 +88,9 @@ def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
     outcomes: list[Outcome | str] = []
     for number, (op, mine) in enumerate(zip(ops, taken, strict=True)):
         if number not in why and [turn_line.turn for turn_line in mine] != [*range(1, turns + 1)]:
-            raise wrong(f"turns {[turn_line.turn for turn_line in mine]} of cell {number} where {turns} were asked for")
+            raise wrong(
+                f"turns {[turn_line.turn for turn_line in mine]} of cell {number} where {turns} were asked for"
+            )
         outcomes.append(why[number] if number in why else _joined(mine, op))
     return outcomes
 
@@ -104,12 +112,17 @@ def _joined(taken: Sequence[Turn], op: str) -> Outcome:
     told = _told(taken[0])
     if any(_told(each) != told for each in taken):
         raise wrong("figures that are missing in some turns")
-    sums = {name: sum(getattr(each, name) for each in taken) for name in told}
-    counted = {name: value / (len(taken) if name == FAIRNESS else operations) for name, value in sums.items()}
+    sums = {name: sum(map(attrgetter(name), taken)) for name in told}
+    counted = {
+        name: value / (len(taken) if name == FAIRNESS else operations)
+        for name, value in sums.items()
+    }
     for name in BOTH_ENDS:
         counted[name] += counted.get(f"receiver_{name}", 0.0)
     samples = array("q", [round(each.ns * PER / each.operations) for each in taken])
-    return Outcome({op: samples}, {op: counted}, facts={"operations": operations}, turns={op: [1] * len(taken)})
+    return Outcome(
+        {op: samples}, {op: counted}, facts={"operations": operations}, turns={op: [1] * len(taken)}
+    )
 
 
 def _told(turn: Turn) -> list[str]:

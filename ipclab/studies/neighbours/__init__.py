@@ -18,13 +18,25 @@ from ipclab.backends.interface import Backend
 from ipclab.backends.waiting import BLOCK
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
-from ipclab.machine.answers import mount_of
+from ipclab.machine.mounts import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.placement import placements
 from ipclab.paths import existing
 from ipclab.spawn.proof import check
 from ipclab.studies.forked import DONE, Forked
-from ipclab.studies.interface import Bench, Launch, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Launch,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    named,
+)
 from ipclab.studies.neighbours.hogs import COPIED_BYTES, FIFO, FILE_BYTES, PRIORITY
 from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 
@@ -35,7 +47,17 @@ NEIGHBOURS = (QUIET, *HOGS)
 PLAIN = "plain"
 ISOLATIONS = (PLAIN, "nice", "sched-idle", FIFO)
 # What is measured but in the profile full: each way to wait and to carry once.
-FEW = ("mp-pipe", "pipe", "posix-mq", "posix-shm", "shm-futex", "shm-spin", "tcp", "unix", "zmq-ipc")
+FEW = (
+    "mp-pipe",
+    "pipe",
+    "posix-mq",
+    "posix-shm",
+    "shm-futex",
+    "shm-spin",
+    "tcp",
+    "unix",
+    "zmq-ipc",
+)
 TURN_NS, TURNS = 20_000_000, 5  # several time slices, so that a neighbour on one's CPU has some
 LEAST, MOST = 10, 20_000
 FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
@@ -50,12 +72,16 @@ class NeighboursStudy(Study):
     """A round trip of each mechanism beside each neighbour, whose own counter proves that it was at work."""
 
     name = "neighbours"
-    factors: ClassVar = {"placement": ("same", "cross"), "neighbour": NEIGHBOURS, "isolation": ISOLATIONS}
+    factors: ClassVar = {
+        "placement": ("same", "cross"),
+        "neighbour": NEIGHBOURS,
+        "isolation": ISOLATIONS,
+    }
     named_only = ("smoke", "quick")
     folder = ""
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(_found())
+        return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with turns long enough for a neighbour on the same CPU, and but in full few launches."""
@@ -70,12 +96,20 @@ class NeighboursStudy(Study):
         )
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        chosen = sweep.backends or (tuple(_found()) if profile.name == "full" else FEW)
-        mechanisms = [name for name in _found() if name in chosen]
-        asked: dict[str, Sequence[Any]] = {name: sweep.levels.get(name, usual) for name, usual in self.factors.items()}
+        chosen = sweep.backends or (tuple(_ready()) if profile.name == "full" else FEW)
+        mechanisms = [name for name in _ready() if name in chosen]
+        asked: dict[str, Sequence[Any]] = {
+            name: sweep.levels.get(name, usual) for name, usual in self.factors.items()
+        }
         every = [QUIET, *(name for name in asked["neighbour"] if name != QUIET)]
-        levels: dict[str, Sequence[Any]] = {"found": mechanisms, "sizes": sorted(set(sweep.sizes or SIZES))}
-        levels |= {"neighbours": every, "near": [name for name in (QUIET, OWN, OTHER) if name in every]}
+        levels: dict[str, Sequence[Any]] = {
+            "found": mechanisms,
+            "sizes": sorted(set(sweep.sizes or SIZES)),
+        }
+        levels |= {
+            "neighbours": every,
+            "near": [name for name in (QUIET, OWN, OTHER) if name in every],
+        }
         levels |= {"isolations": [name for name in asked["isolation"] if name != PLAIN]}
         levels |= {"pinned": [name for name in profile.placements if name in ("same", "cross")]}
         return self.of_arms(mechanisms, _usual_wait, **levels)
@@ -89,13 +123,23 @@ class NeighboursStudy(Study):
         return _no_room(name, scratch) or registry.backend(point.backend).refuses(point.size_bytes)
 
     def expected(self, point: Point) -> tuple[str, ...]:
-        return () if point.levels["neighbour"] == QUIET else ("run-queue", "pressure-io", "pressure-memory")
+        return (
+            ()
+            if point.levels["neighbour"] == QUIET
+            else ("run-queue", "pressure-io", "pressure-memory")
+        )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels, name = point.levels, str(point.levels["neighbour"])
-        shared = {"backend": point.backend, "size": point.size_bytes, "seed": seed, "wait": levels["wait"]}
+        shared = named(point, seed) | {"wait": levels["wait"]}
         shared |= {"isolation": levels["isolation"]}
-        asking = {**shared, **profile.samples, "gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
+        asking = {
+            **shared,
+            **profile.samples,
+            "gap_ns": levels["gap_ns"],
+            "neighbour": name,
+            "folder": self.folder,
+        }
         asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}
         server = Role("server", f"{HERE}:serve", shared, placement.role(0))
         return [server, Role("client", f"{HERE}:ask", asking, placement.role(1))]
@@ -107,7 +151,9 @@ class NeighboursStudy(Study):
         return super().collect(point, {"client": outcomes["client"]}, seed)
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Make the folder for the files of the neighbour that writes."""
         folder = site.scratch / FOLDER
         site.own_scratch(folder)
@@ -150,7 +196,10 @@ def _fifo_permitted() -> bool:
 def _no_room(neighbour: str, scratch: Path) -> str | None:
     """Return why there is no room for what `neighbour` writes, on a disk or in memory; None when there is."""
     if neighbour == MEMORY:
-        free, need = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), 2 * MOST_HOGS * COPIED_BYTES
+        free, need = (
+            os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+            2 * MOST_HOGS * COPIED_BYTES,
+        )
         return NO_ROOM.format(what="memory", free=free, need=need) if free < need else None
     if neighbour != "writeback":
         return None
@@ -160,14 +209,19 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
     except LabError:  # the machine does not tell: the hog's own counter will
         in_memory = False
     free, need = disk_usage(there).free, 2 * FILE_BYTES
-    return NO_DISK if in_memory else NO_ROOM.format(what=there, free=free, need=need) if free < need else None
+    if in_memory:
+        return NO_DISK
+    return NO_ROOM.format(what=there, free=free, need=need) if free < need else None
 
 
 def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
     """Return `levels` with the mechanism's own way to wait; where ends have a real-time class, they sleep."""
-    return {**levels, "wait": BLOCK if levels["arm"] == "isolation" else _found()[levels["backend"]].waits[0]}
+    return {
+        **levels,
+        "wait": BLOCK if levels["arm"] == "isolation" else _ready()[levels["backend"]].waits[0],
+    }
 
 
-def _found() -> dict[str, Backend]:
+def _ready() -> dict[str, Backend]:
     """Return the backends that are there with a channel between any two processes: hogs have no place among ranks."""
     return registry.ready(lambda backend: backend.channel and not backend.ranks)

@@ -15,7 +15,15 @@ from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab.studies.round_trip import ends
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES, closed_loop, opened, prove, warm_up
+from ipclab.studies.round_trip.ends import (
+    INTENDED,
+    OP,
+    PROOF_MESSAGES,
+    closed_loop,
+    opened,
+    prove,
+    warm_up,
+)
 
 WAKE_UP = "wake-up"  # from when a round trip was due, and the one before was over, until the asking end runs
 LONGER = 5  # times as long as asked a turn may sample
@@ -75,10 +83,17 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
     it has a part in more than two.
     """
     each_ns = int(np.sort(first)[:-2].mean() + gap_ns)
-    return fitting(int(first.min()) + gap_ns, budget_ns, least, min(most, max(least, LONGER * budget_ns // each_ns)))
+    return fitting(
+        int(first.min()) + gap_ns,
+        budget_ns,
+        least,
+        min(most, max(least, LONGER * budget_ns // each_ns)),
+    )
 
 
-def _one_by_one(worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int) -> None:
+def _one_by_one(
+    worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int
+) -> None:
     """Keep the times of round trips that begin every `period_ns`: of the trip, from its due time, and of waking up.
 
     The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.

@@ -18,7 +18,10 @@ import numpy as np
 from ipclab.errors import LabError
 from ipclab.studies.forked import DONE, START_SECONDS, Forked
 
-BLOCK_BYTES, COPIED_BYTES = 4 << 20, 64 << 20  # copied in one step; from one buffer to another of this size
+BLOCK_BYTES, COPIED_BYTES = (
+    4 << 20,
+    64 << 20,
+)  # copied in one step; from one buffer to another of this size
 PAGES_BYTES, FILE_BYTES = 256 << 10, 64 << 20  # written in one step, and where it begins again
 SLEEPERS = 8
 LOOPS = 500
@@ -102,7 +105,10 @@ class Hogs:
         before = self.steps()
         for child in self.children:
             os.kill(child.pid, signal.SIGCONT)
-        self._await(lambda: all(late > early for early, late in zip(before, self.steps(), strict=True)), "start")
+        self._await(
+            lambda: all(late > early for early, late in zip(before, self.steps(), strict=True)),
+            "start",
+        )
 
     def rest(self) -> None:
         """Stop all and wait until each has stopped."""
@@ -119,7 +125,9 @@ class Hogs:
         deadline = time.monotonic() + START_SECONDS
         while not ready():
             if any(map(_ended, self.children)) or time.monotonic() > deadline:
-                raise IdleHogError(f"neighbour {self.kind} did not {what}", "it ended, or did nothing in time")
+                raise IdleHogError(
+                    f"neighbour {self.kind} did not {what}", "it ended, or did nothing in time"
+                )
             time.sleep(0.0005)
 
 
@@ -159,5 +167,8 @@ def check_busy(kind: str, before: Sequence[int], after: Sequence[int]) -> int:
     """Return what all hogs did between two readings; raises `IdleHogError` when one of them did nothing."""
     steps = [late - early for early, late in zip(before, after, strict=True)]
     if not all(step > 0 for step in steps):
-        raise IdleHogError(f"neighbour {kind} was idle", "its counter stood still from the first sample to the last")
+        raise IdleHogError(
+            f"neighbour {kind} was idle",
+            "its counter stood still from the first sample to the last",
+        )
     return sum(steps)

@@ -30,7 +30,9 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
         worker.meet()  # all is there
     segment = kind(worker.name("segment"), size, create)
     flags, states = posix_ipc.O_CREX if create else 0, (("full", 0), ("empty", 1))
-    full, empty = (posix_ipc.Semaphore(f"/{worker.name(tag)}", flags, 0o600, state) for tag, state in states)
+    full, empty = (
+        posix_ipc.Semaphore(f"/{worker.name(tag)}", flags, 0o600, state) for tag, state in states
+    )
     try:
         if create:
             worker.meet()
@@ -42,10 +44,14 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
             part.close()
 
 
-def write(worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object) -> Turns:
+def write(
+    worker: Worker, backend: str, size: int, seed: int, sampling: dict[str, int], **others: object
+) -> Turns:
     """Be the writer: create the segment, hand over as many payloads in each turn as fit, then the proof."""
     with _opened(worker, backend, size, create=True) as ends:
-        content = payload(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale segment cannot pass for one
+        content = payload(
+            seed, PROOF_MESSAGES, size
+        )  # none of the proof's: a stale segment cannot pass for one
         count = LEAST_LONG
         while (yield {"count": DISCARDED + count}):
             with worker.counting(WRITE, DISCARDED + count):

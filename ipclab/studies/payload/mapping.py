@@ -20,7 +20,12 @@ Steps = tuple[Step, Step]
 
 
 def run(
-    worker: Worker, size: int, seed: int, sampling: dict[str, int], mapping: str = "file", **others: object
+    worker: Worker,
+    size: int,
+    seed: int,
+    sampling: dict[str, int],
+    mapping: str = "file",
+    **others: object,
 ) -> Turns:
     """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `PHASES`.
 

@@ -52,11 +52,15 @@ def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
     path, disk = SHARED_MEMORY / worker.name("payload"), os.statvfs(SHARED_MEMORY)
     if (free := disk.f_bavail * disk.f_frsize) < room:
         why = f"{free} bytes are free and {room} are needed"
-        raise LabError("/dev/shm is full", why, "free some, or enlarge it: mount -o remount,size=1G /dev/shm")
+        raise LabError(
+            "/dev/shm is full", why, "free some, or enlarge it: mount -o remount,size=1G /dev/shm"
+        )
     try:
         yield path
         if path.read_bytes() != data.tobytes():
-            raise LabError("what was read is not what was written", "the payload changed in /dev/shm")
+            raise LabError(
+                "what was read is not what was written", "the payload changed in /dev/shm"
+            )
     finally:
         path.unlink(missing_ok=True)
 

@@ -1,12 +1,23 @@
 """The payload study itself: its points, their processes, and how their outcomes are joined."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest
-from ipclab.studies.interface import Bound, Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep
+from ipclab.studies.interface import (
+    Bound,
+    Launch,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+    named,
+)
 from ipclab.studies.payload import MOVED, SIZES, handover, tcp
 from ipclab.studies.payload.handover import END, START
 from ipclab.studies.profile import PLACEMENTS
@@ -40,29 +51,34 @@ class PayloadStudy(Study):
     def backends(self) -> tuple[str, ...]:
         """Return the shared-memory backends that are there, and the two arms that are mechanisms of their own."""
         segments = [
-            backend.name for backend in registry.backends().values() if backend.segment and not backend.missing()
+            backend.name
+            for backend in registry.backends().values()
+            if backend.segment and not backend.missing()
         ]
         return (*segments, *OTHERS)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         for size in sweep.sizes or ():
             if size % FLOAT:
-                raise UsageError(f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}")
-        asked = [name for name in self.backends() if sweep.wants(name)]
+                raise UsageError(
+                    f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}"
+                )
+        asked = sweep.of(self.backends())
         blocks = {size: f"payload-{size}" for size in sweep.sizes or SIZES}
         return self.of_arms(
             asked,
             sizes=[{"size": size, "block": block} for size, block in blocks.items()],
-            moved=[{"size": MOVED.get(size, size), "block": block} for size, block in blocks.items()],
+            moved=[
+                {"size": MOVED.get(size, size), "block": block} for size, block in blocks.items()
+            ],
             segments=[name for name in asked if name not in OTHERS],
             placements=profile.placements,
-            pinned=[name for name in profile.placements if name != "free"],
+            pinned=profile.pinned,
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; the published program's is a fresh interpreter."""
-        arguments: dict[str, Any] = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels}
-        arguments["sampling"] = profile.samples
+        arguments = named(point, seed) | point.levels | {"sampling": profile.samples}
         arm = str(point.levels["arm"])
         return [
             Role(name, f"{HERE}.{run}", arguments, placement.role(index), fresh=arm == "published")
@@ -75,9 +91,14 @@ class PayloadStudy(Study):
         if point.levels["arm"] == "handover":
             check(seed, point.size_bytes, outcomes["reader"].proof, handover.PROOF_MESSAGES)
         elif point.levels["arm"] == "tcp":
-            expected = [digest(tcp.contents(seed, i, point.size_bytes).data) for i in range(tcp.PROOF_MESSAGES)]
+            expected = [
+                digest(tcp.contents(seed, i, point.size_bytes).data)
+                for i in range(tcp.PROOF_MESSAGES)
+            ]
             if outcomes["receiver"].proof != expected:
-                raise PayloadError("the received array is not the one that was sent", "its bytes differ")
+                raise PayloadError(
+                    "the received array is not the one that was sent", "its bytes differ"
+                )
         if START in made.samples:
             made.samples["handover"] = made.samples.pop(END) - made.samples.pop(START)
             made.turns["handover"] = made.turns.pop(END)

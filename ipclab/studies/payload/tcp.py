@@ -28,7 +28,9 @@ from ipclab.studies.payload.handover import END, START
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
 TOKEN_BYTES = 8
-HEADER = struct.Struct(f"<i{TOKEN_BYTES}s")  # v0.9: members, receptors, steps; here: body bytes and the launch's token
+HEADER = struct.Struct(
+    f"<i{TOKEN_BYTES}s"
+)  # v0.9: members, receptors, steps; here: body bytes and the launch's token
 WAIT_SECONDS = 10.0
 KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
@@ -53,7 +55,9 @@ class ArrayUnpickler(pickle.Unpickler):
 
 def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
     """Return the float32 array of `size` bytes that is message number `sequence`."""
-    return np.random.Generator(np.random.PCG64([seed, sequence])).random(size // 4, dtype=np.float32)
+    return np.random.Generator(np.random.PCG64([seed, sequence])).random(
+        size // 4, dtype=np.float32
+    )
 
 
 def send(
@@ -64,7 +68,9 @@ def send(
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
     link = _Sender(port, token, CODECS[codec], nodelay == "on", connection == "kept")
-    data = contents(seed, PROOF_MESSAGES, size)  # none of the proof's: a stale buffer cannot pass for one
+    data = contents(
+        seed, PROOF_MESSAGES, size
+    )  # none of the proof's: a stale buffer cannot pass for one
     count = LEAST_LONG
     while (yield {"count": DISCARDED + count}):
         stamps = zeros(DISCARDED + count)
@@ -79,7 +85,9 @@ def send(
 
 
 class _Sender:
-    def __init__(self, port: int, token: bytes, protocol: int | None, nodelay: bool, kept: bool) -> None:
+    def __init__(
+        self, port: int, token: bytes, protocol: int | None, nodelay: bool, kept: bool
+    ) -> None:
         self.address, self.token = ("127.0.0.1", port), token
         self.protocol, self.nodelay = protocol, nodelay
         self.kept = self._connect() if kept else None
@@ -106,7 +114,9 @@ class _Sender:
         return start
 
 
-def receive(worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object) -> Turns:
+def receive(
+    worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object
+) -> Turns:
     """Be the receiver; `END` samples are the clock when the array is there, before the acknowledgement."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
@@ -125,7 +135,15 @@ def receive(worker: Worker, size: int, receive: str, codec: str, connection: str
 
 
 class _Receiver:
-    def __init__(self, listener: socket.socket, token: bytes, size: int, chunk: int, pickled: bool, kept: bool) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        token: bytes,
+        size: int,
+        chunk: int,
+        pickled: bool,
+        kept: bool,
+    ) -> None:
         self.listener, self.token, self.chunk, self.pickled = listener, token, chunk, pickled
         # A pickle is longer than its array, protocol 0 several times: room for the longest is made once.
         self.buffer = bytearray(size * 8 + 4096 if pickled else size)
@@ -157,8 +175,14 @@ class _Receiver:
         link, length = (self.kept, self._length(self.kept)) if self.kept else self._accept()
         if length is None:
             raise LabError("the sender's header is wrong", "it lacks the launch's token")
-        body = self._into(link, length) if self.chunk == 0 else _append(link.recv, length, self.chunk)
-        array = ArrayUnpickler(io.BytesIO(body)).load() if self.pickled else np.frombuffer(body, np.float32)
+        body = (
+            self._into(link, length) if self.chunk == 0 else _append(link.recv, length, self.chunk)
+        )
+        array = (
+            ArrayUnpickler(io.BytesIO(body)).load()
+            if self.pickled
+            else np.frombuffer(body, np.float32)
+        )
         end = clock()
         link.sendall(b"k")
         if not self.kept:
@@ -171,7 +195,9 @@ class _Receiver:
         while place < length:
             got = link.recv_into(view[place:])
             if not got:
-                raise LabError(f"{place} of {length} bytes arrived", "the sender closed the connection")
+                raise LabError(
+                    f"{place} of {length} bytes arrived", "the sender closed the connection"
+                )
             place += got
         return view
 
@@ -181,6 +207,8 @@ def _append(recv: Callable[[int], bytes], length: int, chunk: int) -> bytes:
     while len(data) < length:
         packet = recv(min(chunk, length - len(data)))
         if not packet:
-            raise LabError(f"{len(data)} of {length} bytes arrived", "the sender closed the connection")
+            raise LabError(
+                f"{len(data)} of {length} bytes arrived", "the sender closed the connection"
+            )
         data += packet
     return data

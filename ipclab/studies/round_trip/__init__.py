@@ -11,7 +11,19 @@ from ipclab.backends.interface import Backend
 from ipclab.spawn.proof import check
 from ipclab.store.launch import Launch
 from ipclab.studies.arms import Levels
-from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    named,
+)
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
@@ -20,7 +32,17 @@ from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
 # What the quick profile measures at the smallest size alone: the study of streams measures these over size.
-BRIEF = ("fifo", "mpi-p2p", "nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh")
+BRIEF = (
+    "fifo",
+    "mpi-p2p",
+    "nng-ipc",
+    "posix-mq",
+    "shm-ring",
+    "sysv-mq",
+    "unix-dgram",
+    "unix-seqpacket",
+    "zenoh",
+)
 HERE = "ipclab.studies.round_trip"
 
 
@@ -32,20 +54,25 @@ class RoundTripStudy(Study):
 
     name = "round_trip"
     factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
-    limits: ClassVar = {OP: Bound("echo-{mechanism}", copies=4)}  # a message is copied in and out, both ways
+    limits: ClassVar = {
+        OP: Bound("echo-{mechanism}", copies=4)
+    }  # a message is copied in and out, both ways
 
     def backends(self) -> tuple[str, ...]:
-        return (*_found(), published.PACKAGE)
+        return (*_ready(), published.PACKAGE)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
-        mechanisms = {name: backend for name, backend in _found().items() if sweep.wants(name)}
-        programs = [name for name in published.PROGRAMS if sweep.wants(name)]
+        ready = _ready()
+        mechanisms = {name: ready[name] for name in sweep.of(ready)}
+        programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
-        pinned = [placement for placement in profile.placements if placement != "free"]
+        pinned = profile.pinned
         brief = [
-            name for name in mechanisms if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()
+            name
+            for name in mechanisms
+            if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()
         ]
 
         def own(levels: Levels) -> Levels:
@@ -61,7 +88,9 @@ class RoundTripStudy(Study):
             brief=brief,
             programs=programs,
             waits=[
-                {"backend": name, "wait": wait} for name, backend in mechanisms.items() for wait in backend.waits[1:]
+                {"backend": name, "wait": wait}
+                for name, backend in mechanisms.items()
+                for wait in backend.waits[1:]
             ],
             gaps=sweep.numbers("gap_ns", GAPS_NS),
             sizes=sizes,
@@ -74,16 +103,26 @@ class RoundTripStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         module = "published" if point.levels["arm"] == "published" else "ends"
-        sampling = profile.whole if module == "published" else profile.samples  # a published program takes no turns
-        arguments = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **point.levels, **sampling}
+        sampling = (
+            profile.whole if module == "published" else profile.samples
+        )  # a published program takes no turns
+        arguments = named(point, seed) | point.levels | sampling
         if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
             # The published number, unless the launch would then come near its deadline.
-            arguments |= {"budget_ns": int(profile.launch_seconds / 4 * 1e9), "most": published.ROUND_TRIPS}
+            arguments |= {
+                "budget_ns": int(profile.launch_seconds / 4 * 1e9),
+                "most": published.ROUND_TRIPS,
+            }
         ends = enumerate((("server", "serve"), ("client", "ask")))
-        return [Role(name, f"{HERE}.{module}:{run}", arguments, placement.role(index)) for index, (name, run) in ends]
+        return [
+            Role(name, f"{HERE}.{module}:{run}", arguments, placement.role(index))
+            for index, (name, run) in ends
+        ]
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         with on_ranks_or_workers(site, points, f"{HERE}.ends") as bench:
             yield bench
 
@@ -96,19 +135,29 @@ class RoundTripStudy(Study):
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
         """Return the bound of `op`; before queues had an echo of their own, they were read against that of pipes."""
         usual, backend = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
-        return replace(usual, older="echo-pipe") if usual and backend and backend.limit == "mq" else usual
+        return (
+            replace(usual, older="echo-pipe")
+            if usual and backend and backend.limit == "mq"
+            else usual
+        )
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways, and the counters of both ends together."""
         server, client = outcomes["server"], outcomes["client"]
         for seen in dict.fromkeys(tuple(end.proof) for end in (server, client)):
             check(seed, point.size_bytes, seen, PROOF_MESSAGES)
-        both = {name: value + client.counters[OP][name] for name, value in server.counters[OP].items()}
+        both = {
+            name: value + client.counters[OP][name] for name, value in server.counters[OP].items()
+        }
         return replace(super().collect(point, {"client": client}, seed), counters={OP: both})
 
 
-def _found() -> dict[str, Backend]:
-    return {name: backend for name, backend in registry.backends().items() if backend.channel and not backend.missing()}
+def _ready() -> dict[str, Backend]:
+    return {
+        name: backend
+        for name, backend in registry.backends().items()
+        if backend.channel and not backend.missing()
+    }
 
 
 __all__ = ["GAPS_NS", "INTENDED", "OP", "SIZES", "RoundTripStudy"]

@@ -91,7 +91,15 @@ def _answer(channel: Channel, read: Reader, own: bytes, take: Take, count: int) 
 
 
 def ask(
-    worker: Worker, backend: str, size: int, seed: int, gap_ns: int, budget_ns: int, least: int, most: int, **how: str
+    worker: Worker,
+    backend: str,
+    size: int,
+    seed: int,
+    gap_ns: int,
+    budget_ns: int,
+    least: int,
+    most: int,
+    **how: str,
 ) -> Turns:
     """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the payload."""
     arm = how["arm"]
@@ -114,7 +122,9 @@ def ask(
         worker.meet()
 
 
-def closed_loop(channel: Channel, take: Take, content: bytes, count: int, read: Reader | None) -> Any:
+def closed_loop(
+    channel: Channel, take: Take, content: bytes, count: int, read: Reader | None
+) -> Any:
     """Return the clock before the first and after each of `count` round trips, int64 ns."""
     stamps = zeros(count + 1)
     send = channel.send
@@ -132,7 +142,9 @@ def closed_loop(channel: Channel, take: Take, content: bytes, count: int, read: 
     return np.frombuffer(stamps, np.int64)
 
 
-def _paced(worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int) -> Samples:
+def _paced(
+    worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int
+) -> Samples:
     """Start a round trip every `period_ns`, late ones at once; return the times from their starts (ns).
 
     The times from when they were due are kept, without those discarded.

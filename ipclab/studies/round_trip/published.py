@@ -41,7 +41,10 @@ def _bridge(worker: Worker, size: int) -> Iterator[tuple[Send, Take]]:
     from shm_rpc_bridge.transport.transport_posix import SharedMemoryTransportPosix as Transport
 
     serves = worker.role == "server"
-    make, room = Transport.create if serves else Transport.open, max(BUFFER_BYTES, size + Transport.HEADER_SIZE)
+    make, room = (
+        Transport.create if serves else Transport.open,
+        max(BUFFER_BYTES, size + Transport.HEADER_SIZE),
+    )
     with closing(make(worker.name("published"), room, WAIT_SECONDS)) as transport:
         if serves:
             yield transport.send_response, transport.receive_request
@@ -109,7 +112,11 @@ def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
             send(payload(seed, sequence, size))
             worker.outcome.proof.append(digest(take()))
     keep(worker, OP, np.array([round(total / count)], np.int64))
-    worker.outcome.facts |= {"iterations": count, "total_ns": total, "round_trips_per_second": count / (total / 1e9)}
+    worker.outcome.facts |= {
+        "iterations": count,
+        "total_ns": total,
+        "round_trips_per_second": count / (total / 1e9),
+    }
 
 
 def _total(send: Send, take: Take, content: bytes, count: int) -> int:

@@ -178,7 +178,9 @@ def _write_live(worker: RankWorker, task: Task, writing: Writing) -> Turns:
                 if worker.signalled(waiting[0]):
                     worker.await_signals([waiting.pop(0)])
         worker.await_signals(waiting)
-        kept.extend(encoded for _, encoded, _ in writing.stamps)  # of all turns: versions are counted from the first
+        kept.extend(
+            encoded for _, encoded, _ in writing.stamps
+        )  # of all turns: versions are counted from the first
         writing.end_turn()
 
 
@@ -234,10 +236,23 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
     """
     task, reads = Task(**levels), worker.index > 0
     us = worker.prefix, worker.folder
-    place = Place(*us, task.size, "block", len(worker.peers), task.sync, task.map, worker.address, comm=worker.comm)
-    store = joined(worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place)
+    place = Place(
+        *us,
+        task.size,
+        "block",
+        len(worker.peers),
+        task.sync,
+        task.map,
+        worker.address,
+        comm=worker.comm,
+    )
+    store = joined(
+        worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place
+    )
     gc.collect()
-    (gc.enable if task.arm == "published" else gc.disable)()  # in the timed loops only where it was as published
+    (
+        gc.enable if task.arm == "published" else gc.disable
+    )()  # in the timed loops only where it was as published
     try:
         body = (Reading if reads else Writing)(worker, task, store)
         worker.meet()

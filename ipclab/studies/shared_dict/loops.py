@@ -113,7 +113,9 @@ class Reading:
         self.version, data = self.store.read(after, WAIT_NS)
         got = clock()
         try:
-            self.decoded = self.decode(data)  # what was decoded before goes meanwhile, as in a program that keeps one
+            self.decoded = self.decode(
+                data
+            )  # what was decoded before goes meanwhile, as in a program that keeps one
         except Exception as error:
             if data == self._expected():
                 raise
@@ -141,4 +143,7 @@ class Reading:
         content = dictionary(self.task.entries, self.version % len(self.expected))
         whole = self.task.how.restore(self.decoded) == content
         self.worker.outcome.proof = [digest(self.data)]
-        self.worker.outcome.facts |= {"reads": self.reads, "torn": self.torn + (not whole and not self.torn)}
+        self.worker.outcome.facts |= {
+            "reads": self.reads,
+            "torn": self.torn + (not whole and not self.torn),
+        }

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,20 @@ from ipclab.spawn import mpi
 from ipclab.spawn.mpi_outer import world
 from ipclab.spawn.proof import PayloadError
 from ipclab.store.launch import Launch, Samples, together
-from ipclab.studies.interface import Bench, Bound, Levels, Outcome, Placement, Point, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Levels,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    spread,
+)
 from ipclab.studies.ranks import on_ranks
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
 
@@ -65,7 +79,8 @@ class SharedDictStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
-        stores = {name: store for name, store in _stores().items() if sweep.wants(name)}
+        every = _stores()
+        stores = {name: every[name] for name in sweep.of(every)}
         near = [name for name in stores if name != NETWORKED]
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
@@ -78,12 +93,13 @@ class SharedDictStudy(Study):
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
-        names = enumerate(["writer", *readers])
-        return [Role(name, f"{HERE}:run", arguments, placement.role(index)) for index, name in names]
+        return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
-        writer, *readers = [Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()]
+        writer, *readers = [
+            Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()
+        ]
         facts = proved(point, writer.facts, [reader.facts for reader in readers])
         samples, turns = dict(writer.samples), dict(writer.turns)
         for op in (op for op in READ_OPS if op in readers[0].samples):
@@ -96,9 +112,12 @@ class SharedDictStudy(Study):
                 reader.samples["staleness"], reader.turns["staleness"] = ages, reader.turns[SEEN]
             samples["staleness"], turns["staleness"] = together(readers, "staleness")
             behind = np.concatenate(late)
-            facts |= {"versions_behind_mean": float(behind.mean()), "versions_behind_max": int(behind.max())}
-        counted = [reader.counters["read"] for reader in readers]
-        mean = {name: sum(counters_of[name] for counters_of in counted) / len(counted) for name in counted[0]}
+            facts |= {
+                "versions_behind_mean": float(behind.mean()),
+                "versions_behind_max": int(behind.max()),
+            }
+        names = readers[0].counters["read"]
+        mean = {name: fmean(reader.counters["read"][name] for reader in readers) for name in names}
         return Launch(samples, writer.counters | {"read": mean}, facts=facts, turns=turns)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
@@ -114,7 +133,12 @@ class SharedDictStudy(Study):
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
         """Return the bound of `op`; a message that is read again and again is the reader's own: it moves nothing."""
         backend = registry.backends().get(str(levels["backend"]))
-        own = levels.get("arm") == "read-many" and backend and backend.store and not backend.store.keeps
+        own = (
+            levels.get("arm") == "read-many"
+            and backend
+            and backend.store
+            and not backend.store.keeps
+        )
         bound = None if own else super().bound(op, levels)
         usual = levels.get("codec") == USUAL_CODEC  # of others no contest tells the transport apart
         return bound if usual or bound is None else replace(bound, native="")
@@ -124,9 +148,13 @@ class SharedDictStudy(Study):
         return 2 * point.size_bytes + (int(point.levels["readers"]) + 1) * mpi.SEGMENT_BYTES
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         """Give ranks: those of the launcher around us, else our own, as many as the largest point takes."""
-        with on_ranks(site, 1 + max(int(point.levels["readers"]) for point in points), HERE) as bench:
+        with on_ranks(
+            site, 1 + max(int(point.levels["readers"]) for point in points), HERE
+        ) as bench:
             yield bench
 
 
@@ -141,7 +169,11 @@ def _whole(levels: Levels) -> Levels:
     """Return the levels of a point with what follows from its backend and its codec."""
     own = USUAL.get(levels["backend"], {})
     size = encoded_bytes(levels["codec"], levels["entries"])
-    return {**levels, **{name: own.get(name, "none") for name in levels if levels[name] == "usual"}, "size": size}
+    return {
+        **levels,
+        **{name: own.get(name, "none") for name in levels if levels[name] == "usual"},
+        "size": size,
+    }
 
 
 def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
@@ -151,16 +183,26 @@ def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
         return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
 
     entries = entries_of(*ENTRIES, MANY_ENTRIES) if profile.name == "full" else entries_of(*ENTRIES)
-    readers = sweep.numbers("readers", READERS[:2] if profile.name in ("smoke", "quick") else READERS)
+    readers = sweep.numbers(
+        "readers", READERS[:2] if profile.name in ("smoke", "quick") else READERS
+    )
     streamed, most = entries_of(*STREAM_ENTRIES), readers[-1]
     usual = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
-    cells = grid = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
+    cells = grid = [
+        {"entries": count, "readers": number} for count, number in product(entries, readers)
+    ]
     if profile.name == "quick" and not sweep.levels:
-        cells = [cell for cell in grid if cell["readers"] == PUBLISHED_READERS or cell["entries"] == USUAL_ENTRIES]
+        cells = [
+            cell
+            for cell in grid
+            if cell["readers"] == PUBLISHED_READERS or cell["entries"] == USUAL_ENTRIES
+        ]
     return {
         "grid": grid,
         "cells": cells,
-        "published": [cell for cell in cells if sweep.levels or cell["readers"] >= PUBLISHED_READERS],
+        "published": [
+            cell for cell in cells if sweep.levels or cell["readers"] >= PUBLISHED_READERS
+        ],
         "fullest": [cell for cell in cells if cell["readers"] == most],
         "usual": [{"entries": usual, "readers": most}],
         "streamed": [cell for cell in cells if cell["entries"] in streamed],
@@ -177,7 +219,7 @@ def _away(entries: Sequence[int], readers: Sequence[int]) -> Iterator[Levels]:
     away = here.away() if here else []
     for count, number in product(entries, readers):
         if here and number <= len(away):
-            nodes = 1 + sum(any(rank in node.ranks for rank in away[:number]) for node in here.nodes)
+            nodes = 1 + sum(not set(away[:number]).isdisjoint(node.ranks) for node in here.nodes)
             yield {"entries": count, "readers": number, "nodes": nodes}
 
 
@@ -187,18 +229,29 @@ def _short_of_ranks(point: Point) -> str | None:
     if here is None or int(point.levels["nodes"]) > 1:
         return None
     most = max(len(node.ranks) for node in here.nodes)
-    return None if need <= most else f"it takes {need} ranks on one node and there are {most}; start more"
+    return (
+        None
+        if need <= most
+        else f"it takes {need} ranks on one node and there are {most}; start more"
+    )
 
 
 def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
     wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
     reads = [reader["reads"] for reader in read]
-    torn, lost = sum(reader["torn"] for reader in read), sum(max(0, wanted - made) for made in reads)
+    torn, lost = (
+        sum(reader["torn"] for reader in read),
+        sum(max(0, wanted - made) for made in reads),
+    )
     if torn:
-        raise PayloadError(f"{torn} of {sum(reads)} reads were torn", "their bytes are none that were written")
+        raise PayloadError(
+            f"{torn} of {sum(reads)} reads were torn", "their bytes are none that were written"
+        )
     if lost or len(read) != point.levels["readers"]:
-        raise PayloadError(f"{lost} of {wanted * len(read)} reads were lost", f"the readers made {reads}")
+        raise PayloadError(
+            f"{lost} of {wanted * len(read)} reads were lost", f"the readers made {reads}"
+        )
     facts = {name: wrote[name] for name in WRITE_FACTS if name in wrote}
     facts |= {"reads": sum(reads), "reads_wanted": wanted * len(read), "lost": lost, "torn": torn}
     return facts | {"readers": len(read), "reads_per_reader": reads}

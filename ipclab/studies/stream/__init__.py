@@ -13,7 +13,20 @@ from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies import arms
-from ipclab.studies.interface import Bench, Bound, Outcome, Placement, Profile, Role, Site, Study, Sweep
+from ipclab.studies.interface import (
+    Bench,
+    Bound,
+    Outcome,
+    Placement,
+    Profile,
+    Role,
+    Site,
+    Study,
+    Sweep,
+    named,
+    rings,
+    spread,
+)
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
@@ -26,15 +39,19 @@ LEVELS = TABLE["levels"]
 (STALL_NS,) = LEVELS["stall_ns"]
 SWEPT = ("rate", "load", "work_ns")
 LEAST, MOST = 16, 200_000  # messages of a turn
-OPEN_TURNS = 5  # an open loop's turn is that many times as long as another, so that a queue can grow in it
-STALLS = 4  # and that many times as long as its stall besides, so that it is over well before the turn
+# An open loop's turn is that many times as long as another, so that a queue can grow in it
+OPEN_TURNS = 5
+# And that many times as long as its stall besides, so that it is over well before the turn
+STALLS = 4
 
 
 class StreamStudy(Study):
     """All mechanisms over size and placement, then window, work, consumers and rate on their own."""
 
     name = "stream"
-    factors: ClassVar = {"placement": PLACEMENTS[:2]} | {name: tuple(LEVELS[name]) for name in SWEPT}
+    factors: ClassVar = {"placement": PLACEMENTS[:2]} | {
+        name: tuple(LEVELS[name]) for name in SWEPT
+    }
     limits: ClassVar = {RECEIVED: Bound("flow-{flow}", older="hand-over")}
 
     def backends(self) -> tuple[str, ...]:
@@ -51,34 +68,44 @@ class StreamStudy(Study):
         if sizes[0] < NUMBER.size:
             few, fix = f"a stream of {sizes[0]} bytes", f"give {NUMBER.size} bytes or more"
             raise UsageError(few, "a message begins with its number", fix)
-        mechanisms = [name for name in self.backends() if sweep.wants(name)]
-        pinned = [placement for placement in profile.placements if placement != "free"]
+        mechanisms, pinned = sweep.of(self.backends()), profile.pinned
         levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
-        levels |= {"sizes": sizes, "smallest": sizes[:1], "larger": sizes[1:], "found": mechanisms, "pinned": pinned}
-        levels |= {"cross": pinned[-1:], "near": pinned[:-1], "around": pinned[-1:] if brief else pinned}
+        levels |= {
+            "sizes": sizes,
+            "smallest": sizes[:1],
+            "larger": sizes[1:],
+            "found": mechanisms,
+            "pinned": pinned,
+        }
+        levels |= {
+            "cross": pinned[-1:],
+            "near": pinned[:-1],
+            "around": pinned[-1:] if brief else pinned,
+        }
         return self.of_arms(mechanisms, **levels)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     @contextmanager
-    def open(self, site: Site, points: Sequence[Point], profile: Profile, seed: int) -> Iterator[Bench]:
+    def open(
+        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+    ) -> Iterator[Bench]:
         with on_ranks_or_workers(site, points, "ipclab.studies.stream.ends") as bench:
             yield bench
 
     def shared_memory(self, point: Point) -> int:
         """Return room for a ring each way of each consumer, each of four messages."""
-        return int(point.levels["consumers"]) * 8 * (2 * point.size_bytes + (1 << 18))
+        return int(point.levels["consumers"]) * rings(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, on CPUs in turn."""
         levels = {name: level for name, level in point.levels.items() if name != "arm"}
-        plan = {"backend": point.backend, "size": point.size_bytes, "seed": seed, **levels, **profile.samples}
+        plan = named(point, seed) | levels | profile.samples
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
         names = [PRODUCER, *(consumer_role(number) for number in range(int(levels["consumers"])))]
-        here = "ipclab.studies.stream.ends:run"
-        return [Role(name, here, plan, placement.role(index)) for index, name in enumerate(names)]
+        return spread(names, "ipclab.studies.stream.ends:run", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice or out of order."""
@@ -94,6 +121,10 @@ def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
         for proof in proofs:
             check(seed, point.size_bytes, proof, PROOF_MESSAGES)
         return
-    digests = [digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)]
+    digests = [
+        digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)
+    ]
     if sorted(chain.from_iterable(proofs)) != sorted(digests * len(proofs)):
-        raise PayloadError("messages arrived wrong", "their bytes are torn or altered, or some came twice")
+        raise PayloadError(
+            "messages arrived wrong", "their bytes are torn or altered, or some came twice"
+        )

@@ -19,20 +19,30 @@ from ipclab.studies.stream.plan import Plan
 from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
 
 SENT, RECEIVED = "sent", "received"
-OPENING, FIRST, CLOSING = "opening", "first", "closing"  # once in a launch; these and what follows are for `joined`
+OPENING, FIRST, CLOSING = (
+    "opening",
+    "first",
+    "closing",
+)  # once in a launch; these and what follows are for `joined`
 TOTAL = "total"  # how many messages were sent, in all phases and turns
 SEQUENCES = "sequences"  # the numbers of those that came, in their order
 COUNTS = "counts"  # by turn: how many messages it had
 DUE, STARTS = "due", "starts"  # of each message of an open loop
 PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
 MEMORY = "proportional_bytes"
-NUMBER = Struct("=q")  # with which a message begins; `END` stands in the one after the last of a phase
+NUMBER = Struct(
+    "=q"
+)  # with which a message begins; `END` stands in the one after the last of a phase
 END = -1
 PROOF_MESSAGES = 3
 ANSWER = b"."
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
 FILL_NS = 20_000_000  # how long the producer waits for room
-FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64  # bytes to fill with, and for each us of the budget
+FILL_LEAST, FILL_MOST, FILL_PER_US = (
+    400_000,
+    4_000_000,
+    64,
+)  # bytes to fill with, and for each us of the budget
 BLOCK = bytes(1024)
 
 
@@ -93,7 +103,10 @@ class End:
         """
         if self.how.opens and self.worker.recording and not self.period_ns:
             self.period_ns = self.how.period_ns(slowest_ns)
-            offered = {"offered_per_second": 1e9 / self.period_ns, "closed_per_second": 1e9 / slowest_ns}
+            offered = {
+                "offered_per_second": 1e9 / self.period_ns,
+                "closed_per_second": 1e9 / slowest_ns,
+            }
             self.worker.outcome.facts |= offered
         self.phase(DISCARDED)
         count = self.how.messages(slowest_ns, self.period_ns)
@@ -126,7 +139,9 @@ class Producer(End):
     def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
         super().__init__(worker, way, how)
         self.message = bytearray(payload(how.seed, 0, how.size))
-        words = np.frombuffer(self.message * how.batch, np.uint8).reshape(how.batch, how.size).copy()
+        words = (
+            np.frombuffer(self.message * how.batch, np.uint8).reshape(how.batch, how.size).copy()
+        )
         self.words, self.numbers = words, words[:, : NUMBER.size].view(np.int64)[:, 0]
 
     def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
@@ -142,7 +157,9 @@ class Producer(End):
             else:
                 self._messages(self.count, count)
             ended = clock()
-            self.way.tell(NUMBER.pack(END).ljust(self.how.size if self.how.batch > 1 else NUMBER.size))
+            self.way.tell(
+                NUMBER.pack(END).ljust(self.how.size if self.how.batch > 1 else NUMBER.size)
+            )
             self.worker.meet()
         if kept:
             keep(self.worker, SENT, np.array([begun, ended]))

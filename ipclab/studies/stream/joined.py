@@ -1,6 +1,7 @@
 """What the ends of a stream kept, joined: every message accounted for, and the times of turns and messages."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 
@@ -51,7 +52,10 @@ def joined(producer: Outcome, consumers: Sequence[Outcome], each: bool) -> Launc
     facts["messages_per_second"] = facts["messages"] / (float((ended - begun).sum()) / 1e9)
     for name in ("descriptors", MEMORY):
         facts[f"consumers_{name}"] = sum(end.facts[name] for end in consumers)
-    counters = {SENT: producer.counters[SENT], RECEIVED: _sum([end.counters[RECEIVED] for end in consumers])}
+    counters = {
+        SENT: producer.counters[SENT],
+        RECEIVED: _sum([end.counters[RECEIVED] for end in consumers]),
+    }
     per = {SENT: PER, RECEIVED: PER}
     return Launch(samples | _once(made, taken), counters, facts=facts, per=per, turns=turns)
 
@@ -66,10 +70,14 @@ def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
     different = [np.unique(part[(part >= 0) & (part < count)]) for part in parts]
     lost = sum(count - len(part) for part in different)
     duplicated = sum(len(part) for part in parts) - sum(len(part) for part in different)
-    reordered = sum(int((np.diff(np.maximum.accumulate(part)) == 0).sum()) for part in seen if len(part))
+    reordered = sum(
+        int((np.diff(np.maximum.accumulate(part)) == 0).sum()) for part in seen if len(part)
+    )
     counts = {"lost": lost, "duplicated": duplicated, "reordered": max(0, reordered - duplicated)}
     if wrong := ", ".join(f"{number} were {name}" for name, number in counts.items() if number):
-        raise PayloadError(f"of {count} messages {wrong}", "the mechanism promises each once, in order")
+        raise PayloadError(
+            f"of {count} messages {wrong}", "the mechanism promises each once, in order"
+        )
     return counts
 
 
@@ -111,5 +119,7 @@ def _once(made: dict[str, Samples], taken: Sequence[dict[str, Samples]]) -> dict
 
 def _sum(counters: Sequence[dict[str, float]]) -> dict[str, float]:
     """Return the counters of all consumers together; the share of time in a queue is their mean."""
-    total = {name: sum(consumer[name] for consumer in counters) for name in counters[0]}
-    return {name: value / len(counters) if name == QUEUED else value for name, value in total.items()}
+    total = {name: sum(map(itemgetter(name), counters)) for name in counters[0]}
+    return {
+        name: value / len(counters) if name == QUEUED else value for name, value in total.items()
+    }

@@ -54,7 +54,9 @@ def consumer_role(number: int) -> str:
     return f"consumer {number + 1}"
 
 
-def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = "") -> Way:
+def join(
+    worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = ""
+) -> Way:
     """Return this process's end of a stream of messages of at most `capacity` bytes, once all have joined.
 
     `part` tells several streams of one launch apart.
@@ -67,7 +69,9 @@ def join(worker: Worker, backend: str, capacity: int, consumers: int, sharing: s
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
     where = worker.prefix, worker.folder, capacity, registered.waits[0], consumers
     places = [Place(*where, part=name, comm=worker.comm) for name in parts]
-    ends, spent = joined(worker, kind, places, PRODUCER, [consumer_role(number) for number in range(consumers)])
+    ends, spent = joined(
+        worker, kind, places, PRODUCER, [consumer_role(number) for number in range(consumers)]
+    )
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
@@ -101,4 +105,6 @@ def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
     alone = len(ends) == 1
     several = to_each if sharing == EACH else to_next
     channel = end if alone and not stored else None
-    return Way(ends, spent, send if alone else several, tell, first, recv if stored else end.recv, channel)
+    return Way(
+        ends, spent, send if alone else several, tell, first, recv if stored else end.recv, channel
+    )

@@ -1,0 +1,133 @@
+"""Answers of several sessions together: what each saved, and what all of them show.
+
+One session's verdict may be that session's luck: another virtual machine often takes it back. So
+slower is said only where every session showed it.
+"""
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from ipclab.errors import UsageError
+from ipclab.stats.compare import FASTER, SAME, UNDECIDED
+from ipclab.store.files import write_whole
+
+from ipclab_answers.ab.report import QUANTITIES, Report
+from ipclab_answers.ab.trial import EXIT, A, B
+
+LEAST = 2  # sessions that confirm each other
+LARGEST = 1 << 20  # bytes of a saved answer
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One session's answer: `verdict` of B over A with its ratio and interval."""
+
+    session: str
+    a: str
+    b: str
+    unit: Literal["ns", "", "1/"]
+    bound: Positive
+    verdict: Literal["faster", "slower", "same", "undecided"]
+    reason: str
+    ratio: Positive | None
+    low: Positive | None
+    high: Positive | None
+    rounds: int
+    format: Literal[1] = 1
+
+    def shown(self) -> str:
+        """Return verdict, ratio and interval."""
+        why = f" ({self.reason})" if self.reason else ""
+        ratio = "" if self.ratio is None else f" {self.ratio:.3f}"
+        ends = f" ({self.low:.3f} to {self.high:.3f})" if self.low and self.high else ""
+        return f"{self.verdict}{why}{ratio}{ends}"
+
+
+@dataclass(frozen=True)
+class Combined:
+    """What all `sessions` show together."""
+
+    verdict: str
+    reason: str
+    sessions: Sequence[Saved]
+
+    @property
+    def exit_code(self) -> int:
+        """Return that of `ab`."""
+        return EXIT[self.verdict]
+
+    def line(self) -> str:
+        """Return the verdict, and then each session's."""
+        first = self.sessions[0]
+        why = f": {self.reason}" if self.reason else ""
+        over = f"{QUANTITIES[first.unit]} of {first.b} over {first.a}"
+        each = "; ".join(session.shown() for session in self.sessions)
+        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {each}"
+
+
+def save(report: Report, file: Path) -> None:
+    """Write the answer of this session into `file`."""
+    answer, compared = report.answer, report.answer.compared
+    ends = (compared.ratio, compared.low, compared.high)
+    ratio, low, high = (_positive(each) for each in ends)
+    saved = Saved(
+        secrets.token_hex(8),
+        report.labels[A],
+        report.labels[B],
+        report.unit,  # type: ignore[arg-type]
+        answer.bound,
+        answer.verdict,  # type: ignore[arg-type]
+        report.reason,
+        ratio,
+        low,
+        high,
+        answer.taken.rounds,
+    )
+    write_whole(file, msgspec.json.format(msgspec.json.encode(saved)) + b"\n")
+
+
+def combined(files: Sequence[Path]) -> Combined:
+    """Return what the saved answers show together; raises `UsageError` for others."""
+    if len(files) < LEAST:
+        fix = "give what 'ipclab ab --save' wrote in two sessions or more"
+        raise UsageError(f"{len(files)} answers are given", "", fix)
+    sessions = [_loaded(file) for file in files]
+    if len({session.session for session in sessions}) < len(sessions):
+        fix = "give each session's answer once"
+        raise UsageError("a session confirms itself", "it is given twice", fix)
+    asked = {(each.a, each.b, each.unit, each.bound) for each in sessions}
+    if len(asked) > 1:
+        why = "arms, unit or --bound differ"
+        raise UsageError(
+            "the answers are of different questions", why, "give alike ones"
+        )
+    verdict = _together({session.verdict for session in sessions})
+    return Combined(verdict, "sessions" if verdict == UNDECIDED else "", sessions)
+
+
+def _together(verdicts: set[str]) -> str:
+    """Return what every session showed; the same where none showed more than faster."""
+    if len(verdicts) == 1:
+        return next(iter(verdicts))
+    return SAME if verdicts == {SAME, FASTER} else UNDECIDED
+
+
+def _loaded(file: Path) -> Saved:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise ValueError("it is too large")
+        return msgspec.json.decode(file.read_bytes(), type=Saved)
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        why = getattr(error, "strerror", "") or str(error)
+        fix = "give what 'ipclab ab --save' wrote"
+        raise UsageError(f"{file} is no saved answer", why, fix) from error
+
+
+def _positive(value: float | None) -> float | None:
+    """Return a number that JSON can hold, or none."""
+    return value if value and math.isfinite(value) else None

@@ -1,0 +1,194 @@
+"""What the index of many bundles takes from each: who measured, and the ops of one study."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from ipclab.errors import LabError
+from ipclab.frames.limits import TOLERANCE
+from ipclab.frames.points import summary
+from ipclab.stats.intervals import statistic_estimate
+from ipclab.store.archive import Contents, HostileError, Member, parse, read
+from ipclab.store.run import INDEX
+from ipclab.store.samples import Measured, decoded
+from ipclab.store.schema import checked
+from ipclab.store.validity import together
+from ipclab.studies.installed import study as study_of
+from ipclab.studies.limits.floors import COPYING, IN_PLACE, Floors, Key
+
+PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
+LARGEST, MOST = 64 << 20, 1 << 24  # bytes and rows of one point that is read
+NOT_OURS = (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
+DISTURBED = "disturbed_share"  # of the launches
+Row = dict[str, Any]
+
+
+def taken(file: Path, name: str, study: str) -> list[Row]:
+    """Return the rows of bundle `file`, called `name`: its head, then one for each op of `study`.
+
+    Of a bundle that cannot be taken the head alone says `why`; another made it.
+    """
+    told = file.stat()
+    head = {"file": name, "bytes": told.st_size, "mtime_ns": told.st_mtime_ns}
+    try:
+        about, rows = _read(file, study)
+    except NOT_OURS as error:
+        why = getattr(error, "why", "") or str(error) or type(error).__name__
+        return [head | {"why": why}]
+    return [head | about, *({**head, **row} for row in rows)]
+
+
+def _read(file: Path, study: str) -> tuple[Row, list[Row]]:
+    """Return what a bundle says; what is read agrees with its digests.
+
+    The archive is read to its end, but points that are not asked for are not looked at.
+    """
+    members = read(file)  # held: a generator that is let go closes its file
+    contents = parse(next(members, None), file.stat().st_size)
+    index, points = b"", _Points(study)
+    for name, content in _wanted(members, contents, study):
+        if name == INDEX:
+            index = content
+        else:
+            points.add(name, content)
+    about, rows = checked(index, f"the bundle's {INDEX}"), points.rows()
+    if not rows:
+        raise LabError(f"{file.name} is left out", f"it holds no {study}", "")
+    facts, sessions = about["machine"]["facts"], about["sessions"]
+    conditions = sessions[-1]["conditions"] if sessions else {}
+    head = {
+        "run": contents.run,
+        "begun": about["begun"],
+        "machine": contents.machine,
+        "label": about["parameters"].get("label", ""),
+        "profile": about["parameters"]["profile"],
+        "facts": json.dumps(facts, sort_keys=True, default=str),
+        "conditions": json.dumps({**conditions, DISTURBED: points.disturbed}),
+        "why": "",
+    }
+    return head, rows
+
+
+def _wanted(
+    members: Iterator[Member], contents: Contents, study: str
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file that is needed.
+
+    Raises `HostileError` for what is not as named.
+    """
+    needed = re.compile(rf"run\.json|points/({study}|limits)/[^/]*\.parquet")
+    listed, count = contents.by_name(), 0
+    for member in members:
+        count += 1
+        name = member.name.removeprefix(f"{contents.run}/")
+        entry = listed.get(name)
+        if entry is None or member.size != entry.size:
+            raise HostileError(f"{member.name!r} is not the file that belongs here")
+        if needed.fullmatch(name) and member.size <= LARGEST:
+            content = b"".join(member.chunks)
+            if hashlib.sha256(content).hexdigest() != entry.sha256:
+                raise HostileError(f"{name} has another digest")
+            yield name, content
+    if count < len(listed):
+        raise HostileError(f"{len(listed) - count} files are missing")
+
+
+@dataclass
+class _Points:
+    """What the points of one bundle tell by limit and by op of `study`, without their samples."""
+
+    study: str
+    limits: dict[Key, list[float]] = field(default_factory=dict)
+    ops: list[tuple[Row, str, str, list[float]]] = field(default_factory=list)
+    copies: dict[int, float] = field(default_factory=dict)  # the fastest by bytes, ns
+    flagged: list[bool] = field(default_factory=list)
+    rows_read: int = 0
+    bytes_read: int = 0
+
+    @property
+    def disturbed(self) -> float:
+        """Return which share of the launches was disturbed."""
+        return sum(self.flagged) / max(1, len(self.flagged))
+
+    def add(self, name: str, content: bytes) -> None:
+        """Take what is needed of one file; raises `LabError` when all hold too much."""
+        stem = name.removesuffix(".parquet").removeprefix("points/")
+        measured = decoded(pa.BufferReader(content), stem, MOST)
+        for launch in measured.launches:
+            self.rows_read += sum(map(len, launch.samples.values()))
+            self.flagged.append(bool(launch.flags))
+        self.bytes_read += len(content)
+        together(self.rows_read, self.bytes_read)
+        point = measured.point
+        if point.study == self.study:
+            for op in measured.op_names():
+                if "." not in op:
+                    medians = _medians(measured, op)
+                    self.ops.append((point.key(), point.id, op, medians))
+        elif point.backend == COPYING and "copy" in measured.op_names():
+            fastest = min(summary(each, "copy")["min"] for each in measured.launches)
+            self.copies[point.size_bytes] = fastest
+        elif point.study == "limits":
+            limit = point.backend, point.size_bytes, point.placement
+            self.limits[limit] = _medians(measured, measured.op_names()[0])
+
+    def rows(self) -> list[Row]:
+        """Return a row for each op, with its median time and how much that is of the limit.
+
+        Raises `LabError` for one that is faster than its copies can be, and for a mechanism that
+        stands twice at its plainest.
+        """
+        floors, rows = Floors(self.limits), []
+        for key, name, op, medians in self.ops:
+            found = statistic_estimate(medians, 0).for_sessions()
+            self._check(key, op, found.value)
+            floor = floors.under(self.study, op, key)
+            levels = {each: key[each] for each in key if each not in HEAD}
+            rows.append(
+                {each: key[each] for each in HEAD}
+                | {"study": self.study, "point": name, "op": op}
+                | {"levels": json.dumps(levels, sort_keys=True), "plain": _plain(key)}
+                | {"ns": found.value, "low": found.low, "high": found.high}
+                | {"launches": len(medians)}
+                | {"over_limit": found.value / floor.ns if floor else None}
+            )
+        named = ("backend", "placement", "size_bytes", "op")
+        times = Counter(
+            tuple(row[each] for each in named) for row in rows if row["plain"]
+        )
+        if self.study == "round_trip" and max(times.values(), default=1) > 1:
+            raise LabError("left out", "it holds a mechanism twice", "")
+        return rows
+
+    def _check(self, key: Row, op: str, ns: float) -> None:
+        """Raise `LabError` for what is faster than memcpy, as frames are judged."""
+        bound = study_of(self.study).bound(op, key)
+        copied = [
+            time for size, time in self.copies.items() if size <= key["size_bytes"]
+        ]
+        if not bound or not copied or key.get("receive") == IN_PLACE:
+            return
+        if ns < bound.copies * max(copied) * TOLERANCE:
+            passes = f"{bound.copies} passes of its memcpy can take"
+            why = f"a {op.replace('-', ' ')} of {ns:.0f} ns is less than {passes}"
+            raise LabError(f"{key['backend']} is left out", why, "")
+
+
+HEAD = ("backend", "size_bytes", "placement")
+
+
+def _plain(key: Row) -> bool:
+    return all(key.get(factor, level) == level for factor, level in PLAINEST.items())
+
+
+def _medians(measured: Measured, op: str) -> list[float]:
+    return [
+        float(np.float64(summary(launch, op)["median"])) for launch in measured.launches
+    ]
