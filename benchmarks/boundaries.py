@@ -16,6 +16,7 @@ import signal
 import socket
 import statistics
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ BOUNDARIES = {**PARTED, "container": EVERY}
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 WAIT_NS, SECONDS = 1_000_000_000, 8.0
 SIZE, WARM, TIMED = 100, 20, 200
+PAUSE, PAUSED = 0.15, (5, 10)  # seconds in which the other end looks whether its peer lives, and before which messages
 LONGEST_LINE = 1 << 16
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -86,6 +88,8 @@ def talk(backend: Backend, place: Place, create: bool, link: socket.socket) -> d
         end.accept(Peer(other["pid"], start_ticks(other["pid"]) or 0), WAIT_NS)
         times = []
         for number in range(WARM + TIMED):
+            if number == PAUSED[create]:
+                time.sleep(PAUSE)
             begun = clock()
             message = b"%0*d" % (SIZE, number)
             if not create:
