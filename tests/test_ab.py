@@ -10,6 +10,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
+from ipclab.stats.family import HEAT_LOOKS
 from ipclab_answers.ab.trial import AGAIN, A, Answer, B, Taken, judged, trial
 
 SCATTER = 0.05  # of launches, as one CPU has it
