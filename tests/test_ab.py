@@ -94,7 +94,7 @@ def test_a_trial_ends_as_soon_as_a_look_decides():
 def test_each_round_launches_every_arm_once_after_a_limit():
     answer = answered(0.5)
     assert {len(values) for values in answer.taken.values.values()} == {HEAT_LOOKS[0]}
-    assert len(answer.taken.limits) == 18
+    assert len(answer.taken.limits) == 3 * HEAT_LOOKS[0]
 
 
 def test_no_round_begins_after_the_time():

@@ -70,9 +70,9 @@ NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --sc
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
 LAUNCHES = {
     "smoke": (2, 2, 30.0),
-    "quick": (6, 40, 30.0),
-    "standard": (9, 28, 300.0),
-    "full": (9, 19, 3_600.0),
+    "quick": (5, 40, 30.0),
+    "standard": (8, 28, 300.0),
+    "full": (8, 19, 3_600.0),
 }
 # Of the deadline, so that the engine says what hung before its process is killed
 ENGINE_SHARE = 0.9
