@@ -1,0 +1,143 @@
+"""The objects that are handed over, known from a seed and a number, and how they are compared whole and summed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.spawn.proof import PayloadError
+
+ARRAY, FRAME, DICTIONARY = "array", "frame", "dictionary"
+ENTRIES, ENTRY_BYTES = (
+    1_000,
+    100,
+)  # a dictionary has fewer entries where its size has no room for so many
+OTHER_BYTES = 24  # of an entry, beside its text: its key, two numbers and a truth value
+ROW_BYTES, TEXT_CHARACTERS = 48, 15  # of a frame: four numbers, and a text with its offset
+
+
+def array(size: int, chance: np.random.Generator) -> Any:
+    """Return a float64 array of about `size` bytes."""
+    return chance.random(max(2, size // 8))
+
+
+def frame(size: int, chance: np.random.Generator) -> pd.DataFrame:
+    """Return a frame of about `size` bytes: integers, floats, truth values, times and texts."""
+    rows = max(2, size // ROW_BYTES)
+    numbers = chance.integers(0, 1 << 40, rows)
+    texts = [f"{number:0{TEXT_CHARACTERS}d}" for number in numbers.tolist()]
+    columns = {
+        "number": numbers,
+        "share": chance.random(rows),
+        "weight": chance.random(rows),
+        "valid": numbers % 2 == 0,
+        "time": numbers.astype("datetime64[ns]"),
+        "text": pd.array(texts, dtype="str"),
+    }
+    return pd.DataFrame(columns)
+
+
+def dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, Any]]:
+    """Return a nested dictionary of about `size` bytes: the larger it is, the longer its texts."""
+    entries = max(2, min(ENTRIES, size // ENTRY_BYTES))
+    length = max(8, size // entries - OTHER_BYTES)
+    texts = chance.integers(97, 123, (entries, length), dtype=np.uint8)
+    return {
+        f"key_{number}": {
+            "value": int(value),
+            "share": value / 3,
+            "valid": value % 2 == 0,
+            "text": text.tobytes().decode("ascii"),
+        }
+        for number, (value, text) in enumerate(
+            zip(chance.integers(0, 1 << 40, entries).tolist(), texts, strict=True)
+        )
+    }
+
+
+MADE: dict[str, Callable[[int, np.random.Generator], Any]] = {
+    ARRAY: array,
+    FRAME: frame,
+    DICTIONARY: dictionary,
+}
+
+
+def made(kind: str, size: int, seed: int, number: int) -> Any:
+    """Return object `number` of `seed`: no two numbers share one."""
+    return MADE[kind](size, np.random.default_rng([seed, number]))
+
+
+def own_bytes(content: Any) -> int:
+    """Return the bytes of the object's own data: elements, and the characters of texts, without Python's headers."""
+    if isinstance(content, np.ndarray):
+        return content.nbytes
+    if isinstance(content, pd.DataFrame):
+        return int(content.memory_usage(index=False, deep=True).sum())
+    return sum(
+        len(key) + len(entry["text"]) + 17 for key, entry in content.items()
+    )  # two numbers and a truth value
+
+
+def total(content: Any) -> float:
+    """Return the sum over every element; of a text, its length counts."""
+    if isinstance(content, np.ndarray):
+        return float(content.sum())
+    if isinstance(content, pd.DataFrame):
+        return float(sum(_column(content[name]) for name in content))
+    values = (value for entry in content.values() for value in entry.values())
+    return float(sum(len(value) if isinstance(value, str) else value for value in values))
+
+
+def _column(column: "pd.Series[Any]") -> float:
+    if column.dtype == "str":
+        return float(column.str.len().sum())
+    if column.dtype.kind == "M":
+        return float(column.astype("int64").sum())
+    return float(column.sum())
+
+
+def compare(wanted: Any, came: Any) -> None:
+    """Raise `PayloadError`, which says where, unless `came` is `wanted` whole: type, order and every element."""
+    if type(came) is not type(wanted):
+        raise _wrong(f"it is a {type(came).__name__}, no {type(wanted).__name__}")
+    if isinstance(wanted, np.ndarray):
+        _same_elements("the array", wanted, came)
+    elif isinstance(wanted, pd.DataFrame):
+        _same_frame(wanted, came)
+    else:
+        _same_entries(wanted, came)
+
+
+def _wrong(how: str) -> PayloadError:
+    return PayloadError("an object arrived wrong", how)
+
+
+def _same_elements(where: str, wanted: Any, came: Any) -> None:
+    if came.dtype != wanted.dtype:
+        raise _wrong(f"{where} has dtype {came.dtype}, not {wanted.dtype}")
+    if came.shape != wanted.shape:
+        raise _wrong(f"{where} has shape {came.shape}, not {wanted.shape}")
+    if not np.array_equal(np.asarray(came), np.asarray(wanted)):
+        raise _wrong(f"elements of {where} differ")
+
+
+def _same_frame(wanted: pd.DataFrame, came: pd.DataFrame) -> None:
+    if [*came.columns] != [*wanted.columns]:
+        raise _wrong(f"its columns are {', '.join(map(str, came.columns))}")
+    if not came.index.equals(wanted.index):
+        raise _wrong("its index differs")
+    for name in wanted:
+        _same_elements(f"column {name}", wanted[name], came[name])
+
+
+def _same_entries(wanted: dict[str, Any], came: dict[str, Any]) -> None:
+    if [*came] != [*wanted]:
+        raise _wrong("its keys differ")
+    for key, entry in wanted.items():
+        if came[key] != entry or [*came[key]] != [*entry]:
+            raise _wrong(f"entry {key} differs")
+        if [type(value) for value in came[key].values()] != [
+            type(value) for value in entry.values()
+        ]:
+            raise _wrong(f"entry {key} has values of other types")
