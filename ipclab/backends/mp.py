@@ -104,6 +104,11 @@ class _QueueChannel(PipesEnd):
         self.fed = True
         self.outgoing.put(data if isinstance(data, bytes) else bytes(data))
 
+    def put(self, content: object) -> None:
+        """Put any object, which the feeder thread pickles."""
+        self.fed = True
+        self.outgoing.put(content)  # type: ignore[arg-type]
+
     def recv(self, timeout_ns: int) -> bytes:
         poll = self.poller.poll
         wait(BLOCK, lambda: False, lambda left_ns: poll(left_ns / 1e6), timeout_ns)

@@ -1,1 +1,101 @@
-"""What it costs to hand an object to another process: an array, a frame, a dictionary."""
+"""The study of objects: what it costs to hand an array, a frame or a dictionary to another process, by way.
+
+`size_bytes` is about what the object's own data take. A way that goes in the message is measured over several carriers;
+what lies apart needs one only to say where.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ipclab.backends import installed as registry
+from ipclab.spawn.proof import PayloadError
+from ipclab.studies.interface import (
+    Launch,
+    Outcome,
+    Placement,
+    Point,
+    Profile,
+    Role,
+    Study,
+    Sweep,
+    named,
+)
+from ipclab.studies.objects.contents import MADE
+from ipclab.studies.objects.ends import HANDLE, PROOFS, SUMMED, capacity, room_bytes
+from ipclab.studies.objects.ways import ways
+from ipclab.studies.profile import PROFILES
+
+SIZES = (1_000, 100_000, 10_000_000)
+LARGEST = 100_000_000  # in the longer profiles
+BRIEF = ("smoke", "quick")
+CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
+HERE = "ipclab.studies.objects.ends"
+
+
+class ObjectsStudy(Study):
+    """One process gives an object, the other takes it, sums every element and answers."""
+
+    name = "objects"
+    factors: ClassVar = {"object": tuple(MADE)}
+    named_only = tuple(
+        PROFILES
+    )  # no notebook reads it yet, and in a quick run it takes longer than that has
+
+    def backends(self) -> tuple[str, ...]:
+        return tuple(
+            name for name in CARRIERS if name in registry.ready(lambda backend: backend.channel)
+        )
+
+    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+        usual = SIZES if profile.name in BRIEF else (*SIZES, LARGEST)
+        known: dict[str, Sequence[Any]] = {
+            "objects": sweep.levels.get("object", tuple(MADE)),
+            "sizes": sorted(set(sweep.sizes or usual)),
+            "pinned": profile.pinned,
+        }
+        return self.of_arms(sweep.of(self.backends()), dict, **known)
+
+    def missing(self, point: Point, scratch: Path) -> str | None:
+        """Return why the way cannot carry the object, or why its carrier cannot have the message."""
+        kind, way = str(point.levels["object"]), str(point.levels["way"])
+        if kind not in MADE:
+            return f"there is no such object; there are {', '.join(MADE)}"
+        refused = ways(kind)[way].refuses(kind)
+        return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
+
+    def shared_memory(self, point: Point) -> int:
+        messages = 2 * capacity(point.size_bytes) if point.backend == "posix-shm" else 0
+        return messages + room_bytes(point.size_bytes)
+
+    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+        of = named(point, seed) | {"kind": point.levels["object"], "way": point.levels["way"]}
+        taker = Role("server", f"{HERE}:take", of, placement.role(0))
+        return [taker, Role("client", f"{HERE}:give", {**of, **profile.samples}, placement.role(1))]
+
+    def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
+        """Return the giving end's samples once the taking end has compared every object whole; both ends' counters."""
+        taker, giver = outcomes["server"], outcomes["client"]
+        if len(taker.proof) != PROOFS:
+            raise PayloadError(
+                f"{len(taker.proof)} of {PROOFS} objects arrived", "objects were lost"
+            )
+        for number, fault in enumerate(taker.proof):
+            if fault:
+                raise PayloadError(f"object {number} of {PROOFS} arrived wrong", fault)
+        counters = {
+            op: _sum(of_op, taker.counters.get(op, {})) for op, of_op in giver.counters.items()
+        }
+        facts = _sum(giver.facts, taker.facts) | {"own_bytes": giver.facts["own_bytes"]}
+        return replace(
+            super().collect(point, {"client": giver}, seed), counters=counters, facts=facts
+        )
+
+
+def _sum(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sum of both by name; what only one has is its own."""
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+
+
+__all__ = ["HANDLE", "SUMMED", "ObjectsStudy"]

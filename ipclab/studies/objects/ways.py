@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import joblib
 import msgspec
 import numpy as np
 import pandas as pd
@@ -39,7 +40,8 @@ class Way:
     """One way: `give` returns the message, `take` the object again, perhaps over the room's own bytes.
 
     `carries` names the objects that it can carry, `refusal` says why not the others. `segment` is the backend whose
-    segment is its room. `maps` says whether the taking end reads elements where the giving end wrote them.
+    segment is its room. `maps` says whether the taking end reads elements where the giving end wrote them, `placed` how
+    many bytes beside a message were.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Way:
     refusal: str = ""
     segment: str = ""
     maps: bool = False
+    placed: Callable[[Any], int] = lambda message: 0
 
     def refuses(self, kind: str) -> str | None:
         """Return why it cannot carry an object of `kind`; None when it can."""
@@ -81,6 +84,10 @@ def _unpickled_apart(message: Data, room: Room) -> Any:
     return pickle.loads(
         rest, buffers=[room.region[start : start + length] for start, length in places]
     )
+
+
+def _bytes_apart(message: Data) -> int:
+    return sum(length for _, length in _unpack(message)[1])
 
 
 def _packed(content: Any, room: Room) -> bytes:
@@ -169,10 +176,13 @@ def _in_place(message: Data, room: Room) -> Any:
     return np.ndarray(shape, dtype, room.region)
 
 
+def _bytes_in_place(message: Data) -> int:
+    dtype, shape = _unpack(message)
+    return int(np.dtype(dtype).itemsize * np.prod(shape))
+
+
 def _dumped(content: Any, room: Room) -> bytes:
     """Write a new file under the old one's name: who still maps that keeps it whole."""
-    import joblib
-
     fresh = room.file.with_suffix(".new")
     joblib.dump(content, os.fspath(fresh))
     fresh.replace(room.file)
@@ -180,8 +190,6 @@ def _dumped(content: Any, room: Room) -> bytes:
 
 
 def _loaded(message: Data, room: Room) -> Any:
-    import joblib
-
     loaded = joblib.load(os.fspath(room.file), mmap_mode="r")
     return loaded.view(np.ndarray) if isinstance(loaded, np.memmap) else loaded
 
@@ -197,12 +205,35 @@ def ways(kind: str) -> dict[str, Way]:
 
     every = (
         Way("pickle5", _pickled, _unpickled),
-        Way("pickle5-shm", _pickled_apart, _unpickled_apart, segment="posix-shm", maps=True),
+        Way(
+            "pickle5-shm",
+            _pickled_apart,
+            _unpickled_apart,
+            segment="posix-shm",
+            maps=True,
+            placed=_bytes_apart,
+        ),
         Way("msgpack", _packed, of(_unpacked)),
         Way("arrow", _as_arrow, of(_of_arrow)),
-        Way("arrow-mapped", _as_mapped_arrow, of(_of_mapped_arrow), segment="posix-shm", maps=True),
-        Way("shared-memory", _copied_in, _in_place, (ARRAY,), ONLY_ARRAYS, "mp-shm", True),
+        Way(
+            "arrow-mapped",
+            _as_mapped_arrow,
+            of(_of_mapped_arrow),
+            segment="posix-shm",
+            maps=True,
+            placed=_unpack,
+        ),
+        Way(
+            "shared-memory",
+            _copied_in,
+            _in_place,
+            (ARRAY,),
+            ONLY_ARRAYS,
+            "mp-shm",
+            True,
+            _bytes_in_place,
+        ),
         Way("queue", lambda content, room: content, lambda content, room: content),
-        Way("joblib", _dumped, _loaded, maps=True),
+        Way("joblib", _dumped, _loaded, maps=True, placed=_unpack),
     )
     return {way.name: way for way in every}

@@ -1,0 +1,218 @@
+"""The two processes of an object handed over: one gives and keeps the time, one takes, sums and tells its clock."""
+
+import gc
+import struct
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ipclab.backends.installed import backend as find
+from ipclab.backends.interface import Channel, Place
+from ipclab.spawn.loops import DISCARDED, keep, operations
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.objects import contents
+from ipclab.studies.objects.ways import Room, Way, ways
+from ipclab.studies.round_trip.ends import opened
+
+HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
+PROOFS = 3  # objects that are compared whole; none of them is one that was timed
+TIMED, COUNTED = (
+    PROOFS,
+    PROOFS + 1,
+)  # the numbers of the objects that are timed, and whose bytes are counted
+FIRST_BYTES = 1_000  # of an object before all others, at which libraries set themselves up
+SPARE_BYTES = 1 << 20  # for what stands around an object's data
+ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
+MEMORY = (
+    "Private_Dirty",
+    "Pss_Shmem",
+)  # of smaps_rollup: what is shared with the fork server is not of the object
+
+Link = tuple[Channel, Way, Room]
+
+
+def capacity(size: int) -> int:
+    """Return the longest message of an object of about `size` bytes."""
+    return 2 * size + SPARE_BYTES
+
+
+def room_bytes(size: int) -> int:
+    """Return how many bytes of shared memory an object of about `size` bytes gets, where its way needs any."""
+    return size + size // 2 + SPARE_BYTES
+
+
+@contextmanager
+def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iterator[Link]:
+    """Give the channel, the way, and the room, which the giving end makes and removes."""
+    chosen, gives = ways(kind)[way], worker.role == "client"
+    place = Place(worker.prefix, worker.folder, 0)
+    with opened(worker, backend, capacity(size), find(backend).waits[0]) as channel:
+        if not chosen.segment:
+            worker.meet()
+            yield channel, chosen, Room(memoryview(b""), place.path("object"))
+            return
+        make: Any = find(chosen.segment).segment
+        if not gives:
+            worker.meet()  # it is there
+        segment = make(worker.name("room"), room_bytes(size), gives)
+        try:
+            if gives:
+                worker.meet()
+            yield channel, chosen, Room(segment.buffer, place.path("object"))
+        finally:
+            if gives:
+                segment.unlink()
+            gc.collect()
+            with suppress(
+                BufferError
+            ):  # an object that was read in place is still held: the process's end unmaps it
+                segment.close()
+
+
+def give(
+    worker: Worker,
+    backend: str,
+    size: int,
+    seed: int,
+    kind: str,
+    way: str,
+    budget_ns: int,
+    least: int,
+    most: int,
+) -> Turns:
+    """Be the giving end: prove the way, then time as many objects in each turn as fit, then count bytes."""
+    with linked(worker, backend, size, kind, way) as link:
+        _send(link, contents.made(kind, FIRST_BYTES, seed, COUNTED))
+        _answer(link)
+        before = memory()
+        for number in range(PROOFS):
+            content = contents.made(kind, size, seed, number)
+            message = _send(link, content)  # held, as the object is, while memory is read
+            _answer(link)
+            worker.meet()  # the other end holds the object now
+            if number == 0:
+                worker.outcome.facts["held_bytes"] = memory() - before
+            worker.meet()
+        content = contents.made(kind, size, seed, TIMED)
+        wanted, times = contents.total(content), _timed(link, content, 1)[0]
+        while True:
+            count = DISCARDED + operations(float(np.median(times[:, 1])), budget_ns, least, most)
+            if (yield {"count": count}) is None:
+                break
+            with worker.counting(SUMMED, count):
+                times, sums = _timed(link, content, count)
+            if any(total != wanted for total in sums):
+                raise PayloadError("an object arrived wrong in a timed turn", "its sum differs")
+            for op, column in zip((HANDLE, SUMMED), times[DISCARDED:].T, strict=True):
+                keep(worker, op, column)
+        content = contents.made(kind, size, seed, COUNTED)
+        message, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _send(link, content))
+        _answer(link)
+        worker.outcome.facts["placed_bytes"] = link[1].placed(message)
+        if message is not content:  # what the carrier pickles by itself has no length here
+            worker.outcome.facts["message_bytes"] = len(message)
+        worker.outcome.facts["own_bytes"] = contents.own_bytes(content)
+        worker.meet()
+
+
+def _send(link: Link, content: Any) -> Any:
+    """Give `content` and return what went as the message."""
+    channel, way, room = link
+    message = way.give(content, room)
+    if message is content:  # the carrier pickles by itself
+        channel.put(content)  # type: ignore[attr-defined]
+    else:
+        channel.send(message, WAIT_NS)
+    return message
+
+
+def _answer(link: Link) -> tuple[int, int, float]:
+    handle, summed, total = ANSWER.unpack(link[0].recv(WAIT_NS))
+    return handle, summed, total
+
+
+def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
+    """Hand `content` over `count` times; return rows of times (ns) until the handle and the sum, and the sums."""
+    times, sums = np.empty((count, 2), np.int64), []
+    for number in range(count):
+        begun = clock()
+        _send(link, content)
+        handle, summed, total = _answer(link)
+        times[number] = handle - begun, summed - begun
+        sums.append(total)
+    return times, sums
+
+
+def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str) -> Turns:
+    """Be the taking end: compare objects whole, then sum those of each turn, then count the bytes of one."""
+    with linked(worker, backend, size, kind, way) as link:
+        _take(link)
+        before = memory()
+        for number in range(PROOFS):
+            came = _take(link)
+            if number == 0:
+                worker.outcome.facts["held_bytes"] = memory() - before
+            worker.meet()
+            worker.outcome.proof.append(fault_of(contents.made(kind, size, seed, number), came))
+            worker.meet()
+            del came
+        _take(link)
+        while roles := (yield {}):
+            count = roles["client"]["count"]
+            with worker.counting(SUMMED, count):
+                for _ in range(count):
+                    _take(link)
+        _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link))
+        worker.meet()  # the other end is done: nothing is closed under it
+
+
+def _take(link: Link) -> Any:
+    """Take one object, sum it, and answer; return it."""
+    channel, way, room = link
+    came = way.take(channel.recv(WAIT_NS), room)
+    handle = clock()
+    total = contents.total(came)
+    channel.send(ANSWER.pack(handle, clock(), total), WAIT_NS)
+    return came
+
+
+def fault_of(wanted: Any, came: Any) -> str:
+    """Return how `came` differs from `wanted`, empty where it does not."""
+    try:
+        contents.compare(wanted, came)
+    except PayloadError as error:
+        return str(error)
+    return ""
+
+
+def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
+    """Return what `act` returns, and how many bytes Python and Arrow allocated for it, at most at one time.
+
+    A buffer that grows counts with its spare room: this is memory needed, no count of copies.
+    """
+    pool = pa.default_memory_pool()
+    before = pool.bytes_allocated()
+    tracemalloc.start()
+    try:
+        result = act()
+        grown = tracemalloc.get_traced_memory()[1] + pool.bytes_allocated() - before
+        return result, max(0, grown)
+    finally:
+        tracemalloc.stop()
+
+
+def memory() -> int:
+    """Return the bytes of memory that this process alone has, and its share of the segments (proc(5), smaps_rollup)."""
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()[1:]
+    fields = {
+        name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)
+    }
+    return 1024 * sum(fields.get(name, 0) for name in MEMORY)

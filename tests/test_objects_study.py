@@ -1,0 +1,90 @@
+"""The study of objects: a launch hands whole objects over by every way, and one that arrived wrong fails its point."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipclab.machine.placement import Placement
+from ipclab.measure.heats import heats
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
+from ipclab.studies.interface import Sweep
+from ipclab.studies.objects import HANDLE, SUMMED, ObjectsStudy
+from ipclab.studies.objects.contents import MADE
+from ipclab.studies.objects.ends import PROOFS
+from ipclab.studies.objects.ways import ways
+from ipclab.studies.profile import PROFILES
+from tests.commands import files_of, names_of
+
+STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
+SMALL = Sweep(sizes=(20_000,))
+
+
+def small(kind: str) -> list[Point]:
+    """Return the points of one placement of `kind` that can be measured."""
+    points = STUDY.points(SMOKE, Sweep(sizes=(20_000,), levels={"object": (kind,)}))
+    return [point for point in points if point.placement == "cross" and not STUDY.missing(point, Path())]
+
+
+def test_every_way_and_every_object_is_measured() -> None:
+    points = STUDY.points(SMOKE, SMALL)
+    assert {point.levels["object"] for point in points} == {*MADE}
+    assert {point.levels["way"] for point in points} == {*ways("array")}
+    refused = {point.levels["object"]: STUDY.missing(point, Path()) for point in points if STUDY.missing(point, Path())}
+    assert [*refused] and "array" not in refused
+    assert all("one dtype" in str(reason) for reason in refused.values())
+
+
+def test_the_ways_of_an_object_share_a_heat() -> None:
+    points = small("frame")
+    (heat,) = heats(points)
+    assert {*heat} == {point.id for point in points}
+
+
+def test_a_run_measures_it_only_when_it_is_named() -> None:
+    assert {*STUDY.named_only} == {*PROFILES}
+
+
+@pytest.fixture(scope="module")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    with Launcher(tmp_path_factory.mktemp("ledger")) as started:
+        yield started
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: str) -> None:
+    points, anywhere = small(kind), Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
+    roles = {point.id: STUDY.roles(point, SMOKE, anywhere, 3) for point in points}
+    ended = Heat(launcher, Schedule(turns=2)).run({p.id: Contestant(p, roles[p.id]) for p in points})
+    for point in points:
+        outcome: Any = ended[point.id]
+        assert isinstance(outcome, dict), outcome
+        launch = STUDY.collect(point, outcome, 3)
+        assert len(launch.samples[HANDLE]) == len(launch.samples[SUMMED]) > 0
+        assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all() and launch.samples[HANDLE].min() > 0
+        facts: dict[str, Any] = dict(launch.facts)
+        assert 0 <= facts["held_bytes"] < 10_000_000  # not what the first object of a process sets up once
+        assert facts["own_bytes"] == pytest.approx(20_000, rel=0.3)
+        way = ways(kind)[str(point.levels["way"])]
+        # A frame counts an offset of 8 bytes for each text, where msgpack has its length in one.
+        assert facts["placed_bytes"] + facts.get("message_bytes", 0) >= facts["own_bytes"] * 0.8 or way.name == "queue"
+        if kind == "array" and way.maps:
+            assert facts["message_bytes"] < 500 and facts["placed_bytes"] >= facts["own_bytes"]
+    assert names_of(launcher.session.id) == []
+    assert [name for name in files_of(launcher.session.folder) if "object" in name] == []
+
+
+def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
+    (point, *_), giver = small("frame"), Outcome(facts={"own_bytes": 1})
+    wrong = Outcome(proof=["", "an object arrived wrong: column share differs", ""])
+    with pytest.raises(PayloadError, match="object 1 of 3"):
+        STUDY.collect(point, {"server": wrong, "client": giver}, 1)
+    with pytest.raises(PayloadError, match="1 of 3 objects"):
+        STUDY.collect(point, {"server": Outcome(proof=[""]), "client": giver}, 1)
+    assert STUDY.collect(point, {"server": Outcome(proof=[""] * PROOFS), "client": giver}, 1).facts["own_bytes"] == 1
