@@ -144,7 +144,7 @@ def refusal(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -
     if why := _unusable(first, second, a, b):
         return why
     launches = len(a), len(b)
-    ratio = float(np.median(b) / np.median(a))
+    ratio = math.exp(float(np.median(ranktest.differences(np.log(a), np.log(b)))))
     if min(launches) == 1:
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=launches)
     if any(min(side) == max(side) for side in (a, b)):
