@@ -13,7 +13,7 @@ from ipclab.frames.contests import Race, fields, races
 from ipclab.frames.points import ROUND, head
 from ipclab.store.point import Point
 
-MOST = 24  # contestants of a heat
+MOST = 32  # contestants of a heat
 
 
 def heats(points: Iterable[Point]) -> list[list[str]]:

@@ -20,6 +20,7 @@ FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 EQUIVALENCE = 0.05
+LEAST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
 POWER = 0.95
 RUNS_ALPHA = 0.05  # of all points of two runs
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
@@ -114,11 +115,12 @@ def _by_heats(
     ratios = paired.log_ratios(first.heats, second.heats)
     count = len(ratios), len(ratios)
     ratio = math.exp(float(ratios.mean()))
-    if len(ratios) < HEAT_LOOKS[0]:
+    if len(ratios) < LEAST_HEATS:
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=count, paired=True)
     if ratios.min() == ratios.max():
         return Comparison(UNDECIDED, "no-variance", ratio, launches=count, paired=True)
-    level = pair_level(mechanisms, len(ratios), HEAT_LOOKS)
+    # What a study launches seldom is judged as strictly as at the first look
+    level = pair_level(mechanisms, max(len(ratios), HEAT_LOOKS[0]), HEAT_LOOKS)
     low, high = paired.interval(ratios, level, scatter)
     found = judged(ratio, math.exp(low), math.exp(high), equivalence)
     step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))
@@ -142,7 +144,7 @@ def refusal(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -
     if why := _unusable(first, second, a, b):
         return why
     launches = len(a), len(b)
-    ratio = float(np.median(b) / np.median(a))
+    ratio = math.exp(float(np.median(ranktest.differences(np.log(a), np.log(b)))))
     if min(launches) == 1:
         return Comparison(NOT_TESTED, "few-launches", ratio, launches=launches)
     if any(min(side) == max(side) for side in (a, b)):
