@@ -18,5 +18,8 @@ class Plain:
     def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
         return self._fill(text)
 
+    def is_measured(self, text: str) -> bool:
+        return True
+
     def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
         return next(iter(question.alternatives.values())), {}
