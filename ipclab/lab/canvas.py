@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
-from matplotlib.ticker import FixedFormatter
+from matplotlib.ticker import FixedLocator
 
 from ipclab.errors import LabError
 from ipclab.lab import style
@@ -145,9 +145,9 @@ def _space(canvas: Any) -> None:
     for text in canvas.findobj(Text):
         text.set_text(APART.sub(" ", text.get_text()))
     for axis in canvas.findobj(Axis):
-        ticks = axis.get_major_formatter()
-        if isinstance(ticks, FixedFormatter):  # it writes its labels anew whenever it is drawn
-            ticks.seq = [APART.sub(" ", label) for label in ticks.seq]
+        if isinstance(axis.get_major_locator(), FixedLocator):  # whose labels are written anew at each drawing
+            written = [label.get_text() for label in axis.get_ticklabels()]
+            axis.set_ticklabels([APART.sub(" ", label) for label in written])
 
 
 @contextmanager
