@@ -9,14 +9,19 @@ from ipclab.lab.questions import Question
 class Plain:
     """Says prose with a translation and values of a test's own; the first alternative of each question is taken."""
 
-    def __init__(self, translate: Callable[[str], str] = str, fill: Callable[[str], str] = str) -> None:
-        self._translate, self._fill = translate, fill
+    def __init__(
+        self, translate: Callable[[str], str] = str, fill: Callable[[str], str] = str, measured: bool = True
+    ) -> None:
+        self._translate, self._fill, self._measured = translate, fill, measured
 
     def translate(self, msgid: str) -> str:
         return self._translate(msgid)
 
     def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
         return self._fill(text)
+
+    def is_measured(self, text: str) -> bool:
+        return self._measured
 
     def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
         return next(iter(question.alternatives.values())), {}

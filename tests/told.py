@@ -154,6 +154,10 @@ class Told:
             self.answers.add(text)
         return filled
 
+    def is_measured(self, text: str) -> bool:
+        """Return whether `text` names no value, or one that is there."""
+        return Teller(self.values["lab"]).is_measured(text)
+
     def answer(self, question: Question) -> Any:
         """Return what the lab answers to a question in the prose."""
         return Teller(self.values["lab"]).answer(question)

@@ -15,6 +15,7 @@ from matplotlib.ticker import (
 )
 
 from ipclab.lab import labels
+from ipclab.lab.catalogue import N_
 from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
@@ -29,6 +30,9 @@ SPANNED = (
     "low",
     "high",
 )  # of an interval: each column reaches as far as the others
+
+
+LABEL = N_("{what}, {metric}")
 
 
 def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
@@ -49,7 +53,11 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         return trimmed(words.numbers.format(Quantity(float(value), unit)))
 
     axis.set_major_formatter(FuncFormatter(written))
-    axis.set_label_text(words.joined(map(words.label, _names(frame, column))))
+    named = [words.label(name) for name in _names(frame, column)]
+    if len(named) > 1:
+        axis.set_label_text(ax.figure.lab.say(LABEL, what=named[0], metric=named[1]))
+    else:
+        axis.set_label_text("".join(named))
 
 
 def note_ends(ax: Any, which: str, values: Any) -> None:

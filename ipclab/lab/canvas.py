@@ -1,6 +1,7 @@
 """A figure in the making: axes for a cell, saved and shown with its words when the cell has drawn."""
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +12,10 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator
 
 from ipclab.errors import LabError
 from ipclab.lab import style
@@ -62,6 +65,10 @@ class Figure:
             "drawn": self.drawn,
         }
         return {MIME: self.svg, "text/plain": self.caption}, {MIME: words}
+
+
+_HAN, _LATIN = "[\u4e00-\u9fff]", "[A-Za-z0-9]"
+APART = re.compile(f"(?<={_HAN})(?={_LATIN})|(?<={_LATIN})(?={_HAN})")
 
 
 def named(names: Mapping[Any, str] | Iterable[str]) -> Mapping[Any, str]:
@@ -120,6 +127,8 @@ def complete(canvas: Any) -> str:
     _translate(canvas)
     for draw in canvas.later:
         draw()
+    if canvas.lab.words.lang == "zh":
+        _space(canvas)
     return style.svg(canvas)
 
 
@@ -129,6 +138,16 @@ def _translate(canvas: Any) -> None:
         words = text.get_text()
         if words and "$" not in words:
             text.set_text(canvas.lab.say(words))
+
+
+def _space(canvas: Any) -> None:
+    """Set Chinese apart from Latin letters and digits, as pages and print do by themselves."""
+    for text in canvas.findobj(Text):
+        text.set_text(APART.sub(" ", text.get_text()))
+    for axis in canvas.findobj(Axis):
+        if isinstance(axis.get_major_locator(), FixedLocator):  # whose labels are written anew at each drawing
+            written = [label.get_text() for label in axis.get_ticklabels()]
+            axis.set_ticklabels([APART.sub(" ", label) for label in written])
 
 
 @contextmanager

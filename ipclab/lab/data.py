@@ -233,6 +233,11 @@ class Teller:
             prose.fill(text, lambda name: self.lab._lookup(name, more), numbers)
         )
 
+    def is_measured(self, text: str) -> bool:
+        """Return whether `text` names no value, or one that is there."""
+        values = [self.lab._lookup(name) for name, _ in prose.placeholders(text)]
+        return not values or any(values)
+
     def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
         """Return the alternative (a msgid) that the judge chooses, and what it may tell."""
         lab = self.lab

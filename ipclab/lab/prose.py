@@ -46,6 +46,9 @@ class Teller(Protocol):
     def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
         """Return Markdown with its placeholders filled, from `more` first."""
 
+    def is_measured(self, text: str) -> bool:
+        """Return whether `text` names no value, or one that is there."""
+
     def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
         """Return the alternative (a msgid) that the judge chooses, and what may be said of what was asked."""
 
@@ -122,7 +125,10 @@ def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
 
 
 def render(source: str, teller: Teller) -> str:
-    """Return the Markdown of one prose cell: questions answered, each block translated, then filled."""
+    """Return the Markdown of one prose cell: questions answered, each block translated, then filled.
+
+    Beside an answer, a text whose values are all missing is left out: the answer says that nothing was measured.
+    """
 
     def said(msgid: str, more: Mapping[str, Any] | None = None) -> str:
         return teller.fill(join_lines(teller.translate(msgid)), more)
@@ -133,9 +139,11 @@ def render(source: str, teller: Teller) -> str:
 
     def block(text: str) -> str:
         pieces = text.split(EDGE)  # every other one is an answer
-        pieces[::2] = [
-            said(piece.strip()) if piece.strip() else "" for piece in pieces[::2]
-        ]
+        answers = any(pieces[1::2])
+        for place in range(0, len(pieces), 2):
+            own = pieces[place].strip()
+            unmeasured = answers and not teller.is_measured(own)
+            pieces[place] = "" if unmeasured or not own else said(own)
         return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
 
     return rewrite(answered(source, answer), block)

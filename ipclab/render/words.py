@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -47,6 +47,7 @@ RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
 _LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
+_CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
 TITLED = {
     "figure": 1,
     "table": 1,
@@ -138,8 +139,8 @@ class Given:
     def words(self, source: str) -> Iterator[str]:
         """Yield the texts that one cell gives, after those before it."""
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                self.variables[node.targets[0].id] = node.value
+            if isinstance(node, ast.Assign):
+                self.variables |= dict(_assigned(node.targets[0], node.value))
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call):
                 for expression in self._given(node):
@@ -150,7 +151,19 @@ class Given:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         yield from call.args[TITLED.get(name, len(call.args)) :][:1]
         given = GIVEN.get(name, LABELLED)
-        yield from (keyword.value for keyword in call.keywords if keyword.arg in given)
+        for keyword in call.keywords:
+            if keyword.arg in given:
+                yield keyword.value
+            elif keyword.arg is None and isinstance(keyword.value, ast.Name):
+                yield from self._spread(keyword.value.id, given)
+
+    def _spread(self, name: str, given: Set[str]) -> Iterator[ast.expr]:
+        """Yield what is given by a dictionary that a call spreads (`**layout`)."""
+        match self.variables.get(name):
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value in given:
+                        yield value
 
     def _texts(self, expression: ast.expr) -> Iterator[str]:
         match expression:
@@ -175,6 +188,16 @@ class Given:
             case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
                 yield from self._texts(one)
                 yield from self._texts(other)
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield (name, expression) for what an assignment binds, one after the other where it binds several."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            for one_target, one_value in zip(targets, values, strict=True):
+                yield from _assigned(one_target, one_value)
 
 
 def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
@@ -295,9 +318,17 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
     number = digits(msgstr)
     if prose.placeholders(msgid) != prose.placeholders(msgstr):
         number.append(f"other placeholders than the English: {msgstr[:60]!r}")
+    if _caption(msgid) != _caption(msgstr):
+        number.append(f"no caption of the English one's address: {msgstr[:60]!r}")
     shown, rules = _LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
     hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
     return number + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
+
+
+def _caption(text: str) -> str:
+    """Return the address of a table's caption (`: Title {#address}`); nothing for other text."""
+    found = _CAPTION.fullmatch(text)
+    return found["address"] if found else ""
 
 
 def digits(text: str) -> list[str]:

@@ -62,7 +62,22 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.So
         ("zh", "a", "原报告的方法", 1),
         ("zh", "a", "每次启动的中位数", 1),
         ("zh", "a", "会启动若干线程", 0),
+        ("zh", ": What to do {#advice}", ": 建议 {#advice}", 0),
+        ("zh", ": What to do {#advice}", "：建议 {#advice}", 1),
     ],
 )
 def test_translations_are_held_to_the_rules(lang: str, msgid: str, msgstr: str, problems: int) -> None:
     assert len(words.faults(lang, msgid, msgstr)) == problems
+
+
+def test_what_a_spread_layout_or_a_pair_of_names_gives_a_figure_is_translated(
+    sources: words.Sources, tmp_path: Path
+) -> None:
+    cell = """panels = {"whole scenario": 1, "one message": 2}
+width, title = 7, "What takes longer?"
+layout = {"size": (width, 2), "names": [*panels, "the text"]}
+with lab.figure("f", title, **layout) as ax:
+    pass"""
+    write_notebook(tmp_path / "new.ipynb", cell)
+    given = words.msgids(replace(sources, notebooks=tmp_path))
+    assert {"whole scenario", "one message", "the text", "What takes longer?"} <= given.keys()
