@@ -30,6 +30,7 @@ KINDS = {
     "measure": "bool",
     "backends": "list[str]",
     "placement": "list[str]",
+    "object": "list[str]",
 }
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
 

@@ -25,7 +25,6 @@ from ipclab.studies.interface import (
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.ends import HANDLE, PROOFS, SUMMED, capacity, room_bytes
 from ipclab.studies.objects.ways import ways
-from ipclab.studies.profile import PROFILES
 
 SIZES = (1_000, 100_000, 10_000_000)
 LARGEST = 100_000_000  # in the longer profiles
@@ -39,9 +38,6 @@ class ObjectsStudy(Study):
 
     name = "objects"
     factors: ClassVar = {"object": tuple(MADE)}
-    named_only = tuple(
-        PROFILES
-    )  # no notebook reads it yet, and in a quick run it takes longer than that has
 
     def backends(self) -> tuple[str, ...]:
         return tuple(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ipclab.spawn.proof import PayloadError
 
@@ -26,16 +27,24 @@ def frame(size: int, chance: np.random.Generator) -> pd.DataFrame:
     """Return a frame of about `size` bytes: integers, floats, truth values, times and texts."""
     rows = max(2, size // ROW_BYTES)
     numbers = chance.integers(0, 1 << 40, rows)
-    texts = [f"{number:0{TEXT_CHARACTERS}d}" for number in numbers.tolist()]
     columns = {
         "number": numbers,
         "share": chance.random(rows),
         "weight": chance.random(rows),
         "valid": numbers % 2 == 0,
         "time": numbers.astype("datetime64[ns]"),
-        "text": pd.array(texts, dtype="str"),
+        "text": pd.array(_written(numbers), dtype="str"),
     }
     return pd.DataFrame(columns)
+
+
+def _written(numbers: Any) -> Any:
+    """Return numbers as Arrow texts of `TEXT_CHARACTERS` decimal digits each."""
+    powers = 10 ** np.arange(TEXT_CHARACTERS)[::-1]
+    digits = (numbers[:, None] // powers % 10 + ord("0")).astype(np.uint8)
+    ends = np.arange(len(numbers) + 1, dtype=np.int64) * TEXT_CHARACTERS
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(digits.tobytes())]
+    return pa.Array.from_buffers(pa.large_string(), len(numbers), buffers)
 
 
 def dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, Any]]:
