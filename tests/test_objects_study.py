@@ -15,13 +15,14 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
-from ipclab.studies.objects import HANDLE, SUMMED, ObjectsStudy
+from ipclab.studies.objects import HANDLE, MIDDLE, SIZES, SUMMED, ObjectsStudy
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.ends import PROOFS
 from ipclab.studies.objects.ways import ways
 from ipclab.studies.profile import PROFILES
 from tests.commands import files_of, names_of
 
+ARMS = ("main", "carriers", "near")
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
 SMALL = Sweep(sizes=(20_000,))
 
@@ -29,7 +30,8 @@ SMALL = Sweep(sizes=(20_000,))
 def small(kind: str) -> list[Point]:
     """Return the points of one placement of `kind` that can be measured."""
     points = STUDY.points(SMOKE, Sweep(sizes=(20_000,), levels={"object": (kind,)}))
-    return [point for point in points if point.placement == "cross" and not STUDY.missing(point, Path())]
+    main = [point for point in points if point.levels["arm"] == "main"]
+    return [point for point in main if not STUDY.missing(point, Path())]
 
 
 def test_every_way_and_every_object_is_measured() -> None:
@@ -47,8 +49,16 @@ def test_the_ways_of_an_object_share_a_heat() -> None:
     assert {*heat} == {point.id for point in points}
 
 
-def test_a_run_measures_it_only_when_it_is_named() -> None:
-    assert {*STUDY.named_only} == {*PROFILES}
+def test_a_brief_run_measures_it_only_when_it_is_named() -> None:
+    assert {*STUDY.named_only} == {"smoke", "quick"}
+
+
+def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:
+    by_arm = {arm: [p for p in STUDY.points(PROFILES["standard"], Sweep()) if p.levels["arm"] == arm] for arm in ARMS}
+    assert {p.size_bytes for p in by_arm["main"]} == {*SIZES}
+    assert {p.size_bytes for arm in ("carriers", "near") for p in by_arm[arm]} == {MIDDLE}
+    assert {p.backend for p in by_arm["carriers"]} == {"unix", "posix-shm", "zmq-ipc"}
+    assert {p.placement for p in by_arm["near"]} == {"same"}
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +92,9 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
 
 def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
     (point, *_), giver = small("frame"), Outcome(facts={"own_bytes": 1})
-    wrong = Outcome(proof=["", "an object arrived wrong: column share differs", ""])
-    with pytest.raises(PayloadError, match="object 1 of 3"):
+    wrong = Outcome(proof=["an object arrived wrong: column share differs"] * PROOFS)
+    with pytest.raises(PayloadError, match=f"object 0 of {PROOFS}"):
         STUDY.collect(point, {"server": wrong, "client": giver}, 1)
-    with pytest.raises(PayloadError, match="1 of 3 objects"):
-        STUDY.collect(point, {"server": Outcome(proof=[""]), "client": giver}, 1)
+    with pytest.raises(PayloadError, match=f"0 of {PROOFS} objects"):
+        STUDY.collect(point, {"server": Outcome(proof=[]), "client": giver}, 1)
     assert STUDY.collect(point, {"server": Outcome(proof=[""] * PROOFS), "client": giver}, 1).facts["own_bytes"] == 1

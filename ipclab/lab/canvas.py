@@ -145,7 +145,9 @@ def _space(canvas: Any) -> None:
     for text in canvas.findobj(Text):
         text.set_text(APART.sub(" ", text.get_text()))
     for axis in canvas.findobj(Axis):
-        if isinstance(axis.get_major_locator(), FixedLocator):  # whose labels are written anew at each drawing
+        if isinstance(
+            axis.get_major_locator(), FixedLocator
+        ):  # whose labels are written anew at each drawing
             written = [label.get_text() for label in axis.get_ticklabels()]
             axis.set_ticklabels([APART.sub(" ", label) for label in written])
 

@@ -26,9 +26,12 @@ from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.ends import HANDLE, PROOFS, SUMMED, capacity, room_bytes
 from ipclab.studies.objects.ways import ways
 
-SIZES = (1_000, 100_000, 10_000_000)
-LARGEST = 100_000_000  # in the longer profiles
-BRIEF = ("smoke", "quick")
+SMALL, MIDDLE, LARGE = SIZES = (1_000, 100_000, 10_000_000)
+LARGEST = 100_000_000  # in the longest profile
+# An object of 10 MB takes long, and ways differ by more than a few launches hide.
+BRIEF_EFFORT: dict[str, Any] = {"least_launches": 5, "most_launches": 5, "turns": 2, "least_samples": 3}
+EFFORT: dict[str, Any] = {"smoke": BRIEF_EFFORT | {"least_launches": 2, "most_launches": 2}, "quick": BRIEF_EFFORT}
+EFFORT["standard"] = {"most_launches": 8}
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 HERE = "ipclab.studies.objects.ends"
 
@@ -38,6 +41,11 @@ class ObjectsStudy(Study):
 
     name = "objects"
     factors: ClassVar = {"object": tuple(MADE)}
+    named_only = ("smoke", "quick")  # large objects take longer than a quick run has
+
+    def effort(self, profile: Profile) -> Profile:
+        """Return fewer launches than the profile's, and turns of a brief one."""
+        return replace(profile, **EFFORT.get(profile.name, {}))
 
     def backends(self) -> tuple[str, ...]:
         return tuple(
@@ -45,11 +53,13 @@ class ObjectsStudy(Study):
         )
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        usual = SIZES if profile.name in BRIEF else (*SIZES, LARGEST)
+        usual = (*SIZES, LARGEST) if profile.name == "full" else SIZES
         known: dict[str, Sequence[Any]] = {
             "objects": sweep.levels.get("object", tuple(MADE)),
             "sizes": sorted(set(sweep.sizes or usual)),
-            "pinned": profile.pinned,
+            "middle": sorted(set(sweep.sizes or (MIDDLE,))),
+            "far": profile.pinned[-1:],
+            "near": profile.pinned[:-1],
         }
         return self.of_arms(sweep.of(self.backends()), dict, **known)
 

@@ -127,7 +127,7 @@ def _same_elements(where: str, wanted: Any, came: Any) -> None:
         raise _wrong(f"{where} has dtype {came.dtype}, not {wanted.dtype}")
     if came.shape != wanted.shape:
         raise _wrong(f"{where} has shape {came.shape}, not {wanted.shape}")
-    if not np.array_equal(np.asarray(came), np.asarray(wanted)):
+    if not (came == wanted).all():
         raise _wrong(f"elements of {where} differ")
 
 
