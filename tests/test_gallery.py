@@ -15,7 +15,7 @@ from ipclab.render.staleness import MANIFEST, inputs
 from ipclab.store.files import dump_json, sha256
 
 FOLDER = gallery.folder_of(checkout())
-MOST_BYTES = 6_000_000
+MOST_BYTES = 6_500_000
 
 
 @pytest.fixture
