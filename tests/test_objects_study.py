@@ -1,6 +1,7 @@
 """The study of objects: a launch hands whole objects over by every way, and one that arrived wrong fails its point."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -114,7 +115,8 @@ def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_noth
     for point in small("array"):
         error = ended[point.id]
         assert isinstance(error, LabError), error
-        assert "killed by SIGKILL" in str(error) and "\n" not in str(error)
+        # Which end is seen first is chance: the one that was killed, or the other that finds it gone.
+        assert re.search("killed by SIGKILL|has closed it", str(error)) and "\n" not in str(error), error
     assert names_of(launcher.session.id) == []
     assert files_of(launcher.session.folder) == []
     assert kernel_objects() <= before
