@@ -4,11 +4,13 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Turns, Worker
+from ipclab.studies.objects.ends import take
 
 LONG = 600.0
 
@@ -59,3 +61,10 @@ def straight(worker: Worker, log: str) -> None:
     with Path(log).open("a", encoding="utf-8") as file:
         file.write("straight\n")
     keep(worker, "op", np.array([1], np.int64))
+
+
+def take_and_die(worker: Worker, **levels: Any) -> Turns:
+    """Be the taking end of an object's way until its first turn, and be killed in it."""
+    turns = take(worker, **levels)
+    yield next(turns)
+    os.kill(os.getpid(), signal.SIGKILL)

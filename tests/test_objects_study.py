@@ -1,12 +1,15 @@
 """The study of objects: a launch hands whole objects over by every way, and one that arrived wrong fails its point."""
 
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ipclab.errors import LabError
 from ipclab.machine.placement import Placement
 from ipclab.measure.heats import heats
 from ipclab.spawn.heat import Contestant, Heat, Schedule
@@ -20,7 +23,7 @@ from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.ends import PROOFS
 from ipclab.studies.objects.ways import ways
 from ipclab.studies.profile import PROFILES
-from tests.commands import files_of, names_of
+from tests.commands import files_of, kernel_objects, names_of
 
 ARMS = ("main", "carriers", "near")
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
@@ -98,3 +101,22 @@ def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
     with pytest.raises(PayloadError, match=f"0 of {PROOFS} objects"):
         STUDY.collect(point, {"server": Outcome(proof=[]), "client": giver}, 1)
     assert STUDY.collect(point, {"server": Outcome(proof=[""] * PROOFS), "client": giver}, 1).facts["own_bytes"] == 1
+
+
+def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_nothing(launcher: Launcher) -> None:
+    anywhere, before = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free"), kernel_objects()
+    contestants: dict[str, Contestant] = {}
+    for point in small("array"):
+        taker, giver = STUDY.roles(point, SMOKE, anywhere, 3)
+        dies = replace(taker, target="tests.heat_targets:take_and_die")
+        contestants[point.id] = Contestant(point, [dies, giver])
+    assert {point.levels["way"] for point in small("array")} == {*ways("array")}
+    ended = Heat(launcher, Schedule(turns=2)).run(contestants)
+    for point in small("array"):
+        error = ended[point.id]
+        assert isinstance(error, LabError), error
+        # Which end is seen first is chance: the one that was killed, or the other that finds it gone.
+        assert re.search("killed by SIGKILL|has closed it", str(error)) and "\n" not in str(error), error
+    assert names_of(launcher.session.id) == []
+    assert files_of(launcher.session.folder) == []
+    assert kernel_objects() <= before
