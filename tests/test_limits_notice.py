@@ -24,6 +24,8 @@ def test_the_notice_names_what_beat_its_limit_in_every_language(beaten: RunFolde
     told = {lang: about.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
     assert all("× 0.08" in text and text.startswith("**") for text in told.values())
     assert all(lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items())
+    assert about.notice(lab_of(beaten, paths, "en"), study="round_trip").data == told["en"]
+    assert about.notice(lab_of(beaten, paths, "en"), study="stream") is None  # its page shows none of them
 
 
 def test_the_notice_names_three_and_counts_the_rest(

@@ -172,15 +172,20 @@ def _told(points: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def notice(lab: Data, *runs: RunFolder) -> Any:
-    """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing."""
+def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
+    """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing.
+
+    With `study` only its results count: those that the page shows.
+    """
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against: {which}. "
-        "Such a limit was measured too slow; do not rely on “× limit” there."
+        "It is no limit there; do not rely on “× limit” of these."
     )
     told = []
     for each in runs or (lab.run,):
         found = beaten(replace(lab, run=each))
+        if study and len(found):
+            found = found[found.study == study]
         if len(found):
             which = _which(lab, found.sort_values("over_limit"))
             told.append(f"**{lab.say(said, count=len(found), which=which)}**")
