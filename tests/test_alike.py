@@ -45,7 +45,7 @@ def test_a_choice_says_what_was_shown(
 
 def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is_faster(lab: Lab) -> None:
     rows = alike(lab, "shared_dict", placement="free", among="all")
-    assert len(rows) > 40
+    assert len(rows) > 10
     assert not rows.choice.str.contains("fastest").any()
     assert all(not row.next or row.next.value > 1 for row in rows.itertuples())
     assert all(not row.within or row.within.value >= 1 for row in rows.itertuples())

@@ -76,7 +76,7 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [output for cell in cells for output in cell.get("outputs", [])]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "history.ipynb"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("history.ipynb", "08_objects.ipynb")])
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
     few: dict[str, Any] = {"studies": ["round_trip"], "profile": "smoke", "sizes": [100], "backends": ["pipe"]}
     cells = run_all(*lab, name, **(few if name == "measure.ipynb" else {}))
@@ -88,6 +88,11 @@ def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> 
 def test_a_history_without_two_runs_says_what_it_needs(lab: tuple[Any, str]) -> None:
     (error,) = errors(run_all(*lab, "history.ipynb"))
     assert error["evalue"].startswith("a history needs two runs of one machine")
+
+
+def test_a_study_that_no_run_holds_is_said_with_the_command_that_measures_it(lab: tuple[Any, str]) -> None:
+    (error,) = errors(run_all(*lab, "08_objects.ipynb"))
+    assert error["evalue"].startswith("no run holds objects; measure it: ipclab measure --study objects")
 
 
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:

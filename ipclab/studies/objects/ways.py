@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import joblib
 import msgspec
 import numpy as np
 import pandas as pd
@@ -183,6 +182,8 @@ def _bytes_in_place(message: Data) -> int:
 
 def _dumped(content: Any, room: Room) -> bytes:
     """Write a new file under the old one's name: who still maps that keeps it whole."""
+    import joblib  # warns, when it is imported, where it finds no shared memory
+
     fresh = room.file.with_suffix(".new")
     joblib.dump(content, os.fspath(fresh))
     fresh.replace(room.file)
@@ -190,6 +191,8 @@ def _dumped(content: Any, room: Room) -> bytes:
 
 
 def _loaded(message: Data, room: Room) -> Any:
+    import joblib
+
     loaded = joblib.load(os.fspath(room.file), mmap_mode="r")
     return loaded.view(np.ndarray) if isinstance(loaded, np.memmap) else loaded
 
