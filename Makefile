@@ -23,8 +23,9 @@ BIN := $(ENVIRONMENT)/bin
 # Tools run as modules and every path is quoted: a checkout may lie in a folder with a space in its name.
 RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
-# The tests of one file stay together: they share what is dear to make.
-IN_PARALLEL := -n auto --maxprocesses 4 --dist loadfile
+# One process more than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
+PROCESSES := $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) + 1 : 4 )))
+IN_PARALLEL := -n $(PROCESSES) --dist loadfile
 export IPCLAB_UNDER_MAKE := 1
 
 .PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery artifact words

@@ -36,6 +36,16 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
 
 
+# What takes longest begins first, so that no process is alone with it at the end.
+LONGEST = ("test_recomputed", "test_report", "test_lab", "test_kill", "test_wheel", "test_ab_arms", "test_cluster")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; within a file the order stays."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
+
+
 @pytest.fixture
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """The checkout's paths, with the data below `tmp_path`."""

@@ -11,8 +11,6 @@ import pytest
 from nbformat import v4
 from validate_pyproject.api import Validator
 
-from ipclab.lab.runs import newest_full
-from ipclab.paths import Paths
 from tests.bundled import make_run
 from tests.commands import ROOT, environment
 
@@ -149,20 +147,3 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert all(word in done.stdout for word in ("pipe", "unix", "4096"))
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_the_first_report_of_the_tutorial_is_made(paths: Paths, tmp_path: Path) -> None:
-    assert blocks(ROOT / "docs/tutorial.md", "sh")[0].startswith("make report PROFILE=smoke REPORT_LANG=en ")
-    words = ("report", "--profile", "smoke", "--lang", "en", "--measure", "--out", str(tmp_path / "reports"))
-    done = ipclab(environment(tmp_path), *words, seconds=850)
-    assert done.returncode == 0, done.stderr
-    smoke = newest_full(paths, "smoke")
-    assert smoke is not None and smoke.complete
-    assert newest_full(paths, "quick") is None  # so `make report` measures it, and does not show the smoke run again
-    pages = {page.name: page.read_text(encoding="utf-8") for page in (tmp_path / "reports/en").glob("*.html")}
-    assert "00_appendix.html" in pages
-    absent = ("07_faults.html", "neighbours.html")  # of studies that a smoke run does not hold: no page and no link
-    assert not [name for name in absent if name in pages or any(name in page for page in pages.values())]
-    assert not list((tmp_path / "tmp").glob("ipclab-*"))

@@ -1,5 +1,6 @@
 """The reports of the committed run, rendered once for all tests that look at them."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -27,7 +28,12 @@ def report(out: Path, *langs: str, **shell: str) -> None:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the reports."""
-    out = tmp_path_factory.mktemp("reports")
-    report(out)
+    """The folder of the reports, which the first of pytest's processes that asks for it renders."""
+    base = tmp_path_factory.getbasetemp()
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reports"
+    with (out.parent / "reports.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "manifest.json").exists():
+            out.mkdir(exist_ok=True)
+            report(out)
     return out
