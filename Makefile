@@ -25,7 +25,7 @@ RUN_PYTHON := '$(BIN)/python'
 IPCLAB := $(RUN_PYTHON) -m ipclab
 # One process more than CPUs, since many tests wait. The tests of one file stay together: they share what is dear to make.
 PROCESSES := $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) + 1 : 4 )))
-IN_PARALLEL := -n $(PROCESSES) --dist loadfile
+IN_PARALLEL := -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 export IPCLAB_UNDER_MAKE := 1
 
 .PHONY: help setup report compare choose history measure test test-fast check-code check doctor lab clean lock reference gallery artifact words
