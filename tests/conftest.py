@@ -1,5 +1,7 @@
 """Fixtures of several test modules."""
 
+import fcntl
+import os
 import shutil
 import signal
 import sys
@@ -19,6 +21,7 @@ from ipclab.store.samples import Measured
 from tests.bundled import make_run
 from tests.commands import ROOT, environment
 from tests.made import make_launch
+from tests.rendered import report
 
 # A shell's background job ignores Ctrl-C, and so would all that is started here: tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -108,3 +111,16 @@ def bundle(tmp_path: Path) -> Path:
     file = tmp_path / "run.ipclab"
     pack(make_run(tmp_path / "elsewhere"), file)
     return file
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the reports, which the first of pytest's processes that asks for it renders."""
+    base = tmp_path_factory.getbasetemp()
+    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reports"
+    with (out.parent / "reports.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "manifest.json").exists():
+            out.mkdir(exist_ok=True)
+            report(out)
+    return out

@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,7 @@ from ipclab.errors import LabError
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, parameters, table
 from ipclab.lab.drawing import lines
-from ipclab.lab.execute import Kernel, execute
 from ipclab.lab.lab import lab_of
-from ipclab.lab.quotes import executed
 from ipclab.paths import checkout
 from ipclab.render import words
 from ipclab.store.bundle import opened
@@ -99,17 +96,13 @@ def test_words_are_complete_and_carry_no_digit() -> None:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[Any]]]:
+def shown(made: Path) -> dict[str, list[Any]]:
     """The figures and tables of every study notebook, executed on the reference run in English."""
-    found: dict[str, list[Any]] = {}
-    with Kernel() as kernel:
-        for study, path in ((study, path) for study, path in STUDIES.items() if study in HELD):
-            file = executed(checkout(), reference(), "en", path.stem)
-            values = {"run": str(reference().path), "lang": "en"}
-            execute(path, values, file, timeout_s=300, metadata={"lang": "en"}, kernel=kernel)
-            cells = json.loads(file.read_text())["cells"]
-            found[study] = [o for cell in cells for o in cell.get("outputs", []) if "data" in o]
-    yield found
+    outputs: dict[str, list[Any]] = {}
+    for study in HELD:
+        cells = json.loads((made / "en" / f"{STUDIES[study].stem}.ipynb").read_text())["cells"]
+        outputs[study] = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
+    return outputs
 
 
 def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
@@ -119,6 +112,7 @@ def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # the first that asks for the reports renders them
 @pytest.mark.parametrize("study", HELD)
 def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], study: str) -> None:
     points = lab_of(reference(), checkout(), "en").points(study)
@@ -133,6 +127,7 @@ def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], stu
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # the first that asks for the reports renders them
 @pytest.mark.parametrize("study", HELD)
 def test_nothing_that_the_run_has_is_called_not_measured(shown: dict[str, list[Any]], study: str) -> None:
     text = json.dumps(shown[study], ensure_ascii=False)

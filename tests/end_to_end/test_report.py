@@ -16,7 +16,7 @@ from ipclab.render.report import held_by, notebooks_of
 from ipclab.store.bundle import opened
 from tests import reading
 from tests.commands import ROOT, without_answers
-from tests.end_to_end.conftest import ipclab, report
+from tests.rendered import ipclab, report
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 LANGUAGES = ("ko", "zh", "en")

@@ -1,12 +1,9 @@
 """The reports of the committed run, rendered once for all tests that look at them."""
 
-import fcntl
 import os
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from tests.commands import ROOT
 
@@ -24,16 +21,3 @@ def report(out: Path, *langs: str, **shell: str) -> None:
     asked = ("--lang", ",".join(langs)) if langs else ()
     done = ipclab("report", *words, *asked, IPCLAB_DATA=str(out / "data-of-test"), **shell)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the reports, which the first of pytest's processes that asks for it renders."""
-    base = tmp_path_factory.getbasetemp()
-    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "reports"
-    with (out.parent / "reports.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (out / "manifest.json").exists():
-            out.mkdir(exist_ok=True)
-            report(out)
-    return out
