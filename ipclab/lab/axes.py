@@ -84,7 +84,7 @@ def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
 def _unit(frame: pd.DataFrame, column: str) -> str:
     if column in labels.UNITS:
         return str(labels.UNITS[column])
-    return str(frame.unit.iloc[0]) if "unit" in frame else "1"
+    return str(frame.unit.iloc[0]) if "unit" in frame and len(frame) else "1"
 
 
 def _names(frame: pd.DataFrame, column: str) -> list[str]:
