@@ -126,7 +126,7 @@ class _IceoryxChannel(Channel):
         return self.sample is not None
 
     def _block(self, left_ns: int) -> bool:
-        # None left would mean for ever: the time becomes a socket's option (socket(7), SO_RCVTIMEO).
+        # A time of 0 would mean for ever: the time becomes a socket's option (socket(7), SO_RCVTIMEO).
         try:
             self.ports["listener"].timed_wait(
                 iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))

@@ -98,10 +98,8 @@ class Place:
 
     def key(self, tag: str) -> int:
         """Return the launch's own System V key for `tag`."""
-        return (
-            int.from_bytes(hashlib.blake2b(self.name(tag).encode(), digest_size=4).digest()) >> 1
-            | 1
-        )
+        digest = hashlib.blake2b(self.name(tag).encode(), digest_size=4).digest()
+        return (int.from_bytes(digest) >> 1) | 1  # 31 bits, and never IPC_PRIVATE, which is 0
 
     def path(self, tag: str) -> Path:
         """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at most."""
@@ -215,16 +213,16 @@ class Backend:
 
     A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its channel can wait
     (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over besides `recv`: `into` by
-    `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a memoryview
-    of the message in place, good until the next receive. `stream` is its channel where a side may send any number of
-    messages one after the other, `channel` where not given. `longest` gives the most bytes that the system lets a
-    message of its channel have and what raises that, None when any length will do. The ends of its channel are MPI
-    `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests on, as the native limits
-    have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `tcp`, `udp`, `mq`); its stream `gathers` if several messages
-    may go by one system call. `demands` says what else it asks of its users (`daemon`, `root`, `python` at both ends,
-    `one host` for both), `look` is its colour and matplotlib marker in every figure (given by their order where empty).
-    A quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends count: it has no
-    stream.
+    `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a
+    memoryview of the message in place, good until the next receive. `stream` is its channel where a side may send
+    any number of messages one after the other, `channel` where not given. `longest` gives the most bytes that the
+    system lets a message of its channel have and what raises that, None when any length will do. The ends of its
+    channel are MPI `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests on, as
+    the native limits have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `packet`, `tcp`, `udp`, `mq`); its stream
+    `gathers` if several messages may go by one system call. `demands` says what else it asks of its users
+    (`daemon`, `root`, `python` at both ends, `one host` for both), `look` is its colour and matplotlib marker in
+    every figure (given by their order where empty). A quick run leaves it out where it is not `brief`. A `lossy`
+    one may lose messages, which its ends count: it has no stream.
     """
 
     name: str

@@ -29,7 +29,8 @@ class _MpiChannel(Channel):
                 "measure it by a study that starts ranks",
             )
         self.comm = place.comm
-        self.other = 1 + int(place.part.rstrip("-") or 0) if create else 0
+        # A stream's parts are "0-", "1-" and so on: the maker's other end is the consumer of that number.
+        self.other = (1 + int(place.part.rstrip("-") or 0)) if create else 0
         self.view = memoryview(bytearray(place.capacity))
 
     def _done(self, request: Any, timeout_ns: int, status: Any = None) -> None:

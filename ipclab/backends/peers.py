@@ -166,7 +166,7 @@ LENGTHS = (0, 1, 7, 4097)
 
 
 def faults(command: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each thing that the peer `command` does wrong: two of it are started for each check."""
+    """Yield what the peer `command` does wrong, up to the first check that fails; each starts two of it."""
     for check in (_lengths, _order, _deadline, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
             place, kind = (

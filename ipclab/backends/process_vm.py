@@ -147,6 +147,8 @@ class _ProcessVmChannel(NotesEnd):
                 raise closed()
         except BlockingIOError:
             return
+        except ConnectionResetError as error:
+            raise closed() from error
 
     def recv(self, timeout_ns: int) -> bytes:
         address, size = self._next(timeout_ns)

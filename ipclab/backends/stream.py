@@ -22,7 +22,10 @@ AHEAD = (
 
 
 class StreamChannel(Channel):
-    """A channel over two descriptors, one to read from and one to write to (they may be the same)."""
+    """A channel over two descriptors, one to read from and one to write to (they may be the same).
+
+    A timeout bounds each wait for more bytes or more room, not a whole long message.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

@@ -69,7 +69,7 @@ impl Wire for End {
     }
 }
 
-/// Two processes that time round trips of `size` bytes over `kind`: shm-spin, shm-futex, pipe, unix, tcp, udp or mq.
+/// Two processes that time round trips of `size` bytes over `kind`: shm-spin, shm-futex, pipe, unix, packet, tcp, udp or mq.
 ///
 /// The echo copies each message out and in again (4 passes over the data a round trip); pipes and Unix sockets hold a
 /// whole message where the kernel lets them. Every answer's number is checked, and of the last one of a turn each byte.
@@ -79,6 +79,7 @@ pub fn echo(kind: &str, size: usize, cpus: Cpus, board: &Arc<Board>) -> Outcome<
         "shm-futex" => fork(slots(size, Wait::Block)?, size, cpus, board),
         "pipe" => fork(Stream::pipes(size)?, size, cpus, board),
         "unix" => fork(Stream::unix(size)?, size, cpus, board),
+        "packet" => fork(Stream::packets(size)?, size, cpus, board),
         "tcp" => fork(Stream::tcp()?, size, cpus, board),
         "udp" => fork(Stream::udp()?, size, cpus, board),
         "mq" => {

@@ -98,7 +98,7 @@ impl In for Ring {
     }
 }
 
-/// Two processes that time messages of `size` bytes one way over `kind`: ring, pipe, unix, tcp or mq.
+/// Two processes that time messages of `size` bytes one way over `kind`: ring, pipe, unix, packet, tcp or mq.
 ///
 /// Each is sent by a call of its own; the other end takes as much as has come. Every message's number is checked, and
 /// of the last one of a turn each byte. A sample is what `BATCH` messages take.
@@ -107,6 +107,7 @@ pub fn flow(kind: &str, size: usize, cpus: Cpus, board: &Board) -> Outcome<Ends>
     match kind {
         "pipe" => fork(inlet(Stream::pipes(size)?)?, size, cpus, board),
         "unix" => fork(inlet(Stream::unix(size)?)?, size, cpus, board),
+        "packet" => fork(inlet(Stream::packets(size)?)?, size, cpus, board),
         "tcp" => fork(inlet(Stream::tcp()?)?, size, cpus, board),
         "mq" => {
             let queue = Arc::new(Queue::new(size)?);

@@ -1,4 +1,4 @@
-//! Pairs of connected byte streams, with full reads and writes.
+//! Pairs of connected byte streams and sockets of whole messages, with full reads and writes.
 
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -15,6 +15,8 @@ const DEFAULT_PIPE: usize = 1 << 16;
 const LARGEST_PIPE: usize = 1 << 20;
 /// Bytes that a reader asks for at once, so that many small messages take one call.
 const AHEAD: usize = 1 << 16;
+/// Bytes of a socket's buffer that a packet cannot have.
+const PACKET_HEAD: usize = 32;
 
 /// One end of a duplex stream; a pipe has a descriptor each way, a socket the same one twice.
 pub struct Stream {
@@ -66,6 +68,19 @@ impl Stream {
             Failure::Os("udp", Errno::from_io_error(&error).unwrap_or(Errno::CONNREFUSED))
         })?;
         Ok((Self::duplex(one.into())?, Self::duplex(other.into())?))
+    }
+
+    /// A pair of Unix sockets of packets: a message is one packet, and one that fits no buffer is refused.
+    pub fn packets(size: usize) -> Outcome<(Self, Self)> {
+        let (one, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(os("socketpair"))?;
+        for end in [&one, &other] {
+            // unix_dgram_sendmsg of the kernel: a packet has 32 bytes less than its socket's buffer.
+            if socket_send_buffer_size(end).is_ok_and(|held| held < size + PACKET_HEAD) {
+                let _ = set_socket_send_buffer_size(end, size + PACKET_HEAD);
+            }
+        }
+        Ok((Self::duplex(one)?, Self::duplex(other)?))
     }
 
     fn duplex(fd: OwnedFd) -> Outcome<Self> {
