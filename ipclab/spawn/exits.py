@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from contextlib import suppress
 
 from ipclab.spawn.ledger import SHARED_MEMORY
 
@@ -22,7 +23,9 @@ def ending(code: int) -> str:
         return f"ended with exit code {code}"
     cut = " or when another process cuts shared memory short that is mapped here"
     why = full(sys.maxsize) + cut if code == -signal.SIGBUS else ""
-    return f"was killed by {signal.Signals(-code).name}{why}"
+    with suppress(ValueError):  # a real-time signal has no name
+        return f"was killed by {signal.Signals(-code).name}{why}"
+    return f"was killed by signal {-code}"
 
 
 def full(need: int) -> str:

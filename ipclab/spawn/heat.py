@@ -17,17 +17,17 @@ from ipclab.spawn.launcher import (
     Launcher,
     LaunchError,
     LostError,
-    Role,
     SessionError,
-    Started,
     answer,
     outcomes_of,
 )
+from ipclab.spawn.started import Role, Started
 from ipclab.spawn.worker import Outcome, Roles, Turn
 from ipclab.store.point import Point
 
 LEAST_TURNS = 4  # recorded of each contestant, however long they last
-BEGINNING, END = -1, -2  # in which order contestants begin and end: as rounds of turns have numbers
+# Stand in for a round's number where `Schedule.order` shuffles the beginnings and the ends.
+BEGINNING, END = -1, -2
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
 """The launching side: starts the workers of one launch, brings them together, and ends them at the deadline."""
 
 import os
-import signal
 import socket
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 
@@ -18,13 +17,13 @@ from ipclab.spawn.exits import SILENCE, ending, last_line
 from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
 from ipclab.spawn.server import END_SECONDS, ForkServer, serve
+from ipclab.spawn.started import Role, Start, Started
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
 
 START_SECONDS = 60.0
 YOUNG_SECONDS = 4.0  # fork servers take about one to start: younger ones serve for another round
 SERVERS_LOST = 3  # one after the other, without a launch between them
-REPLY_BYTES = 64
 
 
 class LaunchError(LabError):
@@ -39,76 +38,6 @@ class LostError(LaunchError):
 
 class SessionError(LabError):
     """The measuring session cannot go on; the run stays as it is, unfinished."""
-
-
-@dataclass(frozen=True)
-class Role:
-    """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`.
-
-    `fresh` starts a new interpreter instead of forking one that has imported all: for what depends on how a program
-    begins. A `command` is another program in its place, in the session's environment changed by `env` (None: not
-    set) and, if `alone`, in a network of its own where that is permitted; what it starts ends with it. Its outcome is
-    the fact `said`, all that it wrote.
-    """
-
-    name: str
-    target: str
-    arguments: dict[str, Any]
-    cpus: frozenset[int]
-    fresh: bool = False
-    command: tuple[str, ...] = ()
-    env: Mapping[str, str | None] = field(default_factory=dict)
-    alone: bool = False
-
-
-class Start(msgspec.Struct):
-    """Asks the fork server for a worker.
-
-    Its control socket, its stderr and a socket on which the server tells of it come with it: first a descriptor of the
-    process (pidfd_open(2)), and when it and all that it started have ended, its exit code.
-    """
-
-    role: Role
-    prefix: str
-    folder: str
-
-
-@dataclass
-class Started:
-    """A worker and what is known of it; its `server` tells its `process`, and in the end its exit code."""
-
-    role: Role
-    wire: Wire
-    server: socket.socket
-    stderr: IO[bytes]
-    process: int | None = None
-    outcome: Outcome | None = None
-
-    def said(self) -> str:
-        """Return all that it has written."""
-        self.stderr.seek(0)
-        return self.stderr.read().decode(errors="replace")
-
-    def await_start(self, seconds: float) -> bool:
-        """Tell whether its server has started it, and wait for that at most `seconds`."""
-        if self.process is None:
-            self.server.settimeout(seconds)
-            with suppress(OSError):
-                _, fds, _, _ = socket.recv_fds(self.server, REPLY_BYTES, 1)
-                self.process = next(iter(fds), None)
-        return self.process is not None
-
-    def kill(self) -> bool:
-        """Kill it, if it still runs, and tell whether its server has told of it, at once or soon."""
-        if self.await_start(END_SECONDS) and self.process is not None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self.process, signal.SIGKILL)
-        return self.process is not None
-
-    def await_end(self) -> int | None:
-        """Return its exit code once it ended, None when that was told or its server is gone; else `TimeoutError`."""
-        reply = self.server.recv(REPLY_BYTES)
-        return int(reply) if reply else None
 
 
 @dataclass
@@ -210,9 +139,11 @@ class Launcher:
             self.renew()
         try:
             for place, role in enumerate(roles):
-                self._start(
+                self._ask(
                     Start(role, prefix, self.session.folder), workers, self.servers[min(place, 1)]
                 )
+            if not all(worker.await_start(START_SECONDS) for worker in workers.values()):
+                self._lose()
             yield workers
         finally:
             for worker in workers.values():
@@ -230,15 +161,13 @@ class Launcher:
                 if worker.process is not None:
                     os.close(worker.process)
 
-    def _start(self, start: Start, workers: dict[str, Started], server: ForkServer) -> None:
+    def _ask(self, start: Start, workers: dict[str, Started], server: ForkServer) -> None:
         ours, theirs = socket.socketpair()
         told, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `running`
-        worker = workers[start.role.name] = Started(start.role, Wire(ours), told, stderr)
+        workers[start.role.name] = Started(start.role, Wire(ours), told, stderr)
         with theirs, its:
             server.ask(msgspec.json.encode(start), [end.fileno() for end in (theirs, stderr, its)])
-        if not worker.await_start(START_SECONDS):
-            self._lose()
 
     def _lose(self) -> NoReturn:
         """Give the fork servers up; their workers die with them."""

@@ -25,7 +25,9 @@ from ipclab.spawn import mpi
 from ipclab.spawn.heat import Contestant, Ends, Schedule, together_or_alone
 from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.ledger import remove_launch
-from ipclab.spawn.mpi_worker import CANCEL, MAIL_SECONDS, Answer, Command, Done, Mail, Part, run
+from ipclab.spawn.mpi_mail import CANCEL, MAIL_SECONDS, Answer, Command, Done, Mail, Part
+from ipclab.spawn.mpi_worker import run
+from ipclab.spawn.rank_bench import ends_of, names_of
 from ipclab.spawn.worker import Failed
 from ipclab.store.point import Point
 
@@ -227,15 +229,13 @@ class OuterBench:
         return node, node.ranks[:count]
 
     def _launch(self, command: Command) -> Ends:
-        names = mpi.names_of(command)
+        names = names_of(command)
         self.asked, self.said = set(names), {}
         end = time.monotonic() + command.seconds
         for rank in self.asked - {0}:
             self.mail.send(rank, command)
         if 0 in names:
-            allowed = os.sched_getaffinity(0)
             run(self.mail.comm, command, partial(self.said.__setitem__, 0), self._failed)
-            os.sched_setaffinity(0, allowed)
         while not (failed := self._failed()) and self._owing() and time.monotonic() < end:
             time.sleep(MAIL_SECONDS)
         if owing := self._owing():
@@ -243,7 +243,7 @@ class OuterBench:
             self._give_up()
         for rank, why in failed.items():
             raise LaunchError(f"rank {rank} ({names[rank]}) failed", why)
-        return mpi.ends_of(
+        return ends_of(
             command, {rank: said for rank, said in self.said.items() if isinstance(said, Done)}
         )
 

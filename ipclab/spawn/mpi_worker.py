@@ -1,12 +1,8 @@
-"""A rank's side: take commands, run this rank's role of each launch among the others, hand the outcome over.
-
-Messages between ranks are bytes, never pickles, and never waited for by spinning.
-"""
+"""A rank's side: take commands, run this rank's role of each launch among the others, hand the outcome over."""
 
 import gc
 import importlib
 import itertools
-import math
 import os
 import socket
 import sys
@@ -17,15 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-import msgspec
-
 from ipclab.errors import LabError
-from ipclab.spawn.heat import BEGINNING, END, LEAST_TURNS, Schedule
-from ipclab.spawn.launcher import Role
-from ipclab.spawn.wire import Wire, decode, encode
+from ipclab.spawn.heat import BEGINNING, END, LEAST_TURNS
+from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, Part
+from ipclab.spawn.started import Role
+from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import (
     QUEUED,
-    Failed,
     Meeting,
     Outcome,
     Roles,
@@ -35,100 +29,10 @@ from ipclab.spawn.worker import (
     confessing,
 )
 
-MEET, SIGNAL, MAKE, LETTER, CANCEL = 1, 2, 3, 11, 12  # tags
-MAIL_SECONDS = 0.002  # between two looks for a letter
 ASKS = 200  # asks before the first sleep of a wait that nobody times
 SLEEP_SECONDS = (0.000_05, 0.001)  # the shortest and the longest sleep between two asks
 LOOK = 1024  # asks between two looks at the clock in a wait that is timed
 Some = TypeVar("Some")
-
-
-class Part(msgspec.Struct):
-    """A contestant's part of a command: its `roles` by the ranks that take them, the writer's first.
-
-    `cpus` is how many CPUs they may use where they do not name any, `address` what a writer listens on for readers
-    that come over the network.
-    """
-
-    roles: dict[int, Role]
-    prefix: str
-    folder: str
-    cpus: int = 0
-    address: str = "127.0.0.1"
-
-
-class Command(msgspec.Struct, tag=True):
-    """One heat of contestants that these ranks hold together, by name, and its schedule.
-
-    `fresh` says whether these processes run its points for the first time (1 or 0).
-    """
-
-    parts: dict[str, Part]
-    schedule: Schedule
-    fresh: int = 1
-
-    @property
-    def seconds(self) -> float:
-        """Return the deadline of all of it."""
-        return self.schedule.seconds * len(self.parts)
-
-    @property
-    def ranks(self) -> list[int]:
-        """Return the ranks that take part."""
-        return sorted({rank for part in self.parts.values() for rank in part.roles})
-
-
-class Done(msgspec.Struct, tag=True):
-    """A rank's outcomes, by contestant."""
-
-    outcomes: dict[str, Outcome]
-
-
-Answer = Done | Failed
-
-
-class Mail:
-    """Letters between the ranks of a communicator of our own."""
-
-    def __init__(self, comm: Any) -> None:
-        self.comm = comm
-        self.sent: list[tuple[Any, bytes]] = []
-
-    def send(self, rank: int, message: msgspec.Struct, tag: int = LETTER) -> None:
-        """Begin to send; the message is kept until it has left."""
-        self.has_left()
-        data = encode(message)
-        self.sent.append((self.comm.Isend(data, dest=rank, tag=tag), data))
-
-    def has_left(self) -> bool:
-        """Tell whether all that was sent has left."""
-        self.sent = [(request, data) for request, data in self.sent if not request.Test()]
-        return not self.sent
-
-    def flush(self, seconds: float) -> None:
-        """Wait until all has left, or `seconds` have passed."""
-        end = time.monotonic() + seconds
-        while not self.has_left() and time.monotonic() < end:
-            time.sleep(MAIL_SECONDS)
-
-    def take(self, rank: int, kind: Any, tag: int = LETTER) -> Any:
-        """Return a message of type `kind` that has come from `rank`, or None."""
-        from mpi4py import MPI
-
-        status = MPI.Status()
-        if not self.comm.Iprobe(rank, tag, status):
-            return None
-        data = bytearray(status.Get_count())
-        self.comm.Recv(data, source=rank, tag=tag)
-        return decode(data, kind)
-
-    def wait(self, rank: int, kind: Any, deadline: float = math.inf) -> Any:
-        """Return the next message of type `kind` from `rank`; raises `LabError` at `deadline` (of `time.monotonic`)."""
-        while (message := self.take(rank, kind)) is None:
-            if time.monotonic() > deadline:
-                raise LabError(f"rank {rank} did not answer in time", "", "look at its node")
-            time.sleep(MAIL_SECONDS)
-        return message
 
 
 class RankWorker(Worker):
@@ -309,7 +213,7 @@ class RankHeat:
         worker.recording = recorded
         roles = worker.meet(**self.published[name])
         if self._advance(name, roles if more else None) != more:
-            raise LabError(f"{role.name} took another number of turns than its peers", "", "")
+            raise LabError(f"{role.name} did not take as many turns as its peers", "", "")
 
     def _advance(self, name: str, roles: Roles | None) -> bool:
         """Let a contestant run to where it parks, or ends; tell whether it has parked."""
@@ -340,9 +244,13 @@ def run(
     """Run this rank's roles of `command`, if it has any, and tell how that went."""
     if world.rank not in command.ranks:
         return
-    with confessing(tell):
-        gc.collect()
-        tell(Done(RankHeat(world, command, cancelled).run()))
+    allowed = os.sched_getaffinity(0)
+    try:
+        with confessing(tell):
+            gc.collect()
+            tell(Done(RankHeat(world, command, cancelled).run()))
+    finally:
+        os.sched_setaffinity(0, allowed)  # the next heat may have no CPUs of its own
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ import fcntl
 import os
 import socket
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,13 +37,20 @@ def leave_network() -> None:
         fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | IFF_UP))
 
 
-def may_leave_network() -> bool:
-    """Try it in a child, since half of it would leave a process without any network."""
+def permitted(leave: Callable[[], None]) -> bool:
+    """Tell whether `leave` works here; a child tries it, since half of it would strand a process."""
     pid = os.fork()
     if pid == 0:
         code = 1
-        with suppress(OSError):
-            leave_network()
-            code = 0
-        os._exit(code)
+        try:
+            with suppress(OSError):
+                leave()
+                code = 0
+        finally:
+            os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def may_leave_network() -> bool:
+    """Tell whether `leave_network` works here."""
+    return permitted(leave_network)

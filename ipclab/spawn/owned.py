@@ -20,7 +20,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Kind:
-    """How a thing is found by its name and removed; `removed` tells whether there was one."""
+    """How a thing is found by its name and removed; `remove` tells whether there was one."""
 
     exists: Callable[[str], bool]
     remove: Callable[[str], bool]

@@ -54,7 +54,7 @@ class Failed(msgspec.Struct, tag=True):
 
 
 class Meeting(msgspec.Struct, tag=True):
-    """What a worker publishes at a meeting; as the answer, what each role did."""
+    """What a worker publishes at a meeting; as the answer, what each role published."""
 
     published: dict[str, Any]
 

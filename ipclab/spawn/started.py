@@ -1,0 +1,86 @@
+"""A worker of a launch: what it is to do, how its server is asked for it, and what is known of it when it runs."""
+
+import signal
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import msgspec
+
+from ipclab.spawn.server import END_SECONDS
+from ipclab.spawn.wire import Wire
+from ipclab.spawn.worker import Outcome
+
+REPLY_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Role:
+    """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`.
+
+    `fresh` starts a new interpreter instead of forking one that has imported all: for what depends on how a program
+    begins. A `command` is another program in its place, in the session's environment changed by `env` (None: not
+    set) and, if `alone`, in a network of its own where that is permitted; what it starts ends with it. Its outcome is
+    the fact `said`, all that it wrote.
+    """
+
+    name: str
+    target: str
+    arguments: dict[str, Any]
+    cpus: frozenset[int]
+    fresh: bool = False
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str | None] = field(default_factory=dict)
+    alone: bool = False
+
+
+class Start(msgspec.Struct):
+    """Asks the fork server for a worker.
+
+    Its control socket, its stderr and a socket on which the server tells of it come with it: first a descriptor of the
+    process (pidfd_open(2)), and when it and all that it started have ended, its exit code.
+    """
+
+    role: Role
+    prefix: str
+    folder: str
+
+
+@dataclass
+class Started:
+    """A worker and what is known of it; its `server` tells its `process`, and in the end its exit code."""
+
+    role: Role
+    wire: Wire
+    server: socket.socket
+    stderr: IO[bytes]
+    process: int | None = None
+    outcome: Outcome | None = None
+
+    def said(self) -> str:
+        """Return all that it has written."""
+        self.stderr.seek(0)
+        return self.stderr.read().decode(errors="replace")
+
+    def await_start(self, seconds: float) -> bool:
+        """Tell whether its server has started it, and wait for that at most `seconds`."""
+        if self.process is None:
+            self.server.settimeout(seconds)
+            with suppress(OSError):
+                _, fds, _, _ = socket.recv_fds(self.server, REPLY_BYTES, 1)
+                self.process = next(iter(fds), None)
+        return self.process is not None
+
+    def kill(self) -> bool:
+        """Kill it, if it still runs, and tell whether its server has told of it, at once or soon."""
+        if self.await_start(END_SECONDS) and self.process is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.process, signal.SIGKILL)
+        return self.process is not None
+
+    def await_end(self) -> int | None:
+        """Return its exit code once it ended, None when that was told or its server is gone; else `TimeoutError`."""
+        reply = self.server.recv(REPLY_BYTES)
+        return int(reply) if reply else None
