@@ -16,7 +16,8 @@ from ipclab.backends import installed as registry
 from ipclab.errors import LabError, UsageError
 from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Bench, Contestant, Ends, Heat, Schedule
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.launch import Launch
 from ipclab.store.point import Level, Point
@@ -163,6 +164,10 @@ class Study(ABC):
     def effort(self, profile: Profile) -> Profile:
         """Return how much of `profile` this study takes: itself, or less where less will do."""
         return profile
+
+    def for_values(self, point: Point, effort: Profile) -> Profile:
+        """Return how much of `effort` a point takes that no contest compares."""
+        return effort.for_values()
 
     @abstractmethod
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ipclab.backends import installed as registry
-from ipclab.spawn.mpi import RankBench
 from ipclab.spawn.mpi_outer import OuterBench, world
+from ipclab.spawn.rank_bench import RankBench
 from ipclab.store.point import Point
 from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site
 

@@ -1,34 +1,37 @@
 """The file-reading study itself: its sweeps scaled to the machine, what they need, one launch of the native engine."""
 
-import math
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ipclab.backends import native_shm
 from ipclab.errors import LabError
 from ipclab.machine.answers import memory_available
-from ipclab.machine.cgroup import cpu_quota
 from ipclab.machine.mounts import mount_of
 from ipclab.machine.parse import KNOWN
 from ipclab.machine.source import AbsentError, Source
 from ipclab.paths import existing
 from ipclab.spawn.launcher import SessionError
 from ipclab.spawn.proof import PayloadError
-from ipclab.studies.arms import table
-from ipclab.studies.file_io.sets import ARMS, Draw, FileSet, Whole, file_sets, made, no_room
+from ipclab.studies.file_io.sets import Draw, FileSet, Whole, file_sets, made, no_room
+from ipclab.studies.file_io.sweeps import (
+    COLD,
+    cores,
+    in_flight,
+    in_timeline,
+    levels_known,
+    parse,
+    whole_levels,
+)
 from ipclab.studies.interface import (
     Bench,
     Contestant,
     Ends,
-    Levels,
     Outcome,
     Placement,
     Point,
@@ -40,14 +43,6 @@ from ipclab.studies.interface import (
     Sweep,
 )
 
-COLD = "cold"
-MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
-MOST_THREADS = 1024
-REFERENCE, SHORT_NS = (
-    4,
-    800_000,
-)  # threads and work of the text's comparison of serial with overlapped reading
-FAULT_FROM = 4096
 # How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000
 # and 400 us divided by 1,024 instead of 1,000.
 DRAWS = {
@@ -56,22 +51,13 @@ DRAWS = {
     5_000_000: Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000),
     10_000_000: Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000),
 }
-# What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes it, one after the
-# other; makes all the read calls it can before it computes; computes what is there before it reads more.
-KINDS = {
-    "R": "read",
-    "C": "compute",
-    "SYNC": "both",
-    "RnC": "read-then-compute",
-    "CnR": "compute-then-read",
-}
 NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
 LAUNCHES = {
     "smoke": (2, 2, 30.0),
     "quick": (5, 40, 30.0),
-    "standard": (8, 28, 300.0),
+    "standard": (5, 60, 300.0),
     "full": (8, 19, 3_600.0),
 }
 # Of the deadline, so that the engine says what hung before its process is killed
@@ -95,7 +81,9 @@ class FileIoStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of the named sweeps, one for each experiment of the text, in its order."""
         sets = file_sets(profile.name)
-        return self.of_arms(sweep.of(self.mechanisms), partial(_whole, sets), **_known(sets, sweep))
+        return self.of_arms(
+            sweep.of(self.mechanisms), partial(whole_levels, sets), **levels_known(sets, sweep)
+        )
 
     def expected(self, point: Point) -> tuple[str, ...]:
         """Return that reading cold files waits for the disk, which is what is measured."""
@@ -191,104 +179,6 @@ class FileIoStudy(Study):
                 return ends
 
             yield bench
-
-
-def cores() -> int:
-    """Return how many CPUs this process may use: those allowed, or fewer by the quota of its control group."""
-    allowed = len(os.sched_getaffinity(0))
-    with suppress(AbsentError):
-        return max(1, min(allowed, math.ceil(cpu_quota(Source()))))
-    return allowed
-
-
-def _threads(
-    own: Sequence[int],
-    factors: Sequence[int] = (),
-    published: Sequence[int] = (),
-    fixed: bool = False,
-) -> list[int]:
-    """Return the thread counts of a sweep: `own` unless it is `fixed`, else what `arms.toml` says."""
-    if own and not fixed:
-        return [min(count, MOST_THREADS) for count in own]
-    scaled = (min(factor * cores(), MOST_THREADS) for factor in factors)
-    return sorted({*scaled, *(count for count in published if count <= 2 * cores())})
-
-
-def _reference() -> int:
-    """Return the threads of the comparison of serial with overlapped reading: the text's, where it fits."""
-    return REFERENCE if 2 * cores() >= REFERENCE else 2
-
-
-def _known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
-    """Return the levels that depend on the machine, the profile's `sets` of files, or what was asked for."""
-    own, large = sweep.numbers("threads", ()), sets["large"].count
-    levels: dict[str, Sequence[Any]] = {
-        name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()
-    }
-    depths = sweep.numbers(
-        "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
-    )
-    sized = {
-        name: file_set.size.mean for name, file_set in sets.items() if name.startswith("size-")
-    }
-    return levels | {
-        "serial": [count for count in levels["serial"] if count > 1],
-        "longest": [count for count in levels["longest"] if count > _reference()],
-        "reference": [_reference()],
-        "mixes": [mix for mix in table(ARMS)["mixes"].split() if len(parse(mix)) <= 2 * cores()],
-        "caches": (COLD, "warm"),
-        "depths": depths,
-        "ends_of_depths": [depths[0], depths[-1]],
-        "flight_depths": sweep.numbers("depth", (1, 16, 256)),
-        "sized": list(sized),
-        "of_pages": [name for name, size in sized.items() if size >= FAULT_FROM],
-    }
-
-
-def _whole(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
-    """Return the levels of a point with what follows from its backend, its cache, its threads and its set."""
-    count, share = levels.pop("n"), levels.pop("share")
-    mapped, readers = levels["backend"] == "mmap", max(1, int(count * share))
-    roles = levels["roles"].format(n=count, r=readers, c=count - readers).replace("+0C", "")
-    usual = {
-        "direct": "yes" if levels["cache"] == COLD and not mapped else "no",
-        "depth": 64 if levels["backend"] == "overlapped" else 1,
-        "buffer": "none" if mapped else "fresh",
-    }
-    own = {name: level for name, level in usual.items() if levels[name] == "usual"}
-    return {
-        **levels,
-        **own,
-        "roles": roles,
-        "threads": len(parse(roles)),
-        "size": sets[levels["set"]].bytes,
-    }
-
-
-def parse(text: str) -> list[str]:
-    """Return the role of each thread of the mix `text`; the engine refuses one in which nobody reads or computes."""
-    parts = re.findall(r"(\d+)([A-Za-z]+)", text)
-    return [KINDS[kind] for count, kind in parts for _ in range(int(count))]
-
-
-def in_timeline(point: Point) -> bool:
-    """Tell whether `point` is drawn as a timeline of spans."""
-    levels, some = point.levels, min(2 * cores(), MOST_THREADS)
-    half = max(1, some // 2)
-    wanted = {
-        "serial": levels["threads"] == _reference() and levels["compute_ns"] == SHORT_NS,
-        "roles": levels["roles"] in (f"{some}RnC", f"{half}RnC+{some - half}C"),
-        "map": point.backend == "mmap" and levels["threads"] == some and levels["advice"] == "none",
-    }
-    plain = point.placement == "free" and levels["cache"] == COLD and levels["set"] != "mixed-big"
-    return plain and wanted.get(str(levels["arm"]), False)
-
-
-def in_flight(point: Point) -> int:
-    """Return how many files may be open and not computed yet, all threads together."""
-    roles = parse(str(point.levels["roles"]))
-    reads, computes = len(roles) - roles.count("compute"), len(roles) - roles.count("read")
-    return min(MOST_IN_FLIGHT, max(reads + computes, reads * int(point.levels["depth"])))
 
 
 def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:

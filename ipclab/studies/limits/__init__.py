@@ -10,6 +10,8 @@ import numpy as np
 
 from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import missing
+from ipclab.machine.source import Source
+from ipclab.machine.topology import Topology
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Outcome, Turns, Worker
@@ -17,6 +19,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import table
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
+from ipclab.studies.limits import pairs
 
 MEMCPY_SIZES = (
     4_000,
@@ -35,12 +38,13 @@ STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
 TABLE = table(Path(__file__).with_name("arms.toml"))
 # By the end of a limit's name: the backend whose messages are as bounded
-REFUSING = {"mq": "posix-mq", "udp": "udp"}
+REFUSING = {"mq": "posix-mq", "udp": "udp", "packet": "unix-seqpacket"}
 MAPS = "map-"  # at the start of limits that write into a file, and read it
 BATCH = "batch"
+BRIEF = ("smoke", "quick")  # profiles whose runs do not look at each pair of CPUs
 # Bytes; what takes longer is compared with nothing, and is measured once in a launch
 LARGEST_IN_TURNS = 4_000_000
-LAUNCHES = 6  # of a limit at least, but in a quick run: the best of fewer is luck
+LAUNCHES = 6  # of a limit at least, except in a quick run: the best of fewer is luck
 MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
 DEADLINE_NS = 10_000_000_000
@@ -63,10 +67,10 @@ class LimitsStudy(Study):
     """Clock, system call, memcpy, cache line, futex wake, and the native twin of each kind of operation."""
 
     name = "limits"
-    payloads_shared = 0  # but for those that write files, the limits copy in memory of their own
+    payloads_shared = 0  # except for those that write files, the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(PROGRAMS) if not missing() else ()
+        return (*PROGRAMS, pairs.NAME) if not missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with launches enough for a floor, and as many as the heats that it takes part in."""
@@ -79,13 +83,14 @@ class LimitsStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its sizes or the usual ones.
 
-        What bounds the points of other studies is added by `floors.bounded`.
+        What bounds the points of other studies is added by `floors.bounded`. The pairs of CPUs are of the profiles
+        `standard` and up, or named.
         """
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
-        pairs = [name for name in PAIRS if name in profile.placements]
+        two = [name for name in PAIRS if name in profile.placements]
         levels: dict[str, Sequence[Any]] = {
-            "pairs": pairs,
-            "cross": [name for name in pairs if name == "cross"],
+            "pairs": two,
+            "cross": [name for name in two if name == "cross"],
         }
         usual = {
             "copied": MEMCPY_SIZES,
@@ -96,7 +101,11 @@ class LimitsStudy(Study):
         levels |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
         if sweep.backends is None:
             levels["copied"] = MEMCPY_SIZES
-        return self.of_arms([name for name in self.backends() if name in asked], dict, **levels)
+        found = self.of_arms([name for name in self.backends() if name in asked], dict, **levels)
+        usually = sweep.backends is None and profile.name not in BRIEF and bool(self.backends())
+        if usually or pairs.NAME in asked:
+            found += pairs.points(Topology.read(Source()))
+        return found
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return refused(point)
@@ -106,6 +115,10 @@ class LimitsStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
+        if point.backend == pairs.NAME:
+            timed = [pairs.pair_of(op) for op in point.primary]
+            cpus = frozenset(cpu for pair in timed for cpu in pair)
+            return [Role("native", "ipclab.studies.limits.pairs:run", {"pairs": timed}, cpus)]
         ends = placement.role(0), placement.role(1)
         arguments = {
             "limit": point.backend,
@@ -118,6 +131,8 @@ class LimitsStudy(Study):
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the samples; one of messages that flow stands for as many as the worker says."""
         made = super().collect(point, outcomes, seed)
+        if point.backend == pairs.NAME:
+            made.facts["relation"] = point.levels["shares"]
         batch = int(str(made.facts.pop(BATCH, 1)))
         return replace(made, per=dict.fromkeys(point.primary, batch) if batch > 1 else {})
 

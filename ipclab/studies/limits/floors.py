@@ -23,6 +23,8 @@ SPINNING, COPYING, WAKING = "shm-spin", "memcpy", "futex-wake"
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
 LEAST_BYTES = 100  # of a message that is not copied
 LEAST_COPIED = 4_000  # what is shorter takes no time that could show that a result is impossible
+FREAK = 1.5  # a best launch so far below the next one did something else, such as meet a receiver that was awake
+LEAST_LAUNCHES = 3  # that show a freak
 WIDE = 1.10  # a best launch that no other one comes near is luck, or the others are disturbed
 
 
@@ -133,11 +135,18 @@ def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
     return by_point, [point.id for point in limits]
 
 
+def _without_freak(medians: Sequence[float]) -> list[float]:
+    """Return the medians, the best first, without a best one that stands alone below two or more others."""
+    best_first = sorted(medians)
+    alone = len(best_first) >= LEAST_LAUNCHES and best_first[0] * FREAK < best_first[1]
+    return best_first[1:] if alone else best_first
+
+
 class Floors:
     """The limits of a run, by the medians of each one's launches in ns."""
 
     def __init__(self, launches: Mapping[Key, Sequence[float]]) -> None:
-        self.medians = {key: sorted(values) for key, values in launches.items()}  # the best first
+        self.medians = {key: _without_freak(values) for key, values in launches.items()}
 
     def wide(self) -> list[Key]:
         """Return the limits whose two best launches lie further apart than `WIDE`."""
@@ -155,6 +164,8 @@ class Floors:
         if bound is None:
             return None
         key = self._native(study, op, levels)
+        if key is None and self._measured_elsewhere(study, op, levels):
+            return None
         if key is None and bound.older == COPYING:
             return self._copies(bound, levels, place)
         older = (bound.older, int(levels["size_bytes"]), str(levels["placement"]))
@@ -164,6 +175,11 @@ class Floors:
     def _best(self, key: Key, place: int) -> float:
         values = self.medians[key]
         return values[min(place, len(values) - 1)]
+
+    def _measured_elsewhere(self, study: str, op: str, levels: Mapping[Any, Any]) -> bool:
+        """Tell whether the run has the native limit of `op` in another placement, so that nothing stands in for it."""
+        named = native(study, op, levels)
+        return named is not None and any(key[0] == named[1][0] for key in self.medians)
 
     def _native(self, study: str, op: str, levels: Mapping[Any, Any]) -> Key | None:
         """Return the limit that does what `op` cannot avoid; for a message in place that of the fewest bytes."""

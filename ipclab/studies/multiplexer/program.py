@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ipclab.spawn.heat import Contestant, Ends, Schedule
-from ipclab.spawn.launcher import Launcher, LaunchError, Role
+from ipclab.spawn.launcher import Launcher, LaunchError
+from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.studies.multiplexer import output, turns
 

@@ -13,7 +13,8 @@ from subprocess import DEVNULL
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout, typed
-from ipclab.spawn.launcher import Launcher, LaunchError, LostError, Role
+from ipclab.spawn.launcher import Launcher, LaunchError, LostError
+from ipclab.spawn.started import Role
 from ipclab.studies.arms import table
 from ipclab.studies.interface import NotTestableError
 

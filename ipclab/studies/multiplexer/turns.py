@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from ipclab.spawn.heat import Schedule
-from ipclab.spawn.launcher import Role
+from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.studies.multiplexer.output import LENGTH, PER, wrong
 

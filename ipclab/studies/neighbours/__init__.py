@@ -46,7 +46,7 @@ HOGS = {OWN: "cpu", OTHER: "cpu", MEMORY: "memory", "writeback": "writeback", "w
 NEIGHBOURS = (QUIET, *HOGS)
 PLAIN = "plain"
 ISOLATIONS = (PLAIN, "nice", "sched-idle", FIFO)
-# What is measured but in the profile full: each way to wait and to carry once.
+# What is measured in every profile except full: each way to wait and to carry once.
 FEW = (
     "mp-pipe",
     "pipe",
@@ -84,7 +84,7 @@ class NeighboursStudy(Study):
         return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with turns long enough for a neighbour on the same CPU, and but in full few launches."""
+        """Return the profile with turns that outlast a neighbour on the same CPU and, except in full, few launches."""
         most = profile.most_launches if profile.name == "full" else profile.least_launches
         return replace(
             profile,

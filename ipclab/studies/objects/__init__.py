@@ -23,6 +23,7 @@ from ipclab.studies.interface import (
     named,
 )
 from ipclab.studies.objects.contents import MADE
+from ipclab.studies.objects.copies import copied
 from ipclab.studies.objects.ends import HANDLE, PROOFS, SUMMED, capacity, room_bytes
 from ipclab.studies.objects.ways import ways
 
@@ -39,7 +40,7 @@ EFFORT: dict[str, Any] = {
     "smoke": BRIEF_EFFORT | {"least_launches": 2, "most_launches": 2},
     "quick": BRIEF_EFFORT,
 }
-EFFORT["standard"] = BRIEF_EFFORT | {"most_launches": 8}
+EFFORT["standard"] = BRIEF_EFFORT | {"most_launches": 12}
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 HERE = "ipclab.studies.objects.ends"
 
@@ -49,7 +50,7 @@ class ObjectsStudy(Study):
 
     name = "objects"
     factors: ClassVar = {"object": tuple(MADE)}
-    named_only = ("smoke", "quick")  # large objects take longer than a quick run has
+    named_only = ("smoke",)
 
     def effort(self, profile: Profile) -> Profile:
         """Return fewer launches than the profile's, and turns of a brief one."""
@@ -101,7 +102,8 @@ class ObjectsStudy(Study):
         counters = {
             op: _sum(of_op, taker.counters.get(op, {})) for op, of_op in giver.counters.items()
         }
-        facts = _sum(giver.facts, taker.facts) | {"own_bytes": giver.facts["own_bytes"]}
+        facts = _sum(giver.facts, taker.facts)
+        facts |= copied(facts, point.backend)
         return replace(
             super().collect(point, {"client": giver}, seed), counters=counters, facts=facts
         )

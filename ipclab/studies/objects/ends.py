@@ -5,6 +5,7 @@ import struct
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
@@ -19,6 +20,7 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.objects import contents
+from ipclab.studies.objects.copies import anew_bytes
 from ipclab.studies.objects.ways import Room, Way, ways
 from ipclab.studies.round_trip.ends import opened
 
@@ -29,6 +31,7 @@ TIMED, COUNTED = (
     PROOFS + 1,
 )  # the numbers of the objects that are timed, and whose bytes are counted
 FIRST_BYTES = 1_000  # of an object before all others, at which libraries set themselves up
+READERS = 3  # further readers of one object: the message goes to each, the object is given once
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
 ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
 MEMORY = (
@@ -115,24 +118,47 @@ def give(
                 raise PayloadError("an object arrived wrong in a timed turn", "its sum differs")
             for op, column in zip((HANDLE, SUMMED), times[discarded:].T, strict=True):
                 keep(worker, op, column)
-        message, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _send(link, content))
+        facts = worker.outcome.facts
+        message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
         _answer(link)
-        worker.outcome.facts["placed_bytes"] = link[1].placed(message)
-        if message is not content:  # what the carrier pickles by itself has no length here
-            worker.outcome.facts["message_bytes"] = len(message)
-        worker.outcome.facts["own_bytes"] = contents.own_bytes(content)
+        facts["placed_bytes"] = link[1].placed(message)
+        facts["message_bytes"] = message_bytes(message, content)
+        facts["own_bytes"] = contents.own_bytes(content)
+        facts["reader_ns"] = _reader_ns(link, message, content)
         worker.meet()
+
+
+def message_bytes(message: Any, content: Any) -> int:
+    """Return the length of a message; where it is the object itself, of what a queue pickles of it."""
+    return len(ForkingPickler.dumps(content) if message is content else message)
+
+
+def _reader_ns(link: Link, message: Any, content: Any) -> float:
+    """Return the time (ns) from sending the same message to one more reader until it has summed: median of READERS.
+
+    The one before these is counted at the other end, and not timed.
+    """
+    times = []
+    for _ in range(1 + READERS):
+        begun = clock()
+        _post(link, message, content)
+        times.append(_answer(link)[1] - begun)
+    return float(np.median(times[1:]))
 
 
 def _send(link: Link, content: Any) -> Any:
     """Give `content` and return what went as the message."""
-    channel, way, room = link
+    _, way, room = link
     message = way.give(content, room)
-    if message is content:  # the carrier pickles by itself
-        channel.put(content)  # type: ignore[attr-defined]
-    else:
-        channel.send(message, WAIT_NS)
+    _post(link, message, content)
     return message
+
+
+def _post(link: Link, message: Any, content: Any) -> None:
+    if message is content:  # the carrier pickles by itself
+        link[0].put(content)  # type: ignore[attr-defined]
+    else:
+        link[0].send(message, WAIT_NS)
 
 
 def _answer(link: Link) -> tuple[int, int, float]:
@@ -172,6 +198,9 @@ def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str
                 for _ in range(count):
                     _take(link)
         _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link))
+        worker.outcome.facts["anew_bytes"] = _take_counted(link)
+        for _ in range(READERS):
+            _take(link)
         worker.meet()  # the other end is done: nothing is closed under it
 
 
@@ -179,10 +208,23 @@ def _take(link: Link) -> Any:
     """Take one object, sum it, and answer; return it."""
     channel, way, room = link
     came = way.take(channel.recv(WAIT_NS), room)
+    _tell(channel, came)
+    return came
+
+
+def _take_counted(link: Link) -> int:
+    """Take one object as `_take` does, and return how many bytes of it were made anew."""
+    channel, way, room = link
+    message = channel.recv(WAIT_NS)
+    came = way.take(message, room)
+    _tell(channel, came)
+    return anew_bytes(came, message)
+
+
+def _tell(channel: Channel, came: Any) -> None:
     handle = clock()
     total = contents.total(came)
     channel.send(ANSWER.pack(handle, clock(), total), WAIT_NS)
-    return came
 
 
 def fault_of(wanted: Any, came: Any) -> str:

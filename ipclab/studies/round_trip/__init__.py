@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
+from ipclab.spawn import apart
 from ipclab.spawn.proof import check
 from ipclab.store.launch import Launch
 from ipclab.studies.arms import Levels
@@ -68,12 +69,8 @@ class RoundTripStudy(Study):
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
         programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
-        pinned = profile.pinned
-        brief = [
-            name
-            for name in mechanisms
-            if name in BRIEF and profile.name in ("smoke", "quick") and sweep == Sweep()
-        ]
+        pinned, short = profile.pinned, profile.name in ("smoke", "quick")
+        brief = [name for name in mechanisms if name in BRIEF and short and sweep == Sweep()]
 
         def own(levels: Levels) -> Levels:
             """Return `levels` with the backend's own for its `usual` wait and its `last` way to receive."""
@@ -96,6 +93,7 @@ class RoundTripStudy(Study):
             sizes=sizes,
             smallest=sizes[:1],
             largest=sizes[-1:],
+            parted=[] if short else sizes[:1],
             placements=profile.placements,
             pinned=pinned,
             last=pinned[-1:],
@@ -127,7 +125,9 @@ class RoundTripStudy(Study):
             yield bench
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why the mechanism cannot have messages of the point's size, or the published program is not here."""
+        """Return why the mechanism cannot have such messages, the published program is not here, or no boundary is."""
+        if why := apart.refuses(str(point.levels.get("boundary", apart.NONE))):
+            return why
         if point.backend == published.PACKAGE:
             return published.missing(point.backend)
         return registry.backend(point.backend).refuses(point.size_bytes)
@@ -146,10 +146,10 @@ class RoundTripStudy(Study):
         server, client = outcomes["server"], outcomes["client"]
         for seen in dict.fromkeys(tuple(end.proof) for end in (server, client)):
             check(seed, point.size_bytes, seen, PROOF_MESSAGES)
-        both = {
-            name: value + client.counters[OP][name] for name, value in server.counters[OP].items()
-        }
-        return replace(super().collect(point, {"client": client}, seed), counters={OP: both})
+        launch = super().collect(point, {"client": client}, seed)
+        counted = client.counters.get(OP, {})
+        both = {name: value + server.counters[OP][name] for name, value in counted.items()}
+        return replace(launch, counters={OP: both} if both else {})
 
 
 def _ready() -> dict[str, Backend]:

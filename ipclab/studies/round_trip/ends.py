@@ -10,11 +10,13 @@ import numpy as np
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel, Data, Place
+from ipclab.spawn import apart
 from ipclab.spawn.loops import DISCARDED, keep, operations, paced
 from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS, joined
+from ipclab.studies.round_trip import start
 
 PROOF_MESSAGES = 3
 HEADER_BYTES = 16
@@ -66,6 +68,11 @@ READERS: dict[str, Reader] = {
 def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Turns:
     """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and send one's own."""
     with opened(worker, backend, size, how["wait"]) as channel:
+        if how["arm"] == "start":
+            start.echo(channel, payload(seed, 0, size))
+            worker.outcome.proof = reflect(channel, PROOF_MESSAGES)
+            worker.meet()
+            return
         take, echo = taker(channel, how["receive"], size), partial(_echo, channel)
         if how["arm"] == "touch":
             echo = partial(_answer, channel, READERS[how["touch"]], payload(seed, 0, size))
@@ -103,8 +110,14 @@ def ask(
 ) -> Turns:
     """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the payload."""
     arm = how["arm"]
+    apart.leave(how.get("boundary", apart.NONE))
     with opened(worker, backend, size, how["wait"]) as channel:
         take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
+        if arm == "start":
+            start.ask(worker, channel, content)
+            worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
+            worker.meet()
+            return
         read = READERS[how["touch"]] if arm == "touch" else None
         times = np.diff(closed_loop(channel, take, content, warm_up(size), read))
         while True:

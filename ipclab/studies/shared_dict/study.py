@@ -1,5 +1,6 @@
 """The study itself: its points, the roles of its ranks, and how their outcomes are joined."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -77,6 +78,13 @@ class SharedDictStudy(Study):
         least = FEW if profile.name == "quick" else profile.least_launches
         return replace(profile, turn_ns=max(TURN_NS, profile.turn_ns), least_launches=least)
 
+    def for_values(self, point: Point, effort: Profile) -> Profile:
+        """Return that few launches do where ranks share CPUs, except for what the text measured so."""
+        crowded = int(point.levels["readers"]) >= len(os.sched_getaffinity(0))
+        few = crowded and point.levels["arm"] != "published" and effort.name != "full"
+        values = effort.for_values()
+        return replace(values, least_launches=min(FEW, values.least_launches)) if few else values
+
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
         every = _stores()
@@ -89,7 +97,7 @@ class SharedDictStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns
-        writes = max(1, -(-WRITES // max(1, profile.least_launches * turns)))
+        writes = max(1, -(-WRITES // max(1, min(FEW, profile.least_launches) * turns)))
         levels = {name: level for name, level in point.levels.items() if name != "readers"}
         arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]

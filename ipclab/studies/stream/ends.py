@@ -17,6 +17,7 @@ from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.stream.plan import Plan
 from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
+from ipclab.studies.stream.work import compute, worth
 
 SENT, RECEIVED = "sent", "received"
 OPENING, FIRST, CLOSING = (
@@ -43,7 +44,6 @@ FILL_LEAST, FILL_MOST, FILL_PER_US = (
     4_000_000,
     64,
 )  # bytes to fill with, and for each us of the budget
-BLOCK = bytes(1024)
 
 
 def run(worker: Worker, **plan: Any) -> Turns:
@@ -294,19 +294,3 @@ class Consumer(End):
                 self.way.recv(10 * FILL_NS)
                 delivered += 1
         self.worker.meet(delivered=delivered, grown=grown)
-
-
-def worth(ns: int) -> int:
-    """Return how many digests of `BLOCK` take `ns` of computing here."""
-    times = []
-    for _ in range(3):
-        begun = clock()
-        compute(100)
-        times.append((clock() - begun) / 100)
-    return round(ns / min(times))
-
-
-def compute(digests: int) -> None:
-    """Compute `digests` digests, the same work whatever else the CPU does."""
-    for _ in range(digests):
-        digest(BLOCK)

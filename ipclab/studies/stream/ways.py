@@ -40,7 +40,7 @@ class Way:
 def carrier(backend: Backend) -> type[Channel] | type[Store] | None:
     """Return the channel by which `backend` streams, or else the store by which it sends messages.
 
-    None without, or where messages may get lost.
+    None where it has neither, or may lose messages.
     """
     if backend.lossy:
         return None

@@ -1,0 +1,79 @@
+"""Which pair of CPUs is near: the round trip of a cache line for each pair, or for a sample where there are many CPUs.
+
+The pairs that are equally near (`ipclab.machine.topology.RELATIONS`) are one point, and each of its ops is a pair:
+a machine of 64 CPUs has 2,016 of them, too many to start the processes of a point for each.
+"""
+
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import combinations
+
+import numpy as np
+
+from ipclab.machine.topology import RELATIONS, Topology
+from ipclab.spawn.loops import keep
+from ipclab.spawn.worker import Worker
+from ipclab.store.point import Point
+
+Pair = tuple[int, int]
+
+NAME = "cpu-pairs"
+LINE = "cache-line"  # the native program that is asked of each pair
+PLACED = "cross"  # any two CPUs; each pair names its own
+MOST_CPUS = 64  # of which every pair is measured
+SAMPLED = 32  # pairs that are equally near, of more CPUs
+WARM_NS, WARM_MOST = 2_000_000, 20_000  # until both CPUs are awake
+TURN_NS, KEPT = 2_000_000, 500  # round trips that are timed
+DEADLINE_NS = 10_000_000_000
+
+
+def chosen(topology: Topology) -> dict[str, list[Pair]]:
+    """Return the pairs of CPUs to measure by how near they are, nearest first; of many CPUs a sample, evenly spread."""
+    near: dict[str, list[Pair]] = {relation: [] for relation in RELATIONS}
+    for pair in combinations(topology.allowed, 2):
+        near[topology.relation(*pair)].append(pair)
+    if len(topology.allowed) > MOST_CPUS:
+        near = {relation: spread(pairs) for relation, pairs in near.items()}
+    return {relation: pairs for relation, pairs in near.items() if pairs}
+
+
+def spread(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return `SAMPLED` of `pairs`, evenly spread from the first to the last, or all where there are no more."""
+    if len(pairs) <= SAMPLED:
+        return list(pairs)
+    last = len(pairs) - 1
+    return [pairs[round(number * last / (SAMPLED - 1))] for number in range(SAMPLED)]
+
+
+def op(pair: Pair) -> str:
+    """Return the op that times `pair`, such as `cpu0-cpu12`."""
+    first, second = pair
+    return f"cpu{first}-cpu{second}"
+
+
+def pair_of(name: str) -> Pair:
+    """Return the pair that the op called `name` times."""
+    first, second = name.removeprefix("cpu").split("-cpu")
+    return int(first), int(second)
+
+
+def points(topology: Topology) -> list[Point]:
+    """Return a point for each of the relations that two CPUs of the machine have."""
+    return [
+        Point("limits", NAME, 0, PLACED, {"shares": relation}, NAME, tuple(map(op, pairs)))
+        for relation, pairs in chosen(topology).items()
+    ]
+
+
+def run(worker: Worker, pairs: list[Pair]) -> None:
+    """Time the cache line's round trips of each pair, one pair after the other; it takes no turns."""
+    import ipclab_native as native
+
+    for first, second in pairs:
+        with closing(native.Limit(LINE, 1, (first, second))) as line:
+            line.turn(WARM_NS, WARM_MOST, DEADLINE_NS)
+            keep(
+                worker,
+                op((first, second)),
+                np.array(line.turn(TURN_NS, KEPT, DEADLINE_NS), np.int64),
+            )
