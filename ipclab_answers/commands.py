@@ -12,6 +12,7 @@ from ipclab.commands import (
     PATH,
     Rendering,
     profile_option,
+    quantile_option,
     rendering,
     say,
 )
@@ -143,9 +144,14 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     help="Accept what steps at this run.",
 )
 @click.option("--reason", default="", help="Why it is accepted.")
+@quantile_option
 @rendering("history")
 def history(
-    runs: tuple[Path, ...], accepted: Path | None, reason: str, to: Rendering
+    runs: tuple[Path, ...],
+    accepted: Path | None,
+    reason: str,
+    quantile: float,
+    to: Rendering,
 ) -> None:
     """Say when this machine or a mechanism changed, and beside what.
 
@@ -162,17 +168,19 @@ def history(
     folders = chosen(checkout(), [str(run) for run in runs])
     to.check()
     from ipclab.compare.held import held
-    from ipclab.frames import suspects
+    from ipclab.frames import suspects, tails
     from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
 
     from ipclab_answers.history.steps import History, lines, listed
 
+    tails.check(quantile)
     say(origin.lines(checkout(), folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
-    past = History.of([held(run) for run in folders])
+    past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))
-    parameters = {"history": [str(run.path) for run in folders]}
+    named = [str(run.path) for run in folders]
+    parameters = {"history": named, "quantile": quantile}
     notebooks = notebooks_of(checkout(), "history")
     files = to.render(folders, notebooks, parameters, ("steps.csv", events))
     say([*beaten, *lines(past, events), *files])

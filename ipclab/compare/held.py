@@ -1,19 +1,21 @@
 """What a comparison needs of one run: each op of each point with its launch medians, its levels and its limit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from ipclab.compare import LIMITS
 from ipclab.errors import UsageError
-from ipclab.frames import derived
+from ipclab.frames import derived, tails
 from ipclab.frames.calibration import STUDY
 from ipclab.frames.limits import with_limits
-from ipclab.frames.points import KEY
+from ipclab.frames.points import KEY, TURNS
 from ipclab.lab.runs import choose
 from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
+from ipclab.studies.limits import pairs
 
 LEAST = 2
 MEASURED = derived.LAUNCH_VALUES
@@ -27,7 +29,7 @@ class ComparedRun:
 
     `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation, medians (a list, ns),
     value (their median) and `BOUNDS`, what the hardware allows (ns, from the best launch to the second best; NaN where
-    nothing is known).
+    nothing is known). Where another quantile is compared, it stands for the median, of launches with samples enough.
     """
 
     id: str
@@ -44,8 +46,9 @@ class ComparedRun:
             study: frame[~frame.op.str.contains(".", regex=False)]
             for study, frame in launches.items()
         }
-        medians = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
-        rows = [row for frame in medians.values() for row in _points(frame)]
+        every = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
+        rows = [row for frame in every.values() for row in _points(frame)]
+        medians = {study: frame[frame.value.notna()] for study, frame in every.items()}
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
         return cls(
             name,
@@ -55,13 +58,27 @@ class ComparedRun:
         )
 
 
-def held(run: RunFolder) -> ComparedRun:
-    """Return what a comparison needs of `run`; raises `LabError` when it is not what was measured."""
+def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
+    """Return what a comparison of a `quantile` of each launch needs of `run`.
+
+    Raises `LabError` when it is not what was measured, and where no launch has samples enough for the quantile.
+    """
+    tails.check(quantile)
     run.checked()
     studies = [
         study for study in derived.measured(run) if study != STUDY
     ]  # which tells nothing of two machines
-    launches = {study: derived.read(run, study, "launches") for study in studies}
+    launches = {study: tails.by_launch(run, study, quantile) for study in studies}
+    if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
+        limits = launches[LIMITS]
+        launches[LIMITS] = limits[limits.backend != pairs.NAME]
+    if quantile != tails.MEDIAN:
+        if all(frame.value.isna().all() for frame in launches.values()):
+            raise tails.too_few(quantile)
+        # Turns are told by their medians, and limits bound medians.
+        launches = {study: frame.assign(**{TURNS: None}) for study, frame in launches.items()}
+        compared = ComparedRun.of(run.id, run.about, launches)
+        return replace(compared, points=_bounded(compared.points.drop(columns=[*BOUNDS]), None))
     return ComparedRun.of(run.id, run.about, launches)
 
 
@@ -93,7 +110,7 @@ def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
             for name in ("study", "backend", "size_bytes", "placement", "relation")
         }
         found = {
-            "medians": list(part.value),
+            "medians": list(part.value.dropna()),
             "value": part.value.median(),
             "metric": "p50",
             "unit": "ns",

@@ -13,6 +13,7 @@ import pandas as pd
 from ipclab.compare import FAIL_ON, LIMITS
 from ipclab.compare.held import BOUNDS, HEAD, ComparedRun
 from ipclab.errors import LabError
+from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.stats import judge
 from ipclab.stats.compare import (
     EQUIVALENCE,
@@ -138,6 +139,8 @@ def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[dict[Any, Any]]:
     comparisons = compare_runs([(_side(row), _side(row, "_other")) for row in both])
     for row, comparison in zip(both, comparisons, strict=True):
         columns = {name: getattr(comparison, name) for name in KNOWN}
+        if not (row["medians"] and row["medians_other"]):
+            columns["reason"] = FEW_SAMPLES
         yield _head(row) | columns | _use(row, columns)
     shared = set(map(_key, both))
     left, right = _left_out(first, shared), _left_out(other, shared)

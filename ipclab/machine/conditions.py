@@ -10,13 +10,12 @@ from ipclab.machine.source import AbsentError, Source
 # A launch is flagged above these; nothing is dropped for it (the launch is repeated and both are kept).
 STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
 STEAL_TICKS = 2  # less than this cannot be told from rounding
-PRESSURE_SHARE = {
-    "cpu": 0.10,
-    "memory": 0.01,
-    "io": 0.05,
-}  # of the launch's time some task waited for it
+PRESSURES = ("cpu", "memory", "io")  # that are read
+PRESSURE_SHARE = {"memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
 QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
 STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
+# Counted by x86 kernels (Documentation/ABI/testing/sysfs-devices-system-cpu); virtual machines seldom have them.
+HOT = "/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count"
 LOAD = ("load_1", "load_5", "load_15", "tasks")
 
 Conditions = dict[str, int | float | None]
@@ -27,8 +26,8 @@ def conditions(source: Source, read: Callable[[str], str] | None = None) -> Cond
     """Sample the machine (under 1 ms), through `read` if given; None where absent.
 
     Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`, `load_1`,
-    `load_5`, `load_15`, `tasks`, `throttled_ns`, and for cpu, memory and io `pressure_*_ns` (total time)
-    and `pressure_*_percent` (of the last 10 s).
+    `load_5`, `load_15`, `tasks`, `throttled_ns`, `clock_throttles`, and for cpu, memory and io
+    `pressure_*_ns` (total time) and `pressure_*_percent` (of the last 10 s).
     """
     read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
@@ -36,8 +35,9 @@ def conditions(source: Source, read: Callable[[str], str] | None = None) -> Cond
         ("cpus", "steal_ns", "busy_ns", *STAT): lambda: _stat(read("/proc/stat"), tick_ns),
         LOAD: lambda: _load(read("/proc/loadavg").split()),
         ("throttled_ns",): lambda: {"throttled_ns": cgroup.throttled_ns(source)},
+        ("clock_throttles",): lambda: {"clock_throttles": _clock_throttles(source)},
     }
-    for name in PRESSURE_SHARE:
+    for name in PRESSURES:
         parts[f"pressure_{name}_percent", f"pressure_{name}_ns"] = partial(_pressure, read, name)
     result: Conditions = {"tick_ns": tick_ns}
     for keys, make in parts.items():
@@ -58,6 +58,18 @@ def _stat(text: str, tick_ns: int) -> Conditions:
     return readings
 
 
+def _clock_throttles(source: Source) -> int:
+    """Return how often the clocks of our CPUs were lowered for heat; raise `AbsentError` where nobody counts it."""
+    counts = list[int]()
+    for cpu in sorted(source.system.affinity()):
+        for part in ("core", "package"):
+            with suppress(AbsentError):
+                counts.append(int(source.read(HOT.format(cpu=cpu, part=part))))
+        if not counts:  # then no other CPU has them either
+            raise AbsentError
+    return sum(counts)
+
+
 def _load(words: list[str]) -> Conditions:
     return dict(zip(LOAD, (*map(float, words[:3]), int(words[3].partition("/")[2])), strict=True))
 
@@ -76,7 +88,7 @@ def _pressure(read: Callable[[str], str], name: str) -> Conditions:
 def disturbance(
     before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None
 ) -> list[str]:
-    """Return what disturbed a launch: `steal`, `throttled`, `pressure-{memory,io}`, `run-queue`.
+    """Return what disturbed a launch: `steal`, `throttled`, `clock-throttled`, `pressure-{memory,io}`, `run-queue`.
 
     Pure. `queued_share` is the largest share of its measured time for which a worker was ready but waited for a CPU;
     leave it out where the roles share a CPU by intent. CPU pressure of the whole machine is not judged: starting and
@@ -87,10 +99,11 @@ def disturbance(
         "steal": steal > STEAL_SHARE * elapsed_ns
         and steal >= STEAL_TICKS * (after.get("tick_ns") or 0),
         "throttled": (grown(before, after, "throttled_ns") or 0) > 0,
+        "clock-throttled": (grown(before, after, "clock_throttles") or 0) > 0,
     }
-    for name in ("memory", "io"):
-        share = PRESSURE_SHARE[name] * elapsed_ns
-        disturbed[f"pressure-{name}"] = (grown(before, after, f"pressure_{name}_ns") or 0) > share
+    for name, most in PRESSURE_SHARE.items():
+        waited = grown(before, after, f"pressure_{name}_ns") or 0
+        disturbed[f"pressure-{name}"] = waited > most * elapsed_ns
     disturbed["run-queue"] = (queued_share or 0) > QUEUE_SHARE
     return [flag for flag, disturbs in disturbed.items() if disturbs]
 

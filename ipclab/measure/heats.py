@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.contests import Race, fields, races
-from ipclab.frames.points import ROUND, head
+from ipclab.frames.metrics import ROUND
+from ipclab.frames.points import head
 from ipclab.store.point import Point
 
 MOST = 32  # contestants of a heat

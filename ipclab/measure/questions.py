@@ -32,18 +32,24 @@ def doubtful(states: Iterable[State]) -> list[str]:
 
     A profile that only shows that all works has too few launches of them to doubt.
     """
-    limits, medians, others = dict[Key, State](), dict[Key, list[float]](), list[State]()
+    limits = dict[Key, State]()
+    limit_medians = dict[Key, list[float]]()
+    others = list[State]()
     for state in states:
         if state.point.study != LimitsStudy.name:
             others.append(state)
         elif state.taken and not state.lost and state.effort.most_launches >= LAUNCHES:
             for op in state.point.primary:
                 key = called(state.point.backend, op), state.point.size_bytes, state.point.placement
-                limits[key], medians[key] = state, _medians(state, op)
-    floors = Floors(medians)
+                limits[key], limit_medians[key] = state, _medians(state, op)
+    if not limits:
+        return []
+    floors = Floors(limit_medians)
     limits_in_doubt = dict[Key, None]()
-    for state in others if limits else ():
-        for op in state.taken[0].medians if state.taken and not state.lost else ():
+    for state in others:
+        if state.lost or not state.taken:
+            continue
+        for op in state.taken[0].medians:
             floor = floors.under(state.point.study, op, state.point.key())
             if floor and np.median(_medians(state, op)) < floor.ns:
                 limits_in_doubt |= dict.fromkeys(floor.limits)

@@ -21,23 +21,11 @@ from ipclab.studies.profile import Profile, profile
 SEED_BITS = 31
 BRIEF = "quick"  # the profile that leaves points out, where no levels are asked for
 LARGEST_SEED = 2**63 - 1
-OWN = {
-    "profile",
-    "studies",
-    "sizes",
-    "backends",
-    "levels",
-    "launches",
-    "label",
-    "points",
-}  # of the parameters of a run
+# Of the parameters of a run, all others being its purpose.
+OWN = {"profile", "studies", "sizes", "backends", "levels", "launches", "label", "points"}
 NUMBER = re.compile(r"-?[0-9]{1,18}")
-OPTIONS = {
-    "size": "--size",
-    "size_bytes": "--size",
-    "backend": "--backend",
-    "study": "--study",
-}  # and no factors
+# No factors, whatever --set says.
+OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "study": "--study"}
 
 
 @dataclass(frozen=True)
@@ -88,21 +76,21 @@ class Request:
             tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels
         )
         purpose = {name: value for name, value in begun.items() if name not in OWN}
-        known = begun.get("label", "")
-        if label not in (None, known):
-            why = f"its label is {known!r}" if known else "it has no label"
+        own_label = begun.get("label", "")
+        if label not in (None, own_label):
+            why = f"its label is {own_label!r}" if own_label else "it has no label"
             raise UsageError(
                 f"{run.name} is not of {label}", why, "leave --run out to begin a run of your own"
             )
-        request = cls(
+        return cls(
             tuple(begun["studies"]),
             begun["profile"],
             run,
             sweep=sweep,
+            launches=begun.get("launches", 0),
             purpose=purpose,
-            label=known,
+            label=own_label,
         )
-        return replace(request, launches=begun.get("launches", 0))
 
     def parameters(self) -> dict[str, Any]:
         """Return what makes two runs continue each other."""
@@ -127,7 +115,7 @@ class Request:
         return tuple(dict.fromkeys((LimitsStudy.name, *(self.studies or usual), *judged)))
 
     def effort(self, study: Study) -> Profile:
-        """Return how much of `each` is measured, and in which placements."""
+        """Return how much of `study` is measured, and in which placements."""
         if self.given:
             return self.given[study.name][0]
         chosen = profile(self.profile)
@@ -144,12 +132,15 @@ class Request:
         """
         if self.given:
             return bounded((study(name), list(points)) for name, (_, points) in self.given.items())
-        every = [study(name) for name in self.names()]
-        self._check_levels([each for each in every if each.name not in ALWAYS])
-        swept = [each for each in every if self._varies(each)]
-        found = [(each, each.points(self.effort(each), self._sweep_of(each))) for each in swept]
+        asked = [study(name) for name in self.names()]
+        self._check_levels([one for one in asked if one.name not in ALWAYS])
         brief = self.profile == BRIEF and self.sweep == Sweep()
-        return bounded((each, each.brief(points) if brief else points) for each, points in found)
+        planned: list[tuple[Study, list[Point]]] = []
+        for one in asked:
+            if self._varies(one):
+                points = one.points(self.effort(one), self._sweep_of(one))
+                planned.append((one, one.brief(points) if brief else points))
+        return bounded(planned)
 
     def _varies(self, study: Study) -> bool:
         if study.name in ALWAYS:
@@ -167,7 +158,10 @@ class Request:
         return named or factors
 
     def _sweep_of(self, study: Study) -> Sweep:
-        """Return the sweep with the backends that `each` has: all of them must be its own if it is named."""
+        """Return the sweep with the backends that `study` has.
+
+        Raises `UsageError` for one that it, or when none is named every study, lacks.
+        """
         if study.name in ALWAYS:
             return replace(self.sweep, backends=None)
         if self.sweep.backends is None:

@@ -73,12 +73,15 @@ class Rounds:
         self.number = max((taken.round for state in every for taken in state.taken), default=0)
         try:
             self._warm_up()
-            self._stage(self._lacking)
+            self._stage(self._lacking, State.lacks)
             questions = asking.open(every)
             while goals := self._goals(questions):
                 for name in goals:
                     self.states[name].stop = DECIDED
-                self._stage(lambda heat: self._towards(goals, heat))
+                self._stage(
+                    lambda heat: self._towards(goals, heat),
+                    lambda state: goals.get(state.point.id, 0) - len(state.taken),
+                )
                 questions = asking.open(every)
             for name in chain.from_iterable(question.points for question in questions):
                 self.states[name].stop = BUDGET
@@ -90,7 +93,7 @@ class Rounds:
             self.store(True)
 
     def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
-        """Return whom to launch of `heat` for the least of launches: all, or none.
+        """Return whom to launch of `heat` to reach the least number of launches: all that can go on, or none.
 
         A heat is made again while most of its contestants lack a launch that nothing disturbed, or while one of them
         lacks a launch, which failed or was not stored before a run was killed.
@@ -103,12 +106,12 @@ class Rounds:
         disturbed = median_low([state.lacks() for state in compared]) > 0
         lacking = any(len(state.taken) < state.effort.least_launches for state in compared)
         going = [
-            state.point.id for state in states if not state.ended and not self._is_known(state)
+            state.point.id for state in states if not state.ended and not self._has_enough(state)
         ]
         return going if disturbed or lacking else ()
 
     @staticmethod
-    def _is_known(state: State) -> bool:
+    def _has_enough(state: State) -> bool:
         """Tell whether `state` is a limit that has launches enough, whatever it bounds needs more of."""
         return (
             state.point.study == LimitsStudy.name
@@ -123,12 +126,14 @@ class Rounds:
         lacking = [state for state in states if len(state.taken) < goals[state.point.id]]
         return [state.point.id for state in states] if lacking else ()
 
-    def _stage(self, wanted: Callable[[Sequence[str]], Sequence[str]]) -> None:
-        """Make rounds until no heat wants anybody."""
+    def _stage(
+        self, wanted: Callable[[Sequence[str]], Sequence[str]], missing: Callable[[State], int]
+    ) -> None:
+        """Make rounds until no heat wants anybody; each contestant is `missing` so many launches."""
         going = [names for heat in self.heats if (names := wanted(heat))]
         if not going:
             return
-        self.progress.start(f"rounds from {self.number + 1}", self._expected(going))
+        self.progress.start(f"rounds from {self.number + 1}", self._expected(going, missing))
         try:
             while going:
                 self._round(going)
@@ -137,13 +142,13 @@ class Rounds:
         finally:
             self.progress.end()
 
-    def _expected(self, going: Sequence[Sequence[str]]) -> int:
-        """Return how many launches a stage takes that begins with `going`."""
-        lacks = 0
+    def _expected(self, going: Sequence[Sequence[str]], missing: Callable[[State], int]) -> int:
+        """Return about how many launches a stage takes that begins with `going`."""
+        launches = 0
         for names in going:
-            states = [self.states[name] for name in names]
-            lacks += max(1, median_low([state.lacks() for state in states])) * len(names)
-        return lacks
+            rounds = median_low([missing(self.states[name]) for name in names])
+            launches += max(1, rounds) * len(names)
+        return launches
 
     def _round(self, going: Sequence[Sequence[str]]) -> None:
         self.number += 1

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.points import HEAT, ROUND
-from ipclab.machine import Source, Topology, collect, conditions, disturbance
+from ipclab.frames.metrics import HEAT, ROUND
+from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
 from ipclab.measure import begin
 from ipclab.measure.heats import compared, heats, with_limits
@@ -42,7 +43,17 @@ LONG_TURNS = 2
 WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
 SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
 Wanted = list[tuple[Study, list[Point]]]
-Opened = dict[str, tuple[Study, Bench, list[Point]]]
+
+
+class OpenStudy(NamedTuple):
+    """A study of which points are measured, with what runs its heats."""
+
+    study: Study
+    bench: Bench
+    points: list[Point]
+
+
+Opened = dict[str, OpenStudy]
 
 
 def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
@@ -69,23 +80,23 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
-        if not any(
-            name.startswith("machine/") for name in run.about["files"]
-        ):  # what its facts were read from
-            raw = {
-                name.strip("/").replace("/", "-"): text.encode()
-                for name, text in machine.raw.items()
-            }
-            run.place((f"machine/{name}", content) for name, content in raw.items())
+        _keep_machine(run, machine)
         measuring = _Measuring(run, request, files, progress)
         possible = [(each, measuring.possible(each, points)) for each, points in wanted]
-        there = [
-            run.has(point, progress.say) for _, points in possible for point in points
-        ]  # all are asked
+        # A list: every point is asked, since each altered file is told of.
+        there = [run.has(point, progress.say) for _, points in possible for point in points]
         if not all(there) or not run.finished:
             referees.keep(run)
             measuring.measure(possible, paths.ledger)
     return run
+
+
+def _keep_machine(run: RunFolder, machine: Machine) -> None:
+    """Keep what the machine's facts were read from, unless it is there."""
+    if any(name.startswith("machine/") for name in run.about["files"]):
+        return
+    raw = {name.strip("/").replace("/", "-"): text for name, text in machine.raw.items()}
+    run.place((f"machine/{name}", text.encode()) for name, text in raw.items())
 
 
 class _Measuring:
@@ -129,7 +140,7 @@ class _Measuring:
                 self.progress.say,
                 self.request.keep_scratch,
             )
-            opened = {}
+            opened: Opened = {}
             for each, points in possible:
                 effort = self.request.effort(each)
                 try:
@@ -137,7 +148,7 @@ class _Measuring:
                         bench = benches.enter_context(
                             each.open(site, points, effort, about["seed"])
                         )
-                        opened[each.name] = each, bench, points
+                        opened[each.name] = OpenStudy(each, bench, points)
                 except NotTestableError as error:
                     self.progress.say(f"{each.name}: {NOT_HERE}{error}")
                     about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
@@ -148,17 +159,18 @@ class _Measuring:
         run.save()
 
     def _rounds(self, opened: Opened, launcher: Launcher) -> None:
-        kept = PointStates(
+        point_states = PointStates(
             self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()}
         )
         points = [point for _, _, mine in opened.values() for point in mine]
-        states = kept.states(points)
+        states = point_states.states(points)
         in_contests = compared(points)
         for state in states.values():
             if state.point.id not in in_contests and state.point.study not in ALWAYS:
-                state.effort = state.effort.for_values()
+                study = opened[state.point.study].study
+                state.effort = study.for_values(state.point, state.effort)
         chosen = profile(self.request.profile)
-        numbers, heats_made = count(kept.order + 1), count(kept.heat + 1)
+        numbers, heats_made = count(point_states.order + 1), count(point_states.heat + 1)
 
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)
@@ -172,20 +184,29 @@ class _Measuring:
 
         spent = sum(state.spent_ns for state in states.values()) / 1e9
         # What the profile has not, but was named, takes its own time.
-        apart = [
+        named_only = [
             state
             for state in states.values()
-            if chosen.name in opened[state.point.study][0].named_only
+            if chosen.name in opened[state.point.study].study.named_only
         ]
 
         def left() -> float:
             elapsed = (time.monotonic_ns() - self.began) / 1e9
-            return chosen.seconds - spent - elapsed + sum(state.spent_ns for state in apart) / 1e9
+            return (
+                chosen.seconds - spent - elapsed + sum(state.spent_ns for state in named_only) / 1e9
+            )
 
         seed = self.run.about["seed"]
         groups = with_limits(heats(_of_studies(points)), *bounding(points))
         rounds = Rounds(
-            states, groups, seed, launch, launcher.renew_old, kept.store, left, self.progress
+            states,
+            groups,
+            seed,
+            launch,
+            launcher.renew_old,
+            point_states.store,
+            left,
+            self.progress,
         )
         rounds.measure(asking(chosen.same))
 
@@ -196,14 +217,14 @@ class _Measuring:
         seed = self.run.about["seed"]
         benches: list[tuple[Bench, list[State]]] = []
         for state in states:
-            bench = opened[state.point.study][1]
+            bench = opened[state.point.study].bench
             mine = next((members for other, members in benches if other == bench), None)
             if mine is None:
                 benches.append((bench, [state]))
             else:
                 mine.append(state)
         launched: dict[str, Launch | LabError] = {}
-        for bench, members in benches[:: 1 if number % 2 else -1]:
+        for bench, members in benches if number % 2 else reversed(benches):
             launched |= self._launch(bench, members, opened, f"{seed} {heat}")
         return launched
 
@@ -212,7 +233,7 @@ class _Measuring:
     ) -> dict[str, Launch | LabError]:
         contestants = {}
         for state in states:
-            study, point = opened[state.point.study][0], state.point
+            study, point = opened[state.point.study].study, state.point
             roles = study.roles(
                 point, state.effort, self.placed[point.placement], self.run.about["seed"]
             )
@@ -230,10 +251,12 @@ class _Measuring:
         after = conditions(source)
         launched: dict[str, Launch | LabError] = {}
         for name, ended in ends.items():
-            study, contestant = opened[contestants[name].point.study][0], contestants[name]
+            if isinstance(ended, LabError):
+                launched[name] = ended
+                continue
+            contestant = contestants[name]
+            study = opened[contestant.point.study].study
             try:
-                if isinstance(ended, LabError):
-                    raise ended
                 done = study.collect(contestant.point, ended, self.run.about["seed"])
                 validity.check(done)
             except LabError as error:
@@ -244,7 +267,7 @@ class _Measuring:
             flags = disturbance(before, after, elapsed, queued_share=queued)
             done.flags += [flag for flag in flags if flag not in study.expected(contestant.point)]
             done.cpus = {role.name: sorted(role.cpus) for role in contestant.roles}
-            done.facts["relation"] = self.placed[contestant.point.placement].relation
+            done.facts.setdefault("relation", self.placed[contestant.point.placement].relation)
             launched[name] = done
         return launched
 

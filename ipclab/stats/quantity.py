@@ -35,10 +35,10 @@ class Quantity:
 
     `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other symbol; `low` and
     `high` are the interval in the same unit (None: exact); `n` says of how many; `kind` is measured, published,
-    estimate or computed; `sources` are the rows that it follows from, as study/point/op/metric. `launches` are its
-    values by heat (or launch), `row` is the source whose value it is, times `scale` (another unit), `quotient` the two
-    rows of which it is the ratio. Arithmetic takes quantities of one unit or plain numbers and raises `ValueError`
-    otherwise.
+    estimate, computed or few-samples; `sources` are the rows that it follows from, as study/point/op/metric.
+    `launches` are its values by heat (or launch), `row` is the source whose value it is, times `scale` (another
+    unit), `quotient` the two rows of which it is the ratio. Arithmetic takes quantities of one unit or plain
+    numbers and raises `ValueError` otherwise.
     """
 
     value: Any

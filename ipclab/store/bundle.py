@@ -116,6 +116,8 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
         return there
     home = paths.imported / contents.machine
     with held(paths.imported):
+        if there := _present(paths, contents.run, index):  # another process may have been first
+            return there
         place(file, contents, home)
     return folder.read(home / contents.run)
 

@@ -55,7 +55,7 @@ class Launch:
 def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
     """Return the samples of `op` of several processes turn by turn, and how many there are of each turn.
 
-    Raises `ValueError` when they took another number of turns.
+    Raises `ValueError` when they took different numbers of turns.
     """
     parts = [np.split(launch.samples[op], np.cumsum(launch.turns[op])[:-1]) for launch in launches]
     turns = [np.concatenate(turn) for turn in zip(*parts, strict=True)]

@@ -42,7 +42,7 @@ class RunFolder:
 
     @property
     def complete(self) -> bool:
-        """Tell whether the run is finished and no point of it failed; the same command measures what did."""
+        """Tell whether the run is finished and no point of it failed; the same command measures again what failed."""
         return self.finished and not self.about["failures"]
 
     def save(self) -> None:

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from ipclab.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError, hint
+from ipclab.frames import tails
 from ipclab.paths import checkout
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 from ipclab.studies.installed import study
 
 from ipclab_answers.ab import point
@@ -150,6 +152,11 @@ class Asked:
             )
             fix = f"ipclab compare {' '.join(names)} --fail-on slower"
             raise UsageError("runs cannot be interleaved", f"a run is over: {why}", fix)
+        quantile = self.wanted.quantile
+        if quantile != tails.MEDIAN and not self._mechanisms(names):
+            why = "a command or a checkout gives one number for each launch"
+            fix = "name mechanisms, or leave --quantile out"
+            raise UsageError("--quantile is of mechanisms", why, fix)
         if self.command:
             lines = [self.command.replace("{}", shlex.quote(name)) for name in names]
             return [self._program(*pair) for pair in zip(names, lines, strict=True)]
@@ -164,10 +171,15 @@ class Asked:
             raise UsageError("--printed is of commands", why, "leave it out")
         return points or [self._program(name, name) for name in names]
 
+    def _mechanisms(self, names: Sequence[str]) -> bool:
+        """Tell whether all names are mechanisms that are measured at a point."""
+        known = study(self.wanted.study).backends()
+        return not self.command and all(name in known for name in names)
+
     def _points(self, names: Sequence[str]) -> list[Arm]:
-        if all(name in study(self.wanted.study).backends() for name in names):
+        if self._mechanisms(names):
             points = [replace(self.wanted, backend=name) for name in names]
-            return [Arm(point.backend, point.made(), wanted=point) for point in points]
+            return [Arm(_label(point), point.made(), wanted=point) for point in points]
         if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
             return [self._checkout(name) for name in names]
         if all(
@@ -235,6 +247,8 @@ def tried(
     for arm in arms:
         try:
             arm.launch(launcher, deadline)
+        except tails.FewSamplesError:
+            raise
         except LabError as error:
             what = f"{arm.label} cannot be launched"
             raise UsageError(what, str(error), "see that it works by itself") from error
@@ -274,12 +288,25 @@ def _heat(
         turns = {}
         for name, launch in in_turns(contestants, launcher, deadline).items():
             op = contestants[name].point.primary[0]
+            arm = by_name.get(name)
+            if arm and arm.wanted and arm.wanted.quantile != tails.MEDIAN:
+                turns[name] = [
+                    arm.wanted.tail(launch, op)
+                ]  # a turn is too short for it
+                continue
             turns[name] = launch.turn_medians(op) or [
                 float(np.median(launch.times(op)))
             ]
         return turns
 
     return heat
+
+
+def _label(point: Wanted) -> str:
+    """Return what the arm of a point is called, with its quantile: others are not combined."""
+    if point.quantile == tails.MEDIAN:
+        return point.backend
+    return f"{point.backend} {tails.metric(point.quantile)}"
 
 
 def printable(text: str) -> str:

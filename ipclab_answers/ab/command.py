@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from ipclab.commands import PATH, SIZE, Words
+from ipclab.commands import PATH, SIZE, Words, quantile_option
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
 
@@ -62,6 +62,7 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 @click.option(
     "--level", "levels", multiple=True, help="Of another factor, such as wait=spin."
 )
+@quantile_option
 @click.option(
     "--bound", default="5%", callback=_share, help="How much counts as the same."
 )
@@ -153,6 +154,9 @@ def _combine(files: Sequence[str]) -> None:
 
 def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
     """Raise `UsageError` for what does not go together."""
+    from ipclab.frames import tails
+
+    tails.check(given["quantile"])
     if len(names) != (1 if given["before"] else 2):
         fix = "give A and B, or A alone with --before and --undo"
         raise UsageError(f"{len(names)} arms are given", "", fix)
@@ -200,7 +204,8 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
     placement = chosen("placement", given["placement"] or "free", possible)
     level = {name: values[0] for name, values in levels(given["levels"]).items()}
     placed = given["placement"] or "same"
-    wanted = Wanted(given["study"], given["backend"], given["size"], placed, level)
+    point = given["study"], given["backend"], given["size"], placed, level
+    wanted = Wanted(*point, given["quantile"])
     asked = Asked(
         wanted, placement.role(0), given["command"], given["printed"], given["more"]
     )

@@ -1,23 +1,25 @@
 """One point of a study as an arm; run as a program, it prints the median of a few launches in ns.
 
-So another checkout's or environment's ipclab measures what this one asks for: nothing newer than
-studies and their launcher is imported here.
+So another checkout's or environment's ipclab measures what this one asks for: it is imported
+from there, and must have what stands below.
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-import numpy as np
 from ipclab.errors import LabError, UsageError
+from ipclab.frames import tails
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import missing, placements
 from ipclab.paths import checkout
 from ipclab.spawn.heat import Contestant, Schedule
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.installed import study as study_named
@@ -33,7 +35,7 @@ SECONDS, LAUNCHES = 60.0, 5  # which take less than to begin
 class Wanted:
     """The point of `study` with these levels, the first of several (its main arm).
 
-    No `size` means the smallest.
+    No `size` means the smallest. The `quantile` is what is taken of a launch's times.
     """
 
     study: str
@@ -41,24 +43,37 @@ class Wanted:
     size: int | None = None
     placement: str = "same"
     levels: Mapping[str, Any] = field(default_factory=dict)
+    quantile: float = tails.MEDIAN
 
     def plain(self) -> str:
-        """Return what `main` takes."""
-        return json.dumps(asdict(self))
+        """Return what `main` takes, of another checkout as well, which takes medians."""
+        told = asdict(self)
+        del told["quantile"]
+        return json.dumps(told)
+
+    def tail(self, launch: Launch, op: str) -> float:
+        """Return the quantile of a launch; raises `LabError` where its samples are too few."""
+        value = tails.of_launch(launch, op, self.quantile)
+        if math.isnan(value):
+            raise tails.too_few(self.quantile)
+        return value
 
     def made(
-        self, statistic: Callable[[Any], Any] = np.median
+        self, statistic: Callable[[Any], Any] | None = None
     ) -> Callable[[Launcher, float], float]:
         """Return what makes one launch of it within so many seconds.
 
-        It returns the `statistic` of the launch's times in ns. Raises `UsageError` for a point that
-        the study has not, or that cannot be measured here.
+        It returns the `statistic` of the launch's times in ns, else the quantile. Raises
+        `UsageError` for a point that the study has not, or that cannot be measured here.
         """
         made = self.prepared()
 
         def launch(launcher: Launcher, seconds: float) -> float:
             (measured,) = in_turns({self.backend: made}, launcher, seconds).values()
-            return float(statistic(measured.times(made.point.primary[0])))
+            op = made.point.primary[0]
+            if statistic:
+                return float(statistic(measured.times(op)))
+            return self.tail(measured, op)
 
         return launch
 
@@ -70,7 +85,8 @@ class Wanted:
             why = missing(topology).get(self.placement, "")
             fix = f"there are {', '.join(possible)}"
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
-        point, effort = self._point(study), study.effort(EFFORT)
+        usual = EFFORT if self.quantile == tails.MEDIAN else EFFORT.tailed()
+        point, effort = self._point(study), study.effort(usual)
         if why := study.missing(point, checkout().scratch) or "":
             raise UsageError(f"{self.backend} cannot be measured here", why)
         return Prepared(

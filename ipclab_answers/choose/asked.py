@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
+from ipclab.backends.codecs import encoded_bytes
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
@@ -153,14 +154,24 @@ def run_for(paths: Paths, need: Need, name: str = "") -> RunFolder:
     return named
 
 
+def file_names(need: Need) -> re.Pattern[str]:
+    """Return what the names of the files of points of the need's sizes and placement match."""
+    sizes: list[int] = list(need.size)
+    if need.way == STATE:  # whose points are named by the bytes of their entries
+        sizes = [
+            encoded_bytes(str(need.levels()["codec"]), entries) for entries in sizes
+        ]
+    some = "|".join(map(str, sizes))
+    return re.compile(rf"-{need.placement}-({some})-[0-9a-f]{{8}}\.parquet")
+
+
 def rivals(paths: Paths, need: Need) -> list[RunFolder]:
     """Return the runs here that tell of `need`, the best first.
 
     Those measured for it, else those that hold its study: of these the one with more of its points
     of the need's sizes and placement is better.
     """
-    sizes = "|".join(map(str, need.size))
-    exact = re.compile(rf"-{need.placement}-({sizes})-[0-9a-f]{{8}}\.parquet")
+    exact = file_names(need)
 
     def answering(run: RunFolder) -> int:
         return sum(bool(exact.search(name)) for name in points_of(run, need.study))

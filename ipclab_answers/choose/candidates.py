@@ -99,7 +99,7 @@ def narrowed_to(
 ) -> pd.DataFrame:
     """Return the rows of a frame that have the need's levels, beside size and mechanism.
 
-    None where the frame lacks one of these factors.
+    No rows where the frame lacks one of these factors.
     """
     levels = need.levels(rate)
     return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ipclab.commands import bytes_of
 from ipclab.errors import UsageError, hint
-from ipclab.frames.points import QUANTILES
+from ipclab.frames.metrics import QUANTILES
 from ipclab.store.files import text_of
 from ipclab.studies.profile import PLACEMENTS
 

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 from ipclab.errors import LabError
 from ipclab.frames.derived import measured
-from ipclab.frames.points import QUANTILES, Row, frame, head, summary
+from ipclab.frames.metrics import QUANTILES, summary
+from ipclab.frames.points import Row, frame, head
 from ipclab.lab.catalogue import N_
 from ipclab.lab.lab import Lab
 from ipclab.lab.numbers import trimmed
@@ -101,7 +102,7 @@ def statements(lab: Lab) -> list[str]:
 def shown(lab: Lab) -> list[Any]:
     """Return the deadlines that the run was measured to state and their table, to be displayed.
 
-    None in another run.
+    An empty list for another run.
 
     >>> for part in shown(lab): display(part)
     """

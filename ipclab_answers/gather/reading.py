@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from ipclab.errors import LabError
 from ipclab.frames.limits import TOLERANCE
-from ipclab.frames.points import summary
+from ipclab.frames.metrics import summary
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.archive import Contents, HostileError, Member, parse, read
 from ipclab.store.run import INDEX

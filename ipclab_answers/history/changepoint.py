@@ -101,7 +101,7 @@ class _Walk:
     def borders(self, first: int, last: int) -> list[int]:
         """Return where steps are shown between the runs from `first` to before `last`.
 
-        None where drift fits better.
+        An empty list where drift fits better.
         """
         inner, moved = range(first + 1, last), set[int]()
         for at in inner:

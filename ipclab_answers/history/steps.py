@@ -11,6 +11,7 @@ from ipclab.compare import LIMITS
 from ipclab.compare.facts import differences
 from ipclab.compare.held import HEAD, ComparedRun
 from ipclab.compare.shared import KEY
+from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.stats.compare import RUNS_ALPHA
 from ipclab.stats.intervals import median_interval
 from ipclab.stats.ranktest import least_p
@@ -235,6 +236,8 @@ def _refused(rows: Sequence[Row]) -> str:
         if not all(np.isfinite(value) and value > 0 for value in row["medians"]):
             return NO_TIME
     counts = [len(row["medians"]) for row in rows]
+    if not all(counts):
+        return FEW_SAMPLES
     borders = range(1, len(counts))
     least = min(least_p(sum(counts[:at]), sum(counts[at:])) for at in borders)
     return FEW if least * len(borders) > RUNS_ALPHA else ""

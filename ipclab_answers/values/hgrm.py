@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from ipclab.errors import UsageError
-from ipclab.frames.points import summary
+from ipclab.frames.metrics import summary
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 

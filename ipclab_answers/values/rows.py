@@ -8,14 +8,8 @@ from typing import Any
 import pandas as pd
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived, tails
-from ipclab.frames.points import (
-    FEW_SAMPLES,
-    KEY,
-    QUANTILES,
-    VALUES,
-    frame,
-    point_rows,
-)
+from ipclab.frames.metrics import FEW_SAMPLES, QUANTILES
+from ipclab.frames.points import KEY, VALUES, frame, point_rows
 from ipclab.stats.intervals import Estimate
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
@@ -106,8 +100,8 @@ def _kept(found: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame
     known = {str(value): value for value in own[own.notna()]}
     for value in wanted:
         if str(value) not in known:
-            why = hint(str(value), known) if known else "leave it out"
-            raise UsageError(f"nothing that is asked has {name}={value}", "", why)
+            fix = hint(str(value), known) if known else "leave it out"
+            raise UsageError(f"nothing that is asked has {name}={value}", "", fix)
     return found[own.astype(str).isin([str(value) for value in wanted])]
 
 
