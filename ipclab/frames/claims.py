@@ -1,8 +1,9 @@
 """Claims and their verdicts: holds, fails, undecided, or not testable here. `rules` has the language of their rules."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, log
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ OWN = "own"  # the seed of a person's own claims
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 SLACK = 1e-9  # binary fractions of decimal digits; a bound that is not included is left by more than that
 NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
+SETS = {"massive_files": "massive", "large_files": "exp-large"}  # the sets of files that are meant
 
 
 class Amounts(dict[str, Quantity]):
@@ -150,3 +152,12 @@ def _margin(rule: Rule, quantity: Quantity) -> float:
 
 def _inside(over: float, under: float) -> float:
     return log(over) - log(under) if 0 < over < inf and 0 < under < inf else over - under
+
+
+def known_of(about: Mapping[str, Any]) -> dict[str, float]:
+    """Return what rules know of the run with the `run.json` `about`: its CPUs, and the files of its sets."""
+    notes = about["notes"].get("file_io", {})
+    known = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}
+    for name, of in SETS.items():
+        known[name] = notes.get("sets", {}).get(of, {}).get("count")
+    return {name: float(value) for name, value in known.items() if value}

@@ -14,7 +14,8 @@ import pandas as pd
 
 from ipclab.backends.installed import backends
 from ipclab.frames.address import narrowed
-from ipclab.frames.points import CROWDED, HEAT, NO_HEAT, ROUND, TURNS
+from ipclab.frames.metrics import HEAT, ROUND
+from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.stats.compare import (
     EQUIVALENCE,
     NOT_TESTED,

@@ -14,23 +14,20 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from ipclab.errors import LabError
 from ipclab.frames.contests import contests
+from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import (
     BY_HEAT,
     CROWDED,
-    HEAT,
     HEATS,
-    ROUND,
     TURNS,
     VALUES,
     Row,
@@ -38,7 +35,7 @@ from ipclab.frames.points import (
     launch_rows,
     point_rows,
 )
-from ipclab.paths import checkout
+from ipclab.frames.stamps import stamp
 from ipclab.store.files import sha256, write_whole
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
@@ -71,19 +68,6 @@ LAUNCH_VALUES = (
     "value",
     TURNS,
 )
-# What frames depend on beside the samples.
-CODE = [
-    "frames/points.py",
-    "frames/metrics.toml",
-    "frames/contests.py",
-    "frames/address.py",
-    "backends/interface.py",
-    "stats",
-    "store/samples.py",
-    "store/schema.py",
-    "store/validity.py",
-    "studies",
-]
 
 
 @dataclass(frozen=True)
@@ -289,21 +273,3 @@ def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:
     measured = decode(file)
     return list(point_rows(measured)), list(launch_rows(measured))
-
-
-def stamp(run: RunFolder, study: str) -> str:
-    """Return a digest of what the frames of `study` follow from: samples and code."""
-    files = run.about["files"].items()
-    held = sorted(
-        f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/")
-    )
-    return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
-
-
-@cache
-def _code() -> str:
-    package = checkout().package
-    files = {file for name in CODE for file in (package / name, *(package / name).rglob("*"))}
-    kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
-    writers = f"{pd.__version__} {pa.__version__}"
-    return hashlib.sha256("".join([writers, *map(sha256, kept)]).encode()).hexdigest()

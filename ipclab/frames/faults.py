@@ -36,7 +36,7 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 def mostly(counts: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
     """Return the backend and fault of which more than half of the trials ended in `kinds`: their median is of these.
 
-    `found` has rows of `seen`.
+    `counts` has rows of `seen`.
     """
     ended: Any = counts[counts.kind.isin(kinds)].groupby(["backend", "fault"])
     hits, trials = ended.hits.sum(), ended.trials.max()

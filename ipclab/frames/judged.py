@@ -1,4 +1,4 @@
-"""A ratio of two medians is what their contest found, or what their heats show: tables, sentences and claims agree."""
+"""The interval of a ratio of two medians: that of their contest, or of the heats that both took part in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, races, side_of
+from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, common_scatter, compare
 from ipclab.stats.paired import Scatter
 from ipclab.stats.quantity import Quantity
@@ -51,7 +52,7 @@ def judged(run: RunFolder, ratio: Quantity) -> Quantity:
 
 
 def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
-    contests = _contests(run.path, study, derived.stamp(run, study)).get(op, [])
+    contests = _contests(run.path, study, stamp(run, study)).get(op, [])
     held = [contest for contest in contests if {over, under} <= contest.sides.keys()]
     if not held:
         return None
@@ -70,7 +71,7 @@ def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Co
 
 def _side(run: RunFolder, point: Point, op: str) -> Side:
     study, name = point
-    medians = _medians(run.path, study, derived.stamp(run, study))
+    medians = _medians(run.path, study, stamp(run, study))
     return side_of(medians[(medians.point == name) & (medians.op == op)])
 
 

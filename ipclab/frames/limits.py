@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.points import HEAT, NO_HEAT
+from ipclab.frames.metrics import HEAT
+from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
 from ipclab.stats.intervals import LEVEL
 from ipclab.stats.quantity import Quantity
 from ipclab.studies.installed import study as study_of
+from ipclab.studies.limits import pairs
 from ipclab.studies.limits.floors import IN_PLACE, Floor, Floors, Key, called
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
@@ -72,7 +74,8 @@ def _by_heat(limits: pd.DataFrame) -> dict[Key, paired.Heats]:
 def floors(limits: pd.DataFrame) -> Floors:
     """Return the floors of a launch frame of the study `limits`."""
     medians: dict[Key, list[float]] = {}
-    for row in limits[limits.metric == "p50"].to_dict("records"):
+    bounding = limits[limits.backend != pairs.NAME]  # which bound nothing
+    for row in bounding[bounding.metric == "p50"].to_dict("records"):
         key = called(row["backend"], row["op"]), row["size_bytes"], row["placement"]
         medians.setdefault(key, []).append(row["value"])
     return Floors(medians)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ipclab.frames.address import Address, Points
-from ipclab.frames.claim_file import File, Lines
+from ipclab.frames.claim_file import File
+from ipclab.frames.claim_lines import Lines
 from ipclab.frames.claims import SLACK
 from ipclab.frames.expression import Source
 from ipclab.frames.rules import half_a_digit

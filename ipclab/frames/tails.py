@@ -8,7 +8,7 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.points import QUANTILES, TAILS, quantiles, summary
+from ipclab.frames.metrics import QUANTILES, TAILS, quantiles, summary
 from ipclab.stats.intervals import rank
 from ipclab.stats.quantiles import LEAST_BEYOND, Pooled, pooled
 from ipclab.store.launch import Launch
@@ -16,6 +16,10 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 
 MEDIAN = 0.5
+
+
+class FewSamplesError(LabError):
+    """Too few samples lie beyond a quantile."""
 
 
 def check(quantile: float) -> float:
@@ -85,11 +89,11 @@ def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     return launches.assign(value=[told[key] for key in keys])
 
 
-def too_few(quantile: float) -> LabError:
+def too_few(quantile: float) -> FewSamplesError:
     """Return what to raise where no point has enough samples for a quantile."""
     needed = math.ceil((LEAST_BEYOND + 1) / (1 - quantile))
     why = f"{LEAST_BEYOND} samples must lie beyond it, which takes some {needed:,}"
-    return LabError(
+    return FewSamplesError(
         f"{metric(quantile)} is not known",
         why,
         "ask for a lower one, or measure under a higher profile",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ipclab.frames.points import kept_quantiles, summary
+from ipclab.frames.metrics import kept_quantiles, summary
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.launch import Samples
 from ipclab.store.run import RunFolder

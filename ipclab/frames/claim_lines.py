@@ -1,0 +1,235 @@
+"""Files of claims in TOML, those of the published texts and a person's own: read, or refused with the line."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError, nearest
+from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
+from ipclab.frames.claim_file import Control, File, _Names
+from ipclab.frames.claims import Claim, Table, decide
+from ipclab.frames.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.frames.rules import Rule, amount, read_names, read_rule, read_sum
+from ipclab.store.files import text_of
+
+_HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")
+_PLACE = re.compile(r" - at `\$(?:\.claim\[(\d+)\])?(?:\.(\w+))?.*")
+_FIELD = re.compile(r"(unknown|required) field `(.*?)`")
+# What the fonts of a report do not hold: control and private characters, emoji and pictographs.
+UNPRINTED = ("Cc", "Cf", "Co", "Cn", "Cs")
+_PICTURES = re.compile(
+    "[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]"
+)
+WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
+PLAIN = (
+    "id",
+    "section",
+    "source",
+    "adds",
+    "unstated",
+    "untestable",
+)  # of a claim: without placeholders
+
+
+class Lines:
+    """The lines of a file, for what they say and for the places of errors."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.lines, self.name = text.splitlines(), name
+        self.begins = [number for number, line in enumerate(self.lines) if _HEADER.match(line)]
+
+    @classmethod
+    def read(cls, file: Path) -> "Lines":
+        """Return the lines of a file; raises `UsageError` for one that is absent."""
+        try:
+            return cls(text_of(file), file.name)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise UsageError(
+                f"cannot read the claims in {file}", why, "name a file of text; see docs/claims.md"
+            ) from error
+
+    def told(self) -> File:
+        """Return what they state; raises `UsageError` with the line."""
+        for number, line in enumerate(self.lines):
+            strange = [
+                c for c in line if unicodedata.category(c) in UNPRINTED and c != "\t"
+            ] + _PICTURES.findall(line)
+            for bad in strange:
+                why = f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()}, cannot be printed"
+                raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
+        try:
+            content = tomllib.loads("\n".join(self.lines))
+            names = read_names(msgspec.convert(content, _Names).names)
+            file = msgspec.convert(content, File, dec_hook=partial(_made, names))
+        except RecursionError as error:
+            raise UsageError(
+                f"{self.name}, line 1", "it nests too deeply", "write [[claim]] tables"
+            ) from error
+        except RuleError as error:
+            raise UsageError(
+                self.place(None, error.name), f"the name {error.name}: {error.why}", error.fix
+            ) from error
+        except tomllib.TOMLDecodeError as error:
+            line_of = re.search(r"at line (\d+)", str(error))
+            where = f"{self.name}, line {line_of[1] if line_of else len(self.lines)}"
+            raise UsageError(
+                where, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML"
+            ) from error
+        except msgspec.ValidationError as error:
+            raise self._refused(str(error), error.__cause__) from error
+        except ValueError as error:  # Python's own, of a number of thousands of digits
+            raise UsageError(f"{self.name}, line 1", str(error), "write it as 1e30") from error
+        if not file.claims and file.document is None:
+            raise UsageError(
+                self.place(None, "claim"),
+                "a file of claims holds [[claim]] tables",
+                "see docs/claims.md",
+            )
+        for printed in file.document.printed if file.document else ():
+            self._check_braces(
+                printed, [name for name in printed.__struct_fields__ if name != "history"], None
+            )
+        for number, claim in enumerate(file.claims):
+            self._check_braces(claim, PLAIN, number)
+            if not claim.language:
+                raise UsageError(
+                    self.place(number), "a claim has no 'language'", "add language = ..."
+                )
+            if claim.id in [other.id for other in file.claims[:number]]:
+                raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
+        return file
+
+    def _check_braces(self, printed: Any, names: Iterable[str], number: int | None) -> None:
+        """Raise `UsageError` for braces, which name values in prose, in fields that are printed as they are."""
+        for name in names:
+            if {"{", "}"} & {*getattr(printed, name)}:
+                raise UsageError(self.place(number, name), f"{name} holds a brace", "leave it out")
+
+    def check(self, file: File, run: Source) -> None:
+        """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike things.
+
+        Claims that take more than `MOST_WORK` to judge, all together, are refused too.
+        """
+        work = Work(MOST_WORK)
+        run = replace(run, cached={}, work=work)
+        for number, claim in enumerate(file.claims):
+            terms = {"rule": claim.rule.term} | ({"fair": claim.fair} if claim.fair else {})
+            for key, address in (
+                (key, address) for key, term in terms.items() for address in term.addresses
+            ):
+                if problem := _unknown(address, run):
+                    raise UsageError(
+                        self.place(number, key), f"{address}: {problem[0]}", problem[1]
+                    )
+            try:
+                for term in terms.values():
+                    decide(claim.rule, term, run)
+                if claim.published is not None:
+                    table = Source(run.points, given=claim.published, work=work)
+                    decide(claim.rule, claim.own or claim.rule.term, table)
+            except RuleError as error:
+                raise UsageError(
+                    self.place(number, "rule"), f"the rule: {error.why}", error.fix
+                ) from error
+            except LabError as error:
+                raise UsageError(self.place(number, "rule"), f"the rule: {error}") from error
+
+    def _refused(self, message: str, cause: BaseException | None) -> UsageError:
+        """Return what a check of types, or the error that caused it, says, with the line."""
+        where, field = _PLACE.search(message), _FIELD.search(message)
+        number, key = (where[1], where[2] or "") if where else (None, "")
+        if where is None or key == "claim":
+            place = self.place(None, field[2] if field else "claim")
+            return UsageError(
+                place, "a file of claims holds [[claim]] tables", "see docs/claims.md"
+            )
+        claim = int(number) if number else None
+        if isinstance(cause, RuleError):
+            return UsageError(
+                self.place(claim, cause.name, key), f"{WHAT.get(key, '')}{cause.why}", cause.fix
+            )
+        place = self.place(claim, field[2] if field and field[1] == "unknown" else key)
+        if not field:
+            return UsageError(place, f"{key}: {message[: where.start()].replace('`', '').lower()}")
+        what, known = ("a document", Control) if key == "document" else ("a claim", Claim)
+        near = nearest(field[2], known.__struct_fields__)
+        fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
+        return UsageError(place, f"{what} has no {field[2]!r}", fix)
+
+    def place(self, number: int | None, *keys: str) -> str:
+        """Return the file and the line of the first of `keys` in claim `number` (in the file), else of the claim."""
+        first, last = 0, len(self.lines)
+        if number is not None and number < len(self.begins):  # else an inline table
+            first, last = self.begins[number], [*self.begins, last][number + 1]
+        for key in keys:
+            begins = re.compile(
+                rf"""\s*\[?\s*(?:claim\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]"""
+            )
+            if line_found := next(
+                (line for line in range(first, last) if begins.match(self.lines[line])), None
+            ):
+                return f"{self.name}, line {line_found + 1}"
+        return f"{self.name}, line {first + 1}"
+
+
+def _made(names: Mapping[str, Term], kind: type, written: Any) -> Any:
+    """Return a rule, an expression or amounts out of what stands for it; raises `RuleError`."""
+    if kind in (Rule, Term):
+        return read_rule(written, names) if kind is Rule else read_sum(written, names)
+    amounts = kind()
+    for name, value in dict(written).items():
+        try:
+            amounts[_address(name) if kind is Table else name] = amount(str(value))
+        except RuleError as error:
+            error.name = name
+            raise
+    return amounts
+
+
+def _address(name: str) -> str:
+    address = Address.read(name)
+    if address is None:
+        raise RuleError(f"{name!r} is no address", "write study.op[factor=level].metric")
+    return str(address)
+
+
+def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
+    """Return why the run cannot have an address, and the nearest name; None when it may."""
+    try:
+        frame = run.frame(address)
+    except UsageError as error:
+        return f"no study {address.study!r}", error.fix
+    columns = set(map(str, frame.columns))
+    wanted = [(name, columns) for name, _ in address.levels]
+    held = _held(
+        address, frame
+    )  # a run without these levels does not tell which ops and metrics they have
+    wanted += [(op, set(frame["op"])) for op in address.ops if held]
+    if address.metric and held:
+        wanted.append((address.metric, {*frame["metric"], *columns}))
+    strange = [(name, known) for name, known in wanted if name not in known and len(frame)]
+    return next(
+        (
+            (f"there is no {name!r}", f"the nearest is {nearest(name, sorted(known))!r}")
+            for name, known in strange
+        ),
+        None,
+    )
+
+
+def _held(address: Address, frame: pd.DataFrame) -> bool:
+    """Tell whether a frame has rows of the levels that an address names by themselves."""
+    rows = frame
+    for name, level in address.levels:
+        if name in frame and level not in (EVERY, *ENDS) and not KNOWN.search(level):
+            rows = rows[rows[name].astype(str).isin([part.strip() for part in level.split("|")])]
+    return len(rows) > 0

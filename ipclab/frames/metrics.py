@@ -1,0 +1,185 @@
+"""The numbers of a point: quantiles, means and counters with their estimates over launches, and flags."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ipclab.errors import LabError
+from ipclab.stats.intervals import Estimate, rank, statistic_estimate
+from ipclab.stats.modes import modes
+from ipclab.stats.quantiles import Pooled, pooled
+from ipclab.stats.ranktest import drift
+from ipclab.store.launch import Launch, turn_name
+from ipclab.store.samples import Measured
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+SUMMARY = {*QUANTILES, "samples", "median", "mean", "sd", "min", "max"}
+AGAIN = "thin the run again: ipclab bundle --samples"
+DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
+TAILS = {
+    metric: q for metric, q in QUANTILES.items() if metric != "p50"
+}  # of the samples of all launches
+# The flag of a quantile that has too few samples beyond it, and no value
+FEW_SAMPLES = "few-samples"
+POOLED, THIN_VERSION = "pooled-", "pooled"  # in what a thinned launch keeps
+UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
+COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
+ROUND, HEAT = (
+    "round",
+    "heat",
+)  # among a launch's facts: in which round, and in which heat of the run
+RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number of a point: what it is of, its estimate, and its value in each launch where it has one there."""
+
+    op: str
+    metric: str
+    unit: str
+    estimate: Estimate
+    flags: tuple[str, ...]
+    by_launch: Sequence[float] = ()
+
+
+def metrics(measured: Measured) -> Iterator[Metric]:
+    """Yield what is known of times, of counters, and of what workers noted with each launch."""
+    ops, flags, launches = measured.op_names(), _flags(measured), measured.launches
+    first = launches[0]
+    for op in (*ops, *(op for op in first.counters if op not in ops)):
+        samples = 0
+        if op in ops:
+            yield from _times(measured, op, flags)
+            samples = sum(int(summary(launch, op)["samples"]) for launch in launches)
+        for name in sorted(first.counters.get(op, {})):
+            values = [launch.counters[op][name] for launch in launches]
+            unit = COUNTER_UNITS.get(name, "count")
+            yield Metric(op, name, unit, statistic_estimate(values, samples), flags, values)
+    for name, fact in first.facts.items():
+        if isinstance(fact, int | float) and name not in (ROUND, HEAT):
+            unit = next((unit for part, unit in FACT_UNITS.items() if part in name), "count")
+            values = [float(launch.facts[name]) for launch in launches]  # type: ignore[arg-type]
+            yield Metric(
+                "launch", name, unit, statistic_estimate(values, len(values)), flags, values
+            )
+
+
+def summary(launch: Launch, op: str) -> Mapping[str, float]:
+    """Return of all samples of `op` their number, and in ns quantiles, median, mean, sd, the least and the largest.
+
+    The quantile is the sample of its rank, the median the mean of both where two are in the middle. Raises `LabError`
+    for a thinned launch that does not tell one of them.
+    """
+    if op in launch.whole:
+        if lacking := SUMMARY - launch.whole[op].keys():
+            raise LabError(
+                f"a launch lacks the {min(lacking)} of {op}",
+                "it was thinned by another version",
+                AGAIN,
+            )
+        return launch.whole[op]
+    times = launch.times(op)
+    ordered = np.sort(times)
+    values = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
+    values |= {"median": np.median(times), "mean": times.mean(), "sd": times.std()}
+    values |= {"min": ordered[0], "max": ordered[-1]}
+    values |= {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
+    return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
+
+
+def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
+    size, summaries = (
+        measured.point.size_bytes,
+        [summary(launch, op) for launch in measured.launches],
+    )
+    count = int(sum(each["samples"] for each in summaries))
+    medians = [each["median"] for each in summaries]
+    median = statistic_estimate(medians, count)
+    yield Metric(op, "p50", "ns", median, flags + _shape(measured, op), medians)
+    if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
+        rates = [size * 1e9 / value for value in medians if value > 0]
+        yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
+    for metric, quantile in quantiles(measured, op).items():
+        if quantile is None:
+            empty = Estimate(np.nan, np.nan, np.nan, len(summaries), count)
+            yield Metric(op, metric, "ns", empty, (*flags, FEW_SAMPLES))
+        else:
+            estimate = Estimate(quantile.value, quantile.low, quantile.high, len(summaries), count)
+            yield Metric(op, metric, "ns", estimate, flags)
+    ends = {
+        "min": min(each["min"] for each in summaries),
+        "max": max(each["max"] for each in summaries),
+    }
+    for name, end in ends.items():
+        yield Metric(op, name, "ns", Estimate(end, end, end, len(summaries), count), flags)
+    for name in ("mean", "sd"):
+        values = [each[name] for each in summaries]
+        yield Metric(op, name, "ns", statistic_estimate(values, count), flags, values)
+
+
+def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
+    """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples lie beyond it.
+
+    Of a thinned point they are those that were kept when it was thinned; one that was thinned before they were kept has
+    the medians over launches.
+    """
+    whole = measured.launches[0].whole.get(op)
+    if whole is None:
+        times = [launch.times(op) for launch in measured.launches]
+        return {metric: pooled(times, q) for metric, q in TAILS.items()}
+    by_metric: dict[str, Pooled | None] = {}
+    for metric in TAILS:
+        name = f"{POOLED}{metric}"
+        if THIN_VERSION not in whole:
+            old = statistic_estimate([launch.whole[op][metric] for launch in measured.launches], 0)
+            by_metric[metric] = Pooled(old.value, old.low, old.high)
+        elif name in whole:
+            by_metric[metric] = Pooled(
+                whole[name], whole.get(f"{name}-low", -np.inf), whole.get(f"{name}-high", np.inf)
+            )
+        else:
+            by_metric[metric] = None
+    return by_metric
+
+
+def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
+    """Return `quantiles` as the first launch of a thinned point keeps them, of which infinite ends are left out."""
+    kept = {THIN_VERSION: 1.0}
+    for metric, quantile in quantiles(measured, op).items():
+        if quantile is not None:
+            name = f"{POOLED}{metric}"
+            values = {
+                name: quantile.value,
+                f"{name}-low": quantile.low,
+                f"{name}-high": quantile.high,
+            }
+            kept |= {key: value for key, value in values.items() if np.isfinite(value)}
+    return kept
+
+
+def _shape(measured: Measured, op: str) -> tuple[str, ...]:
+    """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
+    moved = drift([summary(launch, op)["median"] for launch in measured.launches])
+    together = np.concatenate([launch.times(op) for launch in measured.launches])
+    count = len(modes(together)) if together.min() > 0 else 1
+    drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
+    return drifted + ((f"modes:{count}",) if count > 1 else ())
+
+
+def _flags(measured: Measured) -> tuple[str, ...]:
+    disturbed = [launch.flags for launch in measured.launches if launch.flags]
+    share = (f"disturbed:{len(disturbed)}/{len(measured.launches)}",) if disturbed else ()
+    failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
+    crowded = measured.launches[0].facts.get(RANKS_PER_CPU, 0)
+    oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
+    return (
+        measured.stop,
+        *oversubscribed,
+        *share,
+        *sorted({flag for flags in disturbed for flag in flags}),
+        *failed,
+    )

@@ -1,0 +1,47 @@
+"""What the frames of a run follow from: its samples, and the code that derives them."""
+
+import hashlib
+from functools import cache
+
+import pandas as pd
+import pyarrow as pa
+
+from ipclab.paths import checkout
+from ipclab.store.files import sha256
+from ipclab.store.run import RunFolder
+
+# What frames depend on beside the samples.
+CODE = [
+    "frames/points.py",
+    "frames/metrics.py",
+    "frames/metrics.toml",
+    "frames/derived.py",
+    "frames/contests.py",
+    "frames/address.py",
+    "backends/interface.py",
+    "stats",
+    "store/launch.py",
+    "store/point.py",
+    "store/samples.py",
+    "store/schema.py",
+    "store/validity.py",
+    "studies",
+]
+
+
+def stamp(run: RunFolder, study: str) -> str:
+    """Return a digest of what the frames of `study` follow from: samples and code."""
+    files = run.about["files"].items()
+    held = sorted(
+        f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/")
+    )
+    return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    package = checkout().package
+    files = {file for name in CODE for file in (package / name, *(package / name).rglob("*"))}
+    kept = sorted(file for file in files if file.suffix in (".py", ".toml"))
+    writers = f"{pd.__version__} {pa.__version__}"
+    return hashlib.sha256("".join([writers, *map(sha256, kept)]).encode()).hexdigest()
