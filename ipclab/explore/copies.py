@@ -68,7 +68,7 @@ def _injected(cell: dict[str, Any]) -> bool:
 def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
     """Return the notebooks executed on the newest complete run, by name; those that are current are not executed again.
 
-    None where there is no run, or one cannot be shown: a reader can explore all the same.
+    Empty where there is no run, or it cannot be shown: a reader can explore all the same.
     """
     try:
         run = choose(paths)

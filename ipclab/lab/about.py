@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 from IPython.display import Markdown
 
-from ipclab.frames import calibration as own_calibration
 from ipclab.frames.address import quantity
 from ipclab.frames.derived import measured
 from ipclab.frames.limits import floors
@@ -16,7 +15,6 @@ from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.limits import beaten
-from ipclab.lab.table import Table, tabulated
 from ipclab.lab.words import DASH
 from ipclab.machine import shown
 from ipclab.stats.quantity import Quantity
@@ -175,13 +173,17 @@ def _told(points: pd.DataFrame) -> pd.DataFrame:
 def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing.
 
-    With `study` only its results count: those that the page shows.
+    With `study` only its results count, those that the page shows, and the page says what its ratios are.
     """
+    paired = N_(
+        "A ratio is the median of the ratios of launches that were measured side by side; it may differ a little "
+        "from the quotient of the two medians."
+    )
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against: {which}. "
         "It is no limit there; do not rely on “× limit” of these."
     )
-    told = []
+    told = [lab.say(paired)] if study else []
     for each in runs or (lab.run,):
         found = beaten(replace(lab, run=each))
         if study and len(found):
@@ -190,51 +192,6 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
             which = _which(lab, found.sort_values("over_limit"))
             told.append(f"**{lab.say(said, count=len(found), which=which)}**")
     return Markdown("\n\n".join(told)) if told else None  # type: ignore[no-untyped-call]
-
-
-def about_calibration(lab: Data) -> pd.DataFrame:
-    """Return what the run's own calibration says, by placement; empty for a run that has none.
-
-    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a column for each
-    planted slow-down says in how many of the contests (or trials) it was found.
-    """
-    rows = own_calibration.rows(lab.contests(own_calibration.STUDY))
-    table = pd.DataFrame([_calibrated(lab, row) for row in rows])
-    return table.set_index("placement") if rows else table
-
-
-def calibration_table(lab: Data) -> Table:
-    """Return what the run's judge was seen to do with identical code and with planted slow-downs, as a table."""
-    note = N_(
-        "Found: of so many contests, those in which the slower one was called slower."
-    )
-    before = N_("This run was made before calibration was part of a run.")
-    caption = N_(
-        "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
-    )
-    told, lacking = (
-        about_calibration(lab),
-        [] if own_calibration.STUDY in measured(lab.run) else [before],
-    )
-    notes = [note, *lacking] if len(told) else []
-    return tabulated(
-        lab, told, caption, spec="pct", notes=notes, name="calibration", empty=before
-    )
-
-
-def _calibrated(lab: Data, row: Mapping[str, Any]) -> dict[str, Any]:
-    rate = row["false_alarms"] / row["comparisons"] if row["comparisons"] else None
-    told = {"placement": row["placement"], "comparisons": row["comparisons"]}
-    told |= {
-        "false_alarms": Quantity(rate, "share"),
-        "upper": Quantity(row["upper"], "share"),
-    }
-    for planted, count in row["found"].items():
-        head = lab.say(
-            N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share")
-        )
-        told[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
-    return told
 
 
 def _together(frames: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,29 +10,25 @@ import pandas as pd
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
-from ipclab.frames.address import Address, MissingError
-from ipclab.frames.claim_file import File, Lines
-from ipclab.frames.claims import OWN, SLACK, Claim, Verdict, Verdicts, judge_all
-from ipclab.frames.expression import MOST_WORK, SHOWN, RuleError, Source, Term, Work
+from ipclab.frames.address import MissingError
+from ipclab.frames.claim_file import File
+from ipclab.frames.claim_lines import Lines
+from ipclab.frames.claims import OWN, Claim, Verdict, Verdicts, judge_all, known_of
+from ipclab.frames.expression import SHOWN, Source, Term
 from ipclab.frames.judged import judged
 from ipclab.frames.published import texts, worded
-from ipclab.frames.rules import Rule, read_names, read_sum
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.data import Data
-from ipclab.lab.table import Table, tabulated
+from ipclab.lab.table import Table
+from ipclab.lab.tabulation import tabulated
+from ipclab.lab.verdicts import VerdictWords
 from ipclab.lab.words import DASH
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity
 
 METHODS = Verdicts._fields
-WORDS, METHOD_NAMES, NEEDS, REASONS = (
-    labels.SAID[name] for name in ("verdicts", "methods", "needs", "reasons")
-)
+METHOD_NAMES = labels.SAID["methods"]
 AnyData = TypeVar("AnyData", bound=Data)
-FILES = {
-    "massive": "massive",
-    "large": "exp-large",
-}  # what claims need so many files of, and the set
 
 
 class Audit:
@@ -42,6 +37,7 @@ class Audit:
     def __init__(self, lab: Data) -> None:
         self.lab, self.run, self.paths = lab, lab.run, lab.paths
         self.words, self.numbers, self.say = lab.words, lab.words.numbers, lab.say
+        self.known = known_of(lab.run.about)
 
     def claims(self, study: str = "") -> pd.DataFrame:
         """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
@@ -78,7 +74,7 @@ class Audit:
             "language": claim.language,
             "meaning": self._words(file, claim),
             "rule": rule.text,
-            "bounds": self._bounds(rule),
+            "bounds": self._verdicts.bounds(rule),
             "unit": rule.unit,
             "low": rule.low,
             "high": rule.high,
@@ -91,14 +87,14 @@ class Audit:
         """Return the columns of one method."""
         decides = verdict.deciding
         own = method == "own"
-        reason = "" if decides else self._reason(claim, verdict, own)
+        reason = "" if decides else self._verdicts.reason(claim, verdict, own)
         value, (low, high) = None, (None, None)
         if decides:
             value, (low, high) = decides.value, decides.ends
         return {
             method: verdict.word,
             f"{method}_reason": reason,
-            f"{method}_told": self._told(
+            f"{method}_told": self._verdicts.in_words(
                 verdict, reason, claim.rule, claim.from_code and own
             ),
             f"{method}_value": value,
@@ -213,63 +209,9 @@ class Audit:
     def _title(self, file: File) -> str:
         return self.say(file.title, seed=file.seed) if file.title else file.seed
 
-    def _bounds(self, rule: Rule) -> str:
-        """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
-        low, high = rule.written
-        known = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
-        whole = rule.unit in ("share", "points") and all(
-            abs(100 * end - round(100 * end)) < SLACK for end in known
-        )
-        ends = [
-            self.numbers.format(Quantity(end, rule.unit), "int" if whole else "")
-            for end in known
-        ]
-        sign = "=" if low == high else ("≥>" if high == inf else "≤<")[rule.open]
-        said = f"{sign} {ends[0]}"
-        if len(ends) > 1:
-            said = self.say(N_("{low} to {high}"), low=ends[0], high=ends[1])
-        return self.say(N_("{bounds} (rounded)"), bounds=said) if rule.rounded else said
-
-    def _told(self, found: Verdict, reason: str, rule: Rule, code: bool) -> str:
-        """Return a verdict in words: with the quantity that decides it, or with why there is none."""
-        word = self.say(WORDS[found.word])
-        if found.deciding is None:
-            return self.say(N_("{word} ({reason})"), word=word, reason=reason)
-        value = self._decided(found.deciding, (rule.low, rule.high))
-        said = N_("{word}: {value} (its code)") if code else N_("{word}: {value}")
-        return self.say(said, word=word, value=value)
-
-    def _decided(self, found: Quantity, bounds: tuple[float, float]) -> str:
-        """Return what decides with its interval, in as many digits as keep an end apart from a bound beside it."""
-        if found.ends == (found.value,) * 2:
-            return self.numbers.format(found)
-        shown = {
-            end: self.numbers.format(replace(found, low=end, high=end), "interval")
-            for end in (*found.ends, *bounds)
-        }
-        near = any(
-            end != bound and shown[end] == shown[bound]
-            for end in found.ends
-            for bound in bounds
-        )
-        return self.numbers.format(found, "interval,fine" if near else "interval")
-
-    def _reason(self, claim: Claim, found: Verdict, own: bool) -> str:
-        """Return why a claim cannot be tested."""
-        if own or claim.untestable:
-            return self.say(
-                (claim.unstated if own else claim.untestable) or REASONS["unsaid"]
-            )
-        if found.need:
-            here = Quantity(self._known.get(found.need), "count")
-            told = NEEDS.get(found.need, REASONS["unmeasured"])
-            return self.say(
-                told, least=claim.needs[found.need], here=here, fact=found.need
-            )
-        address = Address.read(found.missing)
-        if address and derived.read(self.run, address.study, "points").empty:
-            return self.say(REASONS["unrun"], study=address.study)
-        return self.say(REASONS["unmeasured"])
+    @cached_property
+    def _verdicts(self) -> VerdictWords:
+        return VerdictWords(self.lab, self.known)
 
     @cached_property
     def sources(self) -> tuple[Source, Source]:
@@ -278,30 +220,17 @@ class Audit:
         run = Source(
             lambda study: derived.read(self.run, study, "points"),
             table,
-            self._known,
+            self.known,
             judged=partial(judged, self.run),
         )
         return Source(table, table, loose=True), run
-
-    @cached_property
-    def _known(self) -> dict[str, float]:
-        """What rules know of the run: its CPUs, and the files of its sets."""
-        notes: Mapping[str, Any] = self.run.about["notes"].get("file_io", {})
-        cpus = notes.get("cores") or self.run.about["machine"].get("facts", {}).get(
-            "cores"
-        )
-        counts = {name: each.get("count") for name, each in notes.get("sets", {}).items()}
-        found = {"cpus": cpus} | {
-            f"{name}_files": counts.get(of) for name, of in FILES.items()
-        }
-        return {name: float(value) for name, value in found.items() if value}
 
     def _corrected(self, msgid: str, values: Mapping[str, Term], source: Source) -> str:
         """Return a corrected sentence with its numbers; a dash where one of them is not there."""
         asked = {name for name, _ in prose.placeholders(msgid)}
         try:
             found = {
-                name: _value(term, source)
+                name: one_value(term, source)
                 for name, term in values.items()
                 if name in asked
             }
@@ -330,23 +259,6 @@ def corrections(lab: Data) -> pd.DataFrame:
     return Audit(lab).corrections()
 
 
-def compute(lab: Data, expression: str, study: str = "") -> Quantity:
-    """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its text's names.
-
-    >>> compute(lab, "max(payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]) / 1 us")
-    """
-    try:
-        names = read_names(texts(lab.paths)[study].names) if study else {}
-        fresh = replace(Audit(lab).sources[1], cached={}, work=Work(MOST_WORK))
-        return _value(read_sum(expression, names), fresh)
-    except MissingError:
-        return missing()
-    except RuleError as error:
-        raise UsageError(
-            f"the expression {expression!r}", error.why, error.fix
-        ) from error
-
-
 def with_own(lab: AnyData, file: str) -> AnyData:
     """Return the lab with a person's own claims; raises `UsageError` with the line for what cannot be judged."""
     audit = Audit(lab)
@@ -367,9 +279,10 @@ def with_own(lab: AnyData, file: str) -> AnyData:
     return replace(lab, _own=own)
 
 
-def _value(term: Term, source: Source) -> Quantity:
-    found = term(source)
-    value, *more = found.shown(SHOWN.get(found.dimension, "1"))
+def one_value(term: Term, source: Source) -> Quantity:
+    """Return what `term` gives in `source`; raises `LabError` when that are several values."""
+    given = term(source)
+    value, *more = given.shown(SHOWN.get(given.dimension, "1"))
     if more:
         what = f"an expression gives {1 + len(more)} values"
         raise LabError(what, "one is asked for", "take min(...) or max(...) of them")

@@ -31,7 +31,7 @@ FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
 class Figure:
     """An SVG drawing, its translated `alt` and `caption`, its file name without suffix, and what it was drawn from.
 
-    `drawn` names the studies and the number of rows that the helpers of `ipclab.lab.drawing` drew.
+    `drawn` names the studies and the number of rows that the helpers of `ipclab.lab.marks` drew.
     """
 
     svg: str = field(repr=False)

@@ -1,5 +1,6 @@
 """The words of one language: gettext catalogues read as they are, English being the source."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,9 @@ from ipclab.plugins import chosen
 SOURCE = "en"
 LANGUAGES = ("ko", "zh", "en")
 PACKAGE = "ipclab"
+# What stands between values where a text has no words of its own, such as `{name}: {time}`
+PUNCTUATION = {"zh": {": ": "：", "; ": "；"}}
+_VALUES = re.compile(r"(?:\{[^{}]*\}|[^\w{}])+")
 
 
 def N_(text: str) -> str:  # noqa: N802 - gettext's own name
@@ -48,8 +52,15 @@ class Catalogue:
         return cls(lang, {msgid: word for words in read for msgid, word in words.items()})
 
     def translate(self, msgid: str) -> str:
-        """Return the translation of `msgid`, or `msgid` itself where there is none."""
-        return self.words.get(msgid) or msgid
+        """Return the translation of `msgid`, or `msgid` itself where there is none.
+
+        What only holds values gets the punctuation of the language.
+        """
+        said = self.words.get(msgid) or msgid
+        if said == msgid and _VALUES.fullmatch(msgid):
+            for mark, other in PUNCTUATION.get(self.lang, {}).items():
+                said = said.replace(mark, other)
+        return said
 
 
 def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:

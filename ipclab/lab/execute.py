@@ -104,7 +104,9 @@ class Kernel:
             done = self._papermill(notebook, values, timeout_s, say or said)
         except BaseException as error:
             self.end()  # it may still be busy
-            if told := _lab_error(notebook, error, timeout_s, said.getvalue().strip()):
+            if told := _lab_error(
+                notebook, error, timeout_s, said.getvalue().strip(), bool(values)
+            ):
                 raise told from error
             raise
         del done.cells[0]
@@ -151,9 +153,12 @@ class Kernel:
 
 
 def _lab_error(
-    notebook: Path, error: BaseException, timeout_s: float, stderr: str
+    notebook: Path, error: BaseException, timeout_s: float, stderr: str, injected: bool
 ) -> LabError | None:
-    """Return the line of a LabError as it is, for another error of a cell its last line; None for other exceptions."""
+    """Return the line of a LabError or UsageError as it is, for any other error of a cell where it stands and why.
+
+    None for other exceptions. With parameters `injected`, papermill's own cell stands before it.
+    """
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill import PapermillExecutionError
 
@@ -167,7 +172,8 @@ def _lab_error(
                 else stderr or error.ename
             )
             begins = error.source.split("\n")[0][:60]
-            where = f"{notebook.name}, cell {error.cell_index}, which begins {begins!r}"
+            number = error.cell_index - injected
+            where = f"{notebook.name}, cell {number}, which begins {begins!r}"
             return LabError(where, line.strip().split("\n")[-1])
         case CellTimeoutError():
             return LabError(

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.derived import measured
-from ipclab.lab import canvas, prose, quotes, table
+from ipclab.lab import canvas, prose, quotes, table, tabulation
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_, Catalogue
 from ipclab.lab.data import Data, Teller
@@ -174,11 +174,11 @@ class Lab(Data):
         empty: str = "",
         names: Mapping[Any, str] | Iterable[str] = (),
     ) -> table.Table:
-        """Return a frame as a table: see `ipclab.lab.table.tabulated`.
+        """Return a frame as a table: see `ipclab.lab.tabulation.tabulated`.
 
         >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
         """
-        return table.tabulated(
+        return tabulation.tabulated(
             self,
             frame,
             caption,

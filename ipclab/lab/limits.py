@@ -7,6 +7,7 @@ from ipclab.frames.limits import beaten as faster_than_limits
 from ipclab.frames.limits import impossible as impossible_lines
 from ipclab.frames.limits import with_limits
 from ipclab.lab.data import Data
+from ipclab.studies.limits import pairs
 
 
 def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
@@ -24,6 +25,20 @@ def beaten(lab: Data) -> pd.DataFrame:
     medians = [lab.points(study, metric="p50") for study in derived.measured(lab.run)]
     faster = [faster_than_limits(limited(lab, rows)) for rows in medians if len(rows)]
     return pd.concat(faster or [pd.DataFrame()])
+
+
+def cpu_pairs(lab: Data) -> pd.DataFrame:
+    """Return a row for each pair of CPUs: `cpu`, `other`, `shares`, and the median (ns) of a cache line's round trip.
+
+    It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs or more.
+    """
+    found = lab.points("limits", metric="p50")
+    found = found[found.backend == pairs.NAME]
+    ends = pd.DataFrame(
+        map(pairs.pair_of, found.op), found.index, ["cpu", "other"], dtype="int64"
+    )
+    shares = found.get("shares", pd.Series(dtype=object))
+    return found.assign(cpu=ends.cpu, other=ends.other, shares=shares)
 
 
 def impossible(lab: Data) -> list[str]:

@@ -65,7 +65,7 @@ class Formatter:
         it can be told from the value in the digits that are shown),
         `fine` (two more decimals), `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when
         it was not measured).
-        Raises LabError for a word that does not fit the found.
+        Raises LabError for a word that does not fit the quantity's unit.
         """
         words = {word.strip() for word in spec.split(",") if word.strip()}
         if found.value is None:

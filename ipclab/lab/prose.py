@@ -5,15 +5,12 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any, Protocol
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from ipclab.errors import LabError, UsageError, nearest
+from ipclab.lab.markdown import parser
 from ipclab.lab.numbers import Formatter, plain
 from ipclab.lab.questions import EDGE, Question, answered, edged, variants
 from ipclab.stats.quantity import Quantity
@@ -28,9 +25,6 @@ _FULL_STOP = re.compile(
 )  # Chinese sentences stand side by side, those that values bring too
 _SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
-SCROLL = '<div class="table"><div class="scroll" tabindex="0">'
-_DEFINITION = re.compile(r"\[\^([\w-]+)\]:\s+(?=\S)")
-_REFERENCE = re.compile(r"\[\^([\w-]+)\]")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _WIDE_BREAK = re.compile(rf"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 Lookup = Callable[[str], Quantity | str]
@@ -245,7 +239,7 @@ def _edits(
 
 def parse(source: str) -> list[Token]:
     """Return the block tokens of Markdown text; a footnote is `footnote_open`, `inline`, `footnote_close`."""
-    return _parser().parse(source)
+    return parser().parse(source)
 
 
 def join_lines(text: str) -> str:
@@ -255,58 +249,4 @@ def join_lines(text: str) -> str:
 
 def to_html(tokens: list[Token]) -> str:
     """Return the HTML of tokens; a footnote reference needs its `number` in `meta`."""
-    return str(_parser().renderer.render(tokens, _parser().options, {}))
-
-
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.block.ruler.before(
-        "reference", "footnote", _definition, {"alt": ["paragraph", "reference"]}
-    )
-    parser.inline.ruler.before("link", "footnote_reference", _reference)
-    parser.add_render_rule("footnote_reference", _footnote_html)
-    parser.add_render_rule("table_open", lambda *_: f"{SCROLL}<table>")
-    parser.add_render_rule("table_close", lambda *_: "</table></div></div>")
-    return parser
-
-
-def _footnote_html(_renderer: object, tokens: list[Token], index: int, *_: object) -> str:
-    number = int(tokens[index].meta["number"])
-    return f'<sup><a id="ref-{number}" href="#note-{number}" role="doc-noteref">{number}</a></sup>'
-
-
-def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read `[^name]: text`, which goes on until an empty line or the next definition."""
-    found = _definition_at(state, start)
-    if found is None or silent:
-        return found is not None
-    stop = start + 1
-    while stop < end and not state.isEmpty(stop) and _definition_at(state, stop) is None:
-        stop += 1
-    token = state.push("footnote_open", "", 1)
-    token.meta, token.map = {"label": found[1]}, [start, stop]
-    inline = state.push("inline", "", 0)
-    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[
-        found.end() :
-    ]
-    inline.map, inline.children = [start, stop], []
-    state.push("footnote_close", "", -1)
-    state.line = stop
-    return True
-
-
-def _definition_at(state: StateBlock, line: int) -> re.Match[str] | None:
-    text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
-    return None if state.is_code_block(line) else _DEFINITION.match(text)
-
-
-def _reference(state: StateInline, silent: bool) -> bool:
-    """Read `[^name]` inside a line."""
-    found = _REFERENCE.match(state.src, state.pos, state.posMax)
-    if found is None:
-        return False
-    if not silent:
-        state.push("footnote_reference", "", 0).meta = {"label": found[1]}
-    state.pos = found.end()
-    return True
+    return str(parser().renderer.render(tokens, parser().options, {}))

@@ -221,7 +221,14 @@ def _evaluated(
         raise LabError(
             what, f"no value is named {error.name!r}", f"the nearest name is {near!r}"
         ) from error
-    except (SyntaxError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (
+        SyntaxError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
         raise LabError(
             what, str(error), "ask for arithmetic with values of the notebook"
         ) from error

@@ -10,7 +10,8 @@ from ipclab.frames.claim_file import Control, Revision
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.table import Table, tabulated
+from ipclab.lab.table import Table
+from ipclab.lab.tabulation import tabulated
 from ipclab.studies.profile import PROFILES
 
 MIME = "application/vnd.ipclab.page+json"

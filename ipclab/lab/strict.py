@@ -11,7 +11,7 @@ from ipclab.paths import typed
 from ipclab.store.archive import CALIBRATION
 from ipclab.studies.limits.floors import WIDE
 
-DISTURBED_MOST = 0.10  # of the launches, as statements of high trust have (trust.toml)
+DISTURBED_MOST = 0.10  # of the launches, as statements of high trust have (trust.py)
 WIDE_MOST = 0.10  # of the limits
 
 

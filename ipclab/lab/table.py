@@ -1,32 +1,20 @@
 """A table: a frame with a caption, its cells as finished text, shown and exported in several forms; how it is made."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
-from ipclab.frames.address import quantity
-from ipclab.frames.judged import judged
-from ipclab.lab import labels
-from ipclab.lab.canvas import named
-from ipclab.lab.catalogue import N_
-from ipclab.lab.data import Data, why_empty
-from ipclab.lab.words import DASH
-from ipclab.stats.quantity import Quantity
 
 MIME = "application/vnd.ipclab.table+json"
 SAID = ("caption", "columns", "rows", "notes", "name", "drawn", "values")
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
-LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
 HTML = Environment(
@@ -135,179 +123,3 @@ class Table:
 def _whole(text: str) -> Markup:
     """Return a cell's text with its intervals marked, that no line may break."""
     return Markup(_INTERVAL.sub(r'<span class="keep">\g<0></span>', str(escape(text))))
-
-
-@dataclass(frozen=True)
-class _Told:
-    """One column as it is shown: its head, its cells, whether it holds numbers, whether it must stay."""
-
-    head: str
-    cells: list[str]
-    numbers: bool
-    stays: bool
-    values: list[list[Any]] = field(default_factory=list)
-
-    @property
-    def holds(self) -> bool:
-        """Whether it is shown: a column without a cell is not."""
-        return self.stays or bool({*self.cells} - {"", DASH})
-
-
-def tabulated(
-    lab: Data,
-    frame: pd.DataFrame,
-    caption: str,
-    *,
-    spec: str | Mapping[str, str] = "interval",
-    notes: Sequence[str] = (),
-    name: str = "",
-    empty: str = "",
-    names: Mapping[Any, str] | Iterable[str] = (),
-) -> Table:
-    """Return a frame as a table: index levels and columns are named, cells formatted and translated.
-
-    `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it also names the unit
-    of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and `empty` are msgids: they are translated
-    here. `names` are what columns and levels are called in this table; `empty` says what it
-    means that there is no row, by default that nothing was measured, and why. Where the index is sorted, levels
-    that have a usual order stand in that; so do columns. Of what `pivot` makes of several `values`, those of one
-    level stand together, `cell` without a name of its own. Of several rows, named columns without a cell are left out,
-    which a note says; others are lines to write on. Raises `LabError` when the cells follow from rows of several
-    studies (the limits excepted).
-
-    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
-    """
-    frame = labels.in_order(labels.ordered_columns(frame))
-    drawn = _drawn_from(frame)
-    if len(drawn.keys() - {"limits"}) > 1:
-        what = f"table {name or caption!r} holds one study"
-        raise LabError(what, f"its rows are of {', '.join(drawn)}")
-    every = _columns(lab, frame, spec, named(names))
-    shown = [column for column in every if column.holds]
-    gone = [column.head for column in every if not column.holds]
-    said = [lab.say(note) for note in notes]
-    if frame.empty:
-        said.append(lab.say(empty or why_empty(lab)))
-    if gone:
-        said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
-    columns = [
-        Column(column.head, "right" if column.numbers else "left") for column in shown
-    ]
-    rows = [list(row) for row in zip(*(column.cells for column in shown), strict=True)]
-    if gone and len(shown) <= len(_index(frame)):
-        rows = []  # nothing beside the levels of the index
-    known = [list(row) for row in zip(*(column.values for column in shown), strict=True)]
-    if not rows or not any(any(row) for row in known):
-        known = []
-    return Table(lab.say(caption), columns, rows, said, name, drawn, known, frame)
-
-
-def _index(frame: pd.DataFrame) -> list[Any]:
-    return [level for level in frame.index.names if level is not None]
-
-
-def _columns(
-    lab: Data,
-    frame: pd.DataFrame,
-    spec: str | Mapping[str, str],
-    names: Mapping[Any, str],
-) -> list[_Told]:
-    """Return the columns of a frame as they are shown, its index levels first."""
-    index = _index(frame)
-    shown = frame.reset_index() if index else frame
-    parts: list[tuple[Any, ...]] = [(level,) for level in index]
-    parts += [
-        column if isinstance(column, tuple) else (column,) for column in frame.columns
-    ]
-    told = []
-    for place, part in enumerate(parts):
-        in_index = place < len(index)
-        factors = (None,) if in_index else tuple(frame.columns.names)
-        head = _head(lab, part, factors, names)
-        values = shown.iloc[:, place]
-        how = spec if isinstance(spec, str) else _spec(part, spec)
-        column = str(part[-1])
-        cells = [_text(lab, column, value, how, names) for value in values]
-        numbers = place > 0 and _numeric(values, column)
-        stays = in_index or len(shown) <= 1 or not head.strip()
-        known = [_value(lab, value) for value in values]
-        told.append(_Told(head, cells, numbers, stays, known))
-    return told
-
-
-def _value(lab: Data, value: Any) -> list[Any]:
-    """Return value, low, high and unit of a quantity that is a number (an end that is not known is empty)."""
-    if not isinstance(value, Quantity) or not isinstance(
-        value.value, int | float | np.number
-    ):
-        return []
-    found = judged(lab.run, value)
-    ends = [
-        end if end is not None and np.isfinite(end) else ""
-        for end in (found.low, found.high)
-    ]
-    return [float(found.value), *ends, found.unit]
-
-
-def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
-    """Return the studies that the cells follow from, with the number of rows of each."""
-    sources: set[str] = set()
-    for cell in frame.to_numpy().ravel():
-        if isinstance(cell, Quantity):
-            sources.update(cell.sources)
-    return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
-
-
-def listed(lab: Data, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
-    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash without rows."""
-    words = []
-    for level in labels.ordered(by, dict.fromkeys(points[by])):
-        for row in points[points[by] == level].itertuples():
-            value = row.cell if hasattr(row, "cell") else quantity(row)
-            words.append(
-                f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}"
-            )
-    return lab.words.joined(words) or DASH
-
-
-def _head(
-    lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...], names: Mapping[Any, str]
-) -> str:
-    words = []
-    for part, factor in zip(parts, factors, strict=True):
-        if part in names:
-            words.append(lab.say(names[part]))
-        elif factor:
-            words.append(lab.level(str(factor), part))
-        elif part != "cell" or len(parts) == 1:
-            words.append(lab.words.label(str(part)))
-    return reduce(
-        lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words
-    )
-
-
-def _text(lab: Data, column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:
-    if isinstance(value, str) and value in names:
-        return lab.say(names[value])
-    if isinstance(value, Quantity):
-        return lab.words.numbers.format(judged(lab.run, value), spec) if value else DASH
-    if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
-        unit = next(
-            (word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1"
-        )
-        return lab.words.numbers.format(
-            Quantity(value, unit), "int" if "int" in spec.split(",") else ""
-        )
-    return lab.level(column, value)
-
-
-def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
-    return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
-
-
-def _numeric(column: "pd.Series[Any]", name: str) -> bool:
-    """Tell whether a column has numbers, be it beside words."""
-    kinds = Quantity | int | float | np.number
-    return name not in labels.UNITS and any(
-        isinstance(each, kinds) for each in column.dropna()
-    )

@@ -1,8 +1,6 @@
-"""How far statements can be trusted, computed from facts of the run by the rules in `trust.toml`."""
+"""How far statements can be trusted, computed from facts of the run by fixed rules."""
 
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -37,10 +35,11 @@ class Rule(NamedTuple):
 
 
 RULES = [
-    Rule(**row)
-    for row in tomllib.loads(Path(__file__).with_name("trust.toml").read_text("utf-8"))[
-        "rule"
-    ]
+    Rule("disturbed", high=0.10, medium=0.30),
+    Rule("width", high=0.20, medium=0.50),
+    Rule("false_alarms", high=0.05, medium=0.15),
+    Rule("referees", high=0.0, medium=0.25),
+    Rule("beaten", high=0.0, medium=0.02),
 ]
 
 
@@ -53,7 +52,9 @@ def facts(lab: Data, study: str, **levels: Any) -> dict[str, float | None]:
         columns=["comparisons", "false_alarms"],
     )
     asked = referees.kept(lab.run)
-    answered = asked.found if asked and (asked.differ or not asked.skipped) else []
+    answered = []
+    if asked and (asked.differ or not asked.skipped):
+        answered = [answer for answer in asked.found if not answer.skipped]
     shares = {
         "disturbed": lab.launches(study, **levels)
         .drop_duplicates(["point", "launch"])["flags"]
@@ -76,7 +77,7 @@ def judged(
 ) -> tuple[str, list[Rule]]:
     """Return the level that the facts allow, no better than `at_most`, and the rules that keep it from being high.
 
-    A fact without a limit that matches lowers nothing.
+    A fact that is not known lowers nothing where `UNKNOWN` has no words for it: `beaten`, when no limit matches.
     """
     rules = [
         rule for rule in RULES if known[rule.fact] is not None or rule.fact in UNKNOWN
@@ -91,7 +92,7 @@ def trusted(
 ) -> dict[str, Any]:
     """Return how far statements on the points of `study` with `levels` can be trusted, as cells of a table.
 
-    The level follows from the run's facts by the rules of `trust.toml`; `at_most` is the best that the method allows,
+    The level follows from the run's facts by `RULES`; `at_most` is the best that the method allows,
     whatever the run shows, and `why` says for what reason.
 
     >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload", arm="published")}).T

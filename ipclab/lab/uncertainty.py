@@ -11,6 +11,7 @@ from ipclab.lab.data import Data
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
+from ipclab.studies.calibration import EXCHANGES
 
 # Sources and how each is evaluated: from repeated observation (A) or from what else is known (B).
 TYPES = {
@@ -87,7 +88,7 @@ def _of_twins(lab: Data, sides: int) -> float | None:
     contests = lab.contests(calibration.STUDY)
     if contests.empty:
         return None
-    twins = contests[contests.other.astype(str).str.endswith(" 10")]
+    twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
     logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
     return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs)))) if logs else None
 

@@ -5,65 +5,38 @@ notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... up
 `... gate` prints what is wrong with them.
 """
 
-import ast
-import csv
-import io
-import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from babel.messages.extract import extract, extract_python
+from babel.messages.extract import extract
 from babel.messages.pofile import normalize
 
 from ipclab.errors import LabError
-from ipclab.lab import labels, prose
+from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
+from ipclab.render.extraction import (
+    LINK_TARGET,
+    MAGIC,
+    extract_facts,
+    extract_notebook,
+    extract_toml,
+)
 from ipclab.store.files import write_whole
-from ipclab.studies.multiplexer import NODES
 
-MAGIC = "%%prose"
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
-SAID = (
-    "title",
-    "meaning",
-    "unstated",
-    "untestable",
-    "adds",
-    "by",
-    "own",
-    "here",
-)  # the keys there that are msgids
 # What may carry a digit in prose; and by language what a translation may not hold, with what is then said.
 RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
-_LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
-NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
 _CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
-TITLED = {
-    "figure": 1,
-    "table": 1,
-    "set_title": 0,
-    "set_xlabel": 0,
-    "set_ylabel": 0,
-}  # the place of what is translated
-GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
-LABELLED = {
-    "label",
-    "xlabel",
-    "ylabel",
-}  # by matplotlib's functions, and by ours that take the same
-Message = tuple[
-    int, None, str, list[str]
-]  # cell number, no function, msgid, comments: as Babel wants it
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 
@@ -102,131 +75,6 @@ class Sources:
         return file.stem if file.suffix == ".ipynb" else CLAIMS
 
 
-def extract_notebook(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[Message]:
-    """Yield a message for each msgid in a notebook's code, then for each block of its prose: a Babel extractor.
-
-    In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be translated there.
-    """
-    blocks: list[Message] = []
-    given = Given()
-    for number, cell in enumerate(json.load(file)["cells"]):
-        source = "".join(cell["source"])
-        magic, _, text = source.partition("\n")
-        if cell["cell_type"] != "code":
-            continue
-        if magic.strip() == MAGIC:
-            blocks += [
-                (number, None, block, [] if needs_words(block) else [NO_WORDS])
-                for block in prose.split(text)
-            ]
-            continue
-        messages = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
-        yield from ((number, None, str(message), []) for _, _, message, _ in messages)
-        yield from (
-            (number, None, message, []) for message in given.words(source) if needs_words(message)
-        )
-    yield from blocks
-
-
-class Given:
-    """What a notebook's cells give to figures and tables to be translated: texts, and variables that hold texts."""
-
-    def __init__(self) -> None:
-        self.variables: dict[str, ast.expr] = {}
-
-    def words(self, source: str) -> Iterator[str]:
-        """Yield the texts that one cell gives, after those before it."""
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Assign):
-                self.variables |= dict(_assigned(node.targets[0], node.value))
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call):
-                for expression in self._given(node):
-                    yield from self._texts(expression)
-
-    def _given(self, call: ast.Call) -> Iterator[ast.expr]:
-        """Yield what a call is given to be translated."""
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        yield from call.args[TITLED.get(name, len(call.args)) :][:1]
-        given = GIVEN.get(name, LABELLED)
-        for keyword in call.keywords:
-            if keyword.arg in given:
-                yield keyword.value
-            elif keyword.arg is None and isinstance(keyword.value, ast.Name):
-                yield from self._spread(keyword.value.id, given)
-
-    def _spread(self, name: str, given: Set[str]) -> Iterator[ast.expr]:
-        """Yield what is given by a dictionary that a call spreads (`**layout`)."""
-        match self.variables.get(name):
-            case ast.Dict(keys=keys, values=values):
-                for key, value in zip(keys, values, strict=True):
-                    if isinstance(key, ast.Constant) and key.value in given:
-                        yield value
-
-    def _texts(self, expression: ast.expr) -> Iterator[str]:
-        match expression:
-            case ast.Constant(value=str(text)) if (
-                text not in labels.LEVELS and text not in NODES
-            ):  # these have words of their own
-                yield text
-            case ast.Name(id=name) if name in self.variables:
-                yield from self._texts(
-                    self.variables.pop(name)
-                )  # once: a variable may stand in its own value
-            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
-                for part in parts:
-                    yield from self._texts(part)
-            case ast.Starred(value=ast.Name(id=name)) if isinstance(
-                self.variables.get(name), ast.Dict
-            ):
-                for key in self.variables[name].keys:  # type: ignore[attr-defined]
-                    yield from self._texts(key)
-            case ast.Starred(value=part):
-                yield from self._texts(part)
-            case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
-                yield from self._texts(one)
-                yield from self._texts(other)
-
-
-def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield (name, expression) for what an assignment binds, one after the other where it binds several."""
-    match target, value:
-        case ast.Name(id=name), _:
-            yield name, value
-        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
-            for one_target, one_value in zip(targets, values, strict=True):
-                yield from _assigned(one_target, one_value)
-
-
-def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
-    """Yield a message for each word of a file of labels, or of what a file of claims tells a reader."""
-    content = tomllib.load(file)
-    if "claim" not in content:
-        yield from (
-            (0, None, word, [])
-            for name, words in content.items()
-            if name != "plain"
-            for word in words.values()
-        )
-        return
-    claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
-    tables = [content, *claims, *content.get("derived", []), *content.get("correction", [])]
-    yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
-
-
-def extract_facts(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
-    """Yield a message for each word that reports take from a table of facts: groups and labels."""
-    rows = [
-        row
-        for row in csv.DictReader(io.TextIOWrapper(file, "utf-8"))
-        if row["shown"] == "1" or row["affects"]
-    ]
-    yield from ((0, None, row["group"], []) for row in rows if row["shown"] == "1")
-    yield from ((0, None, row["label"], []) for row in rows)
-
-
 def title(notebook: Path, lang: str) -> str:
     """Return the title of a notebook's report in `lang`: the first heading of its prose, else its name."""
     heading = f"{MAGIC}\n# "
@@ -236,13 +84,6 @@ def title(notebook: Path, lang: str) -> str:
         notebook.stem,
     )
     return Catalogue.load(lang).translate(first.split("\n")[0])
-
-
-def needs_words(text: str) -> bool:
-    """Tell whether a block has a letter outside its placeholders and the targets of its links."""
-    return any(
-        character.isalpha() for character in prose.PLACEHOLDER.sub("", _LINK_TARGET.sub("", text))
-    )
 
 
 METHODS: dict[str, Any] = {
@@ -320,7 +161,7 @@ def faults(lang: str, msgid: str, msgstr: str) -> list[str]:
         number.append(f"other placeholders than the English: {msgstr[:60]!r}")
     if _caption(msgid) != _caption(msgstr):
         number.append(f"no caption of the English one's address: {msgstr[:60]!r}")
-    shown, rules = _LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
+    shown, rules = LINK_TARGET.sub("", msgstr), RULES.get(lang, {}).items()
     hits = ((said, bad) for pattern, said in rules if (bad := re.search(pattern, shown)))
     return number + [said.format(bad=bad[0], text=msgstr[:60]) for said, bad in hits]
 
@@ -333,7 +174,7 @@ def _caption(text: str) -> str:
 
 def digits(text: str) -> list[str]:
     """Return a problem when `text` has a digit outside placeholders, link targets and allowed names."""
-    rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", _LINK_TARGET.sub("", text)))
+    rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", LINK_TARGET.sub("", text)))
     match = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
     return [f"a digit is typed into prose, {match[0]!r} in {text[:60]!r}"] if match else []
 

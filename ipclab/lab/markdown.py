@@ -1,0 +1,68 @@
+"""How prose is read as Markdown: tables that scroll, and footnotes."""
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+SCROLL = '<div class="table"><div class="scroll" tabindex="0">'
+_DEFINITION = re.compile(r"\[\^([\w-]+)\]:\s+(?=\S)")
+_REFERENCE = re.compile(r"\[\^([\w-]+)\]")
+
+
+@cache
+def parser() -> MarkdownIt:
+    """Return the parser of all prose."""
+    made = MarkdownIt("commonmark", {"html": False}).enable("table")
+    made.block.ruler.before(
+        "reference", "footnote", _definition, {"alt": ["paragraph", "reference"]}
+    )
+    made.inline.ruler.before("link", "footnote_reference", _reference)
+    made.add_render_rule("footnote_reference", _footnote_html)
+    made.add_render_rule("table_open", lambda *_: f"{SCROLL}<table>")
+    made.add_render_rule("table_close", lambda *_: "</table></div></div>")
+    return made
+
+
+def _footnote_html(_renderer: object, tokens: list[Token], index: int, *_: object) -> str:
+    number = int(tokens[index].meta["number"])
+    return f'<sup><a id="ref-{number}" href="#note-{number}" role="doc-noteref">{number}</a></sup>'
+
+
+def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Read `[^name]: text`, which goes on until an empty line or the next definition."""
+    found = _definition_at(state, start)
+    if found is None or silent:
+        return found is not None
+    stop = start + 1
+    while stop < end and not state.isEmpty(stop) and _definition_at(state, stop) is None:
+        stop += 1
+    token = state.push("footnote_open", "", 1)
+    token.meta, token.map = {"label": found[1]}, [start, stop]
+    inline = state.push("inline", "", 0)
+    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[
+        found.end() :
+    ]
+    inline.map, inline.children = [start, stop], []
+    state.push("footnote_close", "", -1)
+    state.line = stop
+    return True
+
+
+def _definition_at(state: StateBlock, line: int) -> re.Match[str] | None:
+    text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+    return None if state.is_code_block(line) else _DEFINITION.match(text)
+
+
+def _reference(state: StateInline, silent: bool) -> bool:
+    """Read `[^name]` inside a line."""
+    found = _REFERENCE.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.push("footnote_reference", "", 0).meta = {"label": found[1]}
+    state.pos = found.end()
+    return True

@@ -1,0 +1,107 @@
+"""What all marks of a figure share: rows that may be drawn, groups, names, intervals, and what pointing tells."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.errors import LabError, UsageError, nearest
+from ipclab.lab import labels
+from ipclab.lab.data import why_empty
+from ipclab.stats.quantity import Quantity
+
+INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
+NAMELESS = "_nolegend_"
+# Columns that may differ between two rows of one place.
+_MEASURED = (
+    *("point", "value", "low", "high", "launches", "samples", "flags"),
+    *("limit", "over_limit", "over", "heats", "by_heat"),
+)
+
+
+def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
+    """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions.
+
+    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one place, and
+    `UsageError` for factors that are no columns.
+    """
+    canvas = ax.figure
+    if frame.empty:
+        canvas.bare = True
+        ax.set_axis_off()
+        middle = {"ha": "center", "va": "center", "transform": ax.transAxes}
+        ax.text(0.5, 0.5, why_empty(canvas.lab), wrap=True, **middle)
+        return False
+    keys = [name for name in factors if name]
+    check_columns(frame, *keys)
+    studies = set(frame.study) if "study" in frame else set()
+    if len(studies | (canvas.drawn.keys() - {"limits"})) > 1:
+        why = f"it was given rows of {', '.join(sorted(studies | canvas.drawn.keys()))}"
+        raise LabError("a figure draws one study", why)
+    _check_places(frame, keys)
+    for study in studies:
+        canvas.drawn[study] = canvas.drawn.get(study, 0) + len(frame)
+    return True
+
+
+def _check_places(frame: pd.DataFrame, factors: list[str]) -> None:
+    """Raise `LabError` when two rows have the same levels of the factors that are drawn."""
+    same = frame[frame.duplicated(factors, keep=False)] if factors else frame.iloc[:0]
+    if same.empty:
+        return
+    where = ", ".join(f"{name}={same[name].iloc[0]}" for name in factors)
+    others = [str(name) for name in same if name not in (*factors, *_MEASURED)]
+    differ = [name for name in others if same[name].nunique(dropna=False) > 1]
+    why = f"at {where} they differ in {', '.join(differ)}"
+    raise LabError(f"{len(same)} rows share a place", why, "choose one level")
+
+
+def check_columns(frame: pd.DataFrame, *names: str) -> None:
+    """Raise `UsageError` for a name that is no column."""
+    columns = [str(column) for column in frame]
+    for name in (name for name in names if name not in columns):
+        near = f"did you mean {nearest(name, columns)!r}?"
+        raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
+
+
+def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows when it is None."""
+    if by is None:
+        yield None, frame
+        return
+    for level in labels.ordered(by, dict.fromkeys(frame[by])):
+        yield level, frame[frame[by] == level]
+
+
+def tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
+    """Have each mark of a series tell its name and its value with the interval when it is pointed at."""
+    numbers = ax.figure.lab.words.numbers
+    for x, y, row in zip(xs, ys, part.to_dict("records"), strict=True):
+        value, low, high = row.get("value"), row.get("low"), row.get("high")
+        if "unit" not in row or pd.isna([x, y, value, low, high]).any():
+            continue
+        written = numbers.format(Quantity(value, str(row["unit"]), low, high), "interval")
+        ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
+
+
+def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
+    """Name the rows of a horizontal picture, the first on top."""
+    ax.set_yticks(range(len(levels)), [label_of(ax, factor, level) for level in levels])
+    ax.set_ylim(len(levels) - 0.5, -0.5)
+
+
+def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
+    """Return how far the intervals reach to both sides, None without any; one without end is not drawn."""
+    if column != "value" or not {"low", "high"} <= set(part):
+        return None
+    ends = [part.value - part.low, part.high - part.value]
+    return [end.astype(float).replace(np.inf, 0.0) for end in ends]
+
+
+def label_of(ax: Any, factor: str | None, level: Any) -> str:
+    """Return a level of `factor` as the figure names it, else in the reader's words."""
+    canvas = ax.figure
+    if isinstance(level, str) and level in canvas.names:
+        return str(canvas.lab.say(canvas.names[level]))
+    return str(canvas.lab.level(factor or "", level))

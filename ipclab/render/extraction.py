@@ -1,0 +1,177 @@
+"""What is to be translated: Babel extractors of notebooks, of tables of labels and claims, and of facts."""
+
+import ast
+import csv
+import io
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Set
+from typing import IO, Any
+
+from babel.messages.extract import extract_python
+
+from ipclab.lab import labels, prose
+from ipclab.studies.multiplexer import NODES
+
+MAGIC = "%%prose"
+SAID = (
+    "title",
+    "meaning",
+    "unstated",
+    "untestable",
+    "adds",
+    "by",
+    "own",
+    "here",
+)  # the keys there that are msgids
+LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
+NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
+TITLED = {
+    "figure": 1,
+    "table": 1,
+    "set_title": 0,
+    "set_xlabel": 0,
+    "set_ylabel": 0,
+}  # the place of what is translated
+GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
+LABELLED = {
+    "label",
+    "xlabel",
+    "ylabel",
+}  # by matplotlib's functions, and by ours that take the same
+Message = tuple[
+    int, None, str, list[str]
+]  # cell number, no function, msgid, comments: as Babel wants it
+
+
+def extract_notebook(
+    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
+) -> Iterator[Message]:
+    """Yield a message for each msgid in a notebook's code, then for each block of its prose: a Babel extractor.
+
+    In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be translated there.
+    """
+    blocks: list[Message] = []
+    given = Given()
+    for number, cell in enumerate(json.load(file)["cells"]):
+        source = "".join(cell["source"])
+        magic, _, text = source.partition("\n")
+        if cell["cell_type"] != "code":
+            continue
+        if magic.strip() == MAGIC:
+            blocks += [
+                (number, None, block, [] if needs_words(block) else [NO_WORDS])
+                for block in prose.split(text)
+            ]
+            continue
+        messages = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
+        yield from ((number, None, str(message), []) for _, _, message, _ in messages)
+        yield from (
+            (number, None, message, []) for message in given.words(source) if needs_words(message)
+        )
+    yield from blocks
+
+
+def needs_words(text: str) -> bool:
+    """Tell whether a block has a letter outside its placeholders and the targets of its links."""
+    return any(
+        character.isalpha() for character in prose.PLACEHOLDER.sub("", LINK_TARGET.sub("", text))
+    )
+
+
+class Given:
+    """What a notebook's cells give to figures and tables to be translated: texts, and variables that hold texts."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, ast.expr] = {}
+
+    def words(self, source: str) -> Iterator[str]:
+        """Yield the texts that one cell gives, after those before it."""
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Assign):
+                self.variables |= dict(_assigned(node.targets[0], node.value))
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call):
+                for expression in self._given(node):
+                    yield from self._texts(expression)
+
+    def _given(self, call: ast.Call) -> Iterator[ast.expr]:
+        """Yield what a call is given to be translated."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        yield from call.args[TITLED.get(name, len(call.args)) :][:1]
+        given = GIVEN.get(name, LABELLED)
+        for keyword in call.keywords:
+            if keyword.arg in given:
+                yield keyword.value
+            elif keyword.arg is None and isinstance(keyword.value, ast.Name):
+                yield from self._spread(keyword.value.id, given)
+
+    def _spread(self, name: str, given: Set[str]) -> Iterator[ast.expr]:
+        """Yield what is given by a dictionary that a call spreads (`**layout`)."""
+        match self.variables.get(name):
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value in given:
+                        yield value
+
+    def _texts(self, expression: ast.expr) -> Iterator[str]:
+        match expression:
+            case ast.Constant(value=str(text)) if (
+                text not in labels.LEVELS and text not in NODES
+            ):  # these have words of their own
+                yield text
+            case ast.Name(id=name) if name in self.variables:
+                yield from self._texts(
+                    self.variables.pop(name)
+                )  # once: a variable may stand in its own value
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+                for part in parts:
+                    yield from self._texts(part)
+            case ast.Starred(value=ast.Name(id=name)) if isinstance(
+                self.variables.get(name), ast.Dict
+            ):
+                for key in self.variables[name].keys:  # type: ignore[attr-defined]
+                    yield from self._texts(key)
+            case ast.Starred(value=part):
+                yield from self._texts(part)
+            case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
+                yield from self._texts(one)
+                yield from self._texts(other)
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield (name, expression) for what an assignment binds, one after the other where it binds several."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            for one_target, one_value in zip(targets, values, strict=True):
+                yield from _assigned(one_target, one_value)
+
+
+def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
+    """Yield a message for each word of a file of labels, or of what a file of claims tells a reader."""
+    content = tomllib.load(file)
+    if "claim" not in content:
+        yield from (
+            (0, None, word, [])
+            for name, words in content.items()
+            if name != "plain"
+            for word in words.values()
+        )
+        return
+    claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
+    tables = [content, *claims, *content.get("derived", []), *content.get("correction", [])]
+    yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
+
+
+def extract_facts(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
+    """Yield a message for each word that reports take from a table of facts: groups and labels."""
+    rows = [
+        row
+        for row in csv.DictReader(io.TextIOWrapper(file, "utf-8"))
+        if row["shown"] == "1" or row["affects"]
+    ]
+    yield from ((0, None, row["group"], []) for row in rows if row["shown"] == "1")
+    yield from ((0, None, row["label"], []) for row in rows)
