@@ -1,6 +1,5 @@
 """The command line: thin commands, each importing what it needs, so that the light ones start at once."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,9 @@ from ipclab.commands import (
     format_option,
     lang_option,
     one_of,
+    out_option,
     profile_option,
+    quantile_option,
     rendering,
     say,
     shown,
@@ -30,6 +31,7 @@ from ipclab.compare import FAIL_ON, UNKNOWN
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Bar
 from ipclab.paths import checkout, typed
+from ipclab.upkeep import backends, check, clean, conform, doctor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,19 +40,10 @@ if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
 
 MOST_LAUNCHES = 100_000
-MOST_CAUSES = 20  # that are shown
 Given = Path | None  # None: not given
 
 
-def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """Return a time in seconds: `nan` lies in no range, and `inf` is too long for any."""
-    if not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a number of seconds", ctx, param)
-    return value
-
-
 run_option = click.option("--run", type=PATH, help="Folder of a run.")
-out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
 
 
@@ -192,22 +185,25 @@ def report(
     "--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.",
     callback=one_of("verdict to fail on", lambda: FAIL_ON),
 )  # fmt: skip
-def compare(runs: tuple[Path, ...], fail_on: Words, to: Rendering) -> None:
+@quantile_option
+def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Rendering) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
     from ipclab.compare import shared
     from ipclab.compare.held import chosen, held
     from ipclab.frames import suspects
+    from ipclab.frames.tails import check as check_quantile
     from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
 
     die_with_make()
     compared = chosen(checkout(), [str(run) for run in runs])
     to.check()
+    check_quantile(quantile)
     say(origin.lines(checkout(), compared))
     try:
         beaten = [line for run in compared for line in suspects.checked(run)]
-        points = shared.points([held(run) for run in compared])
-        parameters = {"runs": [str(run.path) for run in compared]}
+        points = shared.points([held(run, quantile) for run in compared])
+        parameters = {"runs": [str(run.path) for run in compared], "quantile": quantile}
         table = "comparison.csv", shared.listed(points)
         files = to.render(compared, notebooks_of(checkout(), "runs"), parameters, table)
     except LabError as error:
@@ -287,88 +283,5 @@ def import_(file: Path) -> None:
     click.echo(shown(unpack(checkout(), file).path))
 
 
-@commands.command()
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0.1, 60),
-    callback=_finite,
-    default=5,
-    help="How long to watch.",
-)
-def doctor(seconds: float) -> None:
-    """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
-    from ipclab.machine import Source
-    from ipclab.machine.doctor import judge, lines, visit
-    from ipclab.machine.findings import RESERVATION
-    from ipclab.measure.request import Request
-    from ipclab.measure.session import SHARED_MEMORY_SLACK
-
-    largest = max(
-        study.shared_memory(point) for study, points in Request().points() for point in points
-    )
-    findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
-    say(lines(findings))
-    judge(findings, RESERVATION)
-    click.echo("this machine is fit to measure")
-
-
-@commands.command()
-@out_option
-def check(out: Given) -> None:
-    """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
-    from ipclab.frames import derived, suspects
-    from ipclab.render.gallery import stale as stale_gallery
-    from ipclab.render.staleness import MANIFEST, runs_of, stale
-    from ipclab.store.run import read
-
-    folder = (out or checkout().reports).resolve()
-    causes = stale(checkout(), folder)
-    for run in map(read, runs_of(folder)):
-        try:
-            causes += [f"data: {name} was not what its points give" for name in derived.verify(run)]
-            say(suspects.beaten(run))
-        except LabError as error:
-            causes.append(f"data: {error}")
-    for manifest in sorted(folder.glob(f"*/{MANIFEST}")):  # of reports of several runs
-        causes += stale(checkout(), manifest.parent)
-    more = [f"and {len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
-    say((*causes[:MOST_CAUSES], *more, *(stale_gallery(checkout()) if out is None else [])))
-    if causes:
-        raise LabError("the reports are out of date", f"{len(causes)} causes", typed("report"))
-    click.echo("every report is what data, code, words and lock give")
-
-
-@commands.command()
-def backends() -> None:
-    """List what can be measured here, and why the rest cannot."""
-    from ipclab.backends.installed import backends as registered
-
-    for name, backend in registered().items():
-        why = backend.missing()
-        click.echo(f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}")
-
-
-@commands.command()
-@click.argument("peer", nargs=-1, required=True)
-def conform(peer: tuple[str, ...]) -> None:
-    """Say what the executable PEER does wrong when it speaks for a mechanism (docs/peers.md)."""
-    from ipclab.backends.peers import faults
-
-    if wrong := list(faults(peer)):
-        say(f"{peer[0]}: {line}" for line in wrong)
-        raise LabError(f"{peer[0]} does not conform", f"{len(wrong)} faults", "see docs/peers.md")
-    click.echo(f"{peer[0]} conforms")
-
-
-@commands.command()
-def clean() -> None:
-    """Remove what a killed run left behind; only what ipclab itself created."""
-    from ipclab.spawn.ledger import clean as clean_ledger
-    from ipclab.store.bundle import clean as clean_placed
-    from ipclab.store.files import clean as clean_parts
-
-    paths = checkout()
-    written = [paths.reports, paths.figures, paths.data / "executed"]
-    removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
-    say(f"removed {name}" for name in removed)
-    click.echo(f"{len(removed)} things removed" if removed else "nothing was left behind")
+for command in (backends, check, clean, conform, doctor):
+    commands.add_command(command)

@@ -174,6 +174,11 @@ study_option = click.option(
     callback=one_of("study", lambda: names("ipclab.studies")),
 )  # fmt: skip
 
+out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
+quantile_option = click.option(
+    "--quantile", type=float, default=0.5, help="Of each launch, such as 0.99 [the median]."
+)
+
 
 def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
     """Return what gives a command the options of a `kind` of report, and passes them on as the `Rendering` `to`.
