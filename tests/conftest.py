@@ -18,10 +18,10 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.store.bundle import pack
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from tests.bundled import make_run
-from tests.commands import ROOT, environment
-from tests.made import make_launch
-from tests.rendered import report
+from tests.support.bundled import make_run
+from tests.support.commands import ROOT, environment
+from tests.support.made import make_launch
+from tests.support.rendered import report
 
 # A shell's background job ignores Ctrl-C, and so would all that is started here: tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -80,7 +80,7 @@ def ipclab(
 
 @pytest.fixture(scope="session")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """One fork server for all modules, whose workers can import `tests.targets`."""
+    """One fork server for all modules, whose workers can import `tests.support.targets`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
         with Launcher(tmp_path_factory.mktemp("ledger")) as made:

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands import ROOT
+from ipclab.paths import checkout
+from tests.support.commands import ROOT
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 QUIET = (
@@ -56,6 +57,10 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
     ]
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "IPCLAB_DATA")
     settings = {name: str(folder / name.lower()) for name in own}
+    checkout().opened.mkdir(parents=True, exist_ok=True)
+    data = Path(settings["IPCLAB_DATA"])
+    data.mkdir()
+    (data / "opened").symlink_to(checkout().opened.resolve())  # the committed runs' frames are made once for all tests
     log = folder / "lab.log"
     with log.open("wb") as said:
         env = {**os.environ, **settings}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, environment, eventually
+from tests.support.bundled import make_run
+from tests.support.commands import ROOT, environment, eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -33,7 +34,8 @@ def alive(folder: Path) -> list[int]:
 def test_a_killed_report_leaves_nothing_that_clean_does_not_take(tmp_path: Path) -> None:
     env = environment(tmp_path)
     command = [sys.executable, "-m", "ipclab"]
-    words = ["report", "--run", "data/reference.ipclab", "--out", str(tmp_path / "out"), "--lang", "en"]
+    run = make_run(tmp_path / "elsewhere")  # small: its frames are made before the first kernel starts
+    words = ["report", "--run", str(run.path), "--out", str(tmp_path / "out"), "--lang", "en"]
     report = subprocess.Popen([*command, *words], env=env, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         assert eventually(lambda: any((tmp_path / "tmp").glob("ipclab-*/k.json")), 240), "no kernel started"

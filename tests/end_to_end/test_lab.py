@@ -10,8 +10,8 @@ import pytest
 from tests.end_to_end.browser import chromium, jupyter_lab
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
-# Not those of which a run's report is made: papermill executes them whole for other tests.
-NAMES = [f"{name}.ipynb" for name in ("01_payload", "choose", "course", "explore", "index", "machines", "measure")]
+# Not those of which a run's report is made: papermill executes them whole for other tests. Tests below run two more.
+NAMES = [f"{name}.ipynb" for name in ("choose", "course", "index", "machines", "measure")]
 SECONDS = 240
 SVG, TABLE = "image/svg+xml", "application/vnd.ipclab.table+json"
 READY = """() => window.jupyterapp?.shell.currentWidget?.content?.model &&
@@ -79,10 +79,15 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
     few: dict[str, Any] = {"studies": ["round_trip"], "profile": "smoke", "sizes": [100], "backends": ["pipe"]}
-    cells = run_all(*lab, name, **(few if name == "measure.ipynb" else {}))
+    ran_whole(run_all(*lab, name, **(few if name == "measure.ipynb" else {})))
+
+
+def ran_whole(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the cells of a notebook that ran from top to bottom, without an error."""
     assert errors(cells) == []
     assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code" and cell["source"])
     assert outputs(cells)
+    return cells
 
 
 def test_a_history_without_two_runs_says_what_it_needs(lab: tuple[Any, str]) -> None:
@@ -97,7 +102,7 @@ def test_a_study_that_no_run_holds_is_said_with_the_command_that_measures_it(lab
 
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
     page = lab[0]
-    before = figures(run_all(*lab, "01_payload.ipynb"))
+    before = figures(ran_whole(run_all(*lab, "01_payload.ipynb")))
     change(page, re.escape('dots(part, y="backend", hue="placement"'), 'dots(part, y="placement", hue="backend"')
     after = figures(again(page))
     differing = {name for name in before if before[name][0] != after[name][0]}
@@ -139,7 +144,7 @@ def test_a_typing_error_in_a_parameter_is_refused_there(lab: tuple[Any, str]) ->
 
 def test_the_explorer_reacts(lab: tuple[Any, str]) -> None:
     page, address = lab
-    run_all(page, address, "explore.ipynb")
+    ran_whole(run_all(page, address, "explore.ipynb"))
     page.locator(".jp-OutputArea svg").first.wait_for()
     page.locator(".widget-dropdown", has_text="metric").first.locator("select").select_option("p99")
     page.locator("strong", has_text=re.compile(" p99$")).first.wait_for()

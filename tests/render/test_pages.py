@@ -12,7 +12,7 @@ from ipclab.render.document import read
 from ipclab.render.exporters import ReportHTMLExporter, compiled, data
 from ipclab.stats.quantity import Quantity
 from ipclab.store.bundle import opened
-from tests.commands import ROOT
+from tests.support.commands import ROOT
 
 
 def long_page(rows: int, tags: list[str]) -> object:

@@ -7,7 +7,7 @@ from ipclab.lab import prose
 from ipclab.lab.numbers import Formatter
 from ipclab.lab.prose import named
 from ipclab.stats.quantity import Quantity
-from tests.tellers import Plain
+from tests.support.tellers import Plain
 
 SOURCE = """# 1. Title
 

@@ -9,11 +9,12 @@ import pytest
 from nbformat import v4
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.claim_file import Control, Lines
+from ipclab.frames.claim_file import Control
+from ipclab.frames.claim_lines import Lines
 from ipclab.lab.table import Column, Table
 from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter, data
-from tests.commands import ROOT
+from tests.support.commands import ROOT
 
 OPTIONAL = {"failures", "requirements"}  # shown only where there are any
 

@@ -16,8 +16,8 @@ from ipclab.render import document
 from ipclab.render.exporters import TypstPDFExporter, data
 from ipclab.render.report import EXPORTERS
 from ipclab.render.words import Sources
-from tests.commands import ROOT
 from tests.render.conftest import LANGUAGES
+from tests.support.commands import ROOT
 
 TITLES = {"ko": "쓰기 한 번의 비용", "zh": "一次写入的代价", "en": "What a write costs"}
 
@@ -140,6 +140,13 @@ def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
     notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)]))
     blocks = document.read(notebook, Path()).blocks
     assert [block.caption for block in blocks if isinstance(block, Table)] == ["Table 1. t", "Table 2. t"]
+
+
+def test_a_table_without_columns_is_printed_as_its_notes() -> None:
+    notebook = markdown_notebook("# T")
+    shown = {MIME: Table("t", [], [], ["Not measured in this run."]).to_json()}
+    notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown)]))
+    assert TypstPDFExporter().convert(document.read(notebook, Path())).startswith(b"%PDF")
 
 
 def test_prose_cannot_become_typst_markup() -> None:

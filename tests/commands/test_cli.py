@@ -1,0 +1,205 @@
+"""The command line from outside: one line for what is wrong, the exit code that belongs to it, nothing left."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from ipclab.commands import PATH
+from ipclab.errors import LabError, UsageError
+from ipclab.measure.progress import Progress
+from ipclab.paths import Paths
+from ipclab.render.report import report
+from ipclab.store.files import write_whole
+from tests.support.bundled import make_run
+from tests.support.commands import ROOT, environment
+
+WRONG_USE, FAILED, NOBODY = 2, 1, 65534
+
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("measure", "--profile", "quik"), "did you mean 'quick'"),
+        (("measure", "--study", "payloads"), "did you mean 'payload'"),
+        (("measure", "--size", "0"), "give a number of bytes above 0"),
+        (("measure", "--size", "-4"), "give a number of bytes above 0"),
+        (("measure", "--study", "payload", "--size", "1.5KiB", "--backend", "none"), "no backend 'none'"),
+        (("measure", "--level", "size=64"), "give --size instead"),
+        (("report", "--lang", "fr"), "unknown language 'fr'; there are ko, zh, en"),
+        (("ab", "pipe", "unixx"), "'unixx' is no mechanism: the other one is; did you mean 'unix'?"),
+        (("ab", "pipee", "unixx"), "'pipee' is no program and no mechanism; did you mean 'pipe'?"),
+        (("ab", "pipe", "unix", "--level", "gap_ns=x"), "gap_ns=x is not possible; give whole numbers"),
+        (("ab", "pipe", "unix", "--size", "0"), "give a number of bytes above 0"),
+        (("gather", ".", "--size", "many"), "is no size: write 65536 or 64KiB"),
+        (("choose", "--size", "64KiB", "--way", "state"), "the size of state is a number of entries"),
+        (("measure", "--size", "many"), "'many' is no size: write 65536 or 64KiB"),
+        (("measure", "--study", "payload", "--size", "85"), "multiple of 4"),
+        (("measure", "--study", "payload", "--backend", "shm-map"), "did you mean 'shm-mmap'"),
+        (("measure", "--study", "payload", "--backend", "zmq-ipc"), "study payload has no backend"),
+        (("measure", "--run", "nowhere"), "is no run"),
+        (("report", "--run", "nowhere"), "is no run"),
+        (("report",), "measure one: make measure"),
+        (("report", "--lang", "kr"), "there are ko, zh, en"),
+        (("report", "--lang", ""), "no language is given; there are ko, zh, en"),
+        (("report", "--format", "docx"), "there are html, pdf, ipynb"),
+        (("report", "--format", ""), "no format is given; there are html, pdf, ipynb"),
+        (("report", "--out", "/proc/reports"), "cannot write into /proc/reports"),
+        (("doctor", "--seconds", "inf"), "inf"),
+        (("measure", "--seed", "-1"), "seed -1 is not possible"),
+        (("report", "--run", "x", "--profile", "quick"), "RUN or PROFILE, not both"),
+        (("mesure",), "No such command"),
+    ],
+)
+def test_wrong_use_is_one_line_with_the_fix(ipclab: Run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    done = ipclab(*words)
+    assert done.returncode == WRONG_USE
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("ipclab: ")
+    assert says in done.stderr
+    assert not list((tmp_path / "data").rglob("*.json"))
+
+
+PLACES = (  # every argument that names a file or a folder
+    ("measure", "--run"),
+    ("measure", "--scratch"),
+    ("report", "--run"),
+    ("report", "--out"),
+    ("report", "--claims"),
+    ("bundle", "run.ipclab"),
+    ("bundle",),
+    ("import",),
+    ("check", "--out"),
+    ("choose", "--need"),
+    ("choose", "--size", "64", "--run"),
+    ("choose", "--size", "64", "--out"),
+    ("compare",),
+    ("compare", "--out"),
+    ("gather",),
+    ("gather", "bundles", "--out"),
+    ("history",),
+    ("history", "--bless"),
+    ("history", "--out"),
+    ("ab", "pipe", "unix", "--output"),
+)
+
+
+@pytest.mark.parametrize("words", PLACES, ids=" ".join)
+def test_a_place_that_cannot_be_looked_up_is_one_line(ipclab: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "loop").symlink_to("pool")
+    (tmp_path / "pool").symlink_to("loop")
+    for place, why in (("a" * 256, "File name too long"), ("loop", "Too many levels of symbolic links")):
+        done = ipclab(*words, place)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (WRONG_USE, "", 1)
+        assert why in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("words", [("measure",), ("measure", "--study", "payload")])
+def test_a_data_folder_that_is_a_loop_is_one_line(ipclab: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "data").symlink_to("data")
+    done = ipclab(*words)
+    assert done.returncode in (FAILED, WRONG_USE)
+    assert done.stderr.count("\n") == 1
+    assert "Too many levels of symbolic links" in done.stderr
+
+
+def test_a_folder_that_is_closed_is_one_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0)  # and root, who may all the same, is nobody for a while
+    os.seteuid(NOBODY if os.getuid() == 0 else os.getuid())
+    try:
+        with pytest.raises(click.BadParameter, match="Permission denied"):
+            PATH.convert(str(tmp_path / "run"), None, None)
+    finally:
+        os.seteuid(os.getuid())
+        tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_standard_output_is_one_line(unbuffered: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        command, env = [sys.executable, "-m", "ipclab", "--version"], {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (WRONG_USE, 1)
+    assert "No space left on device" in done.stderr
+
+
+def test_claims_that_are_absent_are_refused_before_a_notebook_runs(paths: Paths, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=r"cannot read the claims in .*nowhere"):
+        report(paths, run, ["en"], ["html"], tmp_path / "reports", Progress(), tmp_path / "nowhere")
+
+
+def test_a_device_is_not_written_over(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(LabError, match="it is no regular file"):
+        write_whole(pipe, b"content")
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 5000, "size = 64\n# " + "x" * 2**20])
+def test_a_need_that_cannot_be_read_is_one_line(ipclab: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "need.toml").write_text(text)
+    done = ipclab("choose", "--need", "need.toml")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (WRONG_USE, "", 1)
+
+
+def test_a_data_folder_that_cannot_be_written(ipclab: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where the folder should be")
+    done = ipclab("measure", "--study", "payload", "--profile", "smoke")
+    assert done.returncode == FAILED
+    assert done.stderr.count("\n") == 1
+    assert "IPCLAB_DATA" in done.stderr
+
+
+def test_a_corrupt_run_is_named(ipclab: Run, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "run.json").write_text('{"schema": 1')
+    done = ipclab("report", "--run", str(run))
+    assert done.returncode == FAILED
+    assert "run.json cannot be read" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_backends_are_listed_with_reasons(ipclab: Run) -> None:
+    lines = ipclab("backends").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(line.split()[0] for line in lines)
+    assert all(line.split(None, 1)[1].startswith(("ready", "not testable here: ")) for line in lines)
+
+
+def test_check_without_reports_says_what_to_do(ipclab: Run, tmp_path: Path) -> None:
+    done = ipclab("check", "--out", str(tmp_path / "reports"))
+    assert done.returncode == FAILED
+    assert "make report" in done.stdout
+
+
+def test_clean_finds_nothing_in_a_fresh_checkout(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ipclab", "clean"]
+    env = environment(tmp_path)
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "nothing was left behind\n", "")
+
+
+def test_make_help_lists_the_targets() -> None:
+    words = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True).stdout
+    for target in ("report", "measure", "test", "check", "lab", "clean"):
+        assert f"make {target}" in words
+
+
+def test_a_missing_python_is_one_line(tmp_path: Path) -> None:
+    command = ["bash", str(ROOT / "scripts/setup.sh"), str(tmp_path / "env")]
+    env = {"PATH": "/usr/bin:/bin", "PYTHON": "python-that-is-not-there"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == FAILED
+    assert done.stderr.count("\n") == 1
+    assert "install Python 3.11 or newer" in done.stderr

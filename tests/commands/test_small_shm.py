@@ -1,0 +1,133 @@
+"""In a private mount namespace: /dev/shm without room, a read-only data folder, a /dev/shm that is ours alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.spawn.test_ranks import MISSING
+from tests.support.commands import SMALL_SHM, environment, measure_command, namespace, namespace_refused
+
+REFUSED = namespace_refused()
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace: {REFUSED}")]
+
+
+def run(tmp_path: Path, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = namespace(script, *arguments)
+    return subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
+    done = run(tmp_path, SMALL_SHM, "1m", *measure_command([84, 1_382_400], ["shm-mmap"]))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "no room in /dev/shm: 1,048,576 bytes are free and 3,816,816 are needed; free some, enlarge it"
+    )
+    assert "--shm-size" in line
+    assert done.stdout == "left: \n"
+    assert not (tmp_path / "data").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_all_mechanisms_leave_an_empty_folder(tmp_path: Path) -> None:
+    done = run(tmp_path, SMALL_SHM, "4m", *measure_command([84], ["shm-mmap", "posix-shm", "mp-shm", "file"]))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:] == ["left: "]
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+FULL = """
+import sys
+from pathlib import Path
+from ipclab.errors import LabError
+from ipclab.spawn.heat import alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
+GIVEN = {"size": 4 << 20, "seed": 1, "sampling": {"budget_ns": 1, "least": 1, "most": 1}}
+with Launcher(Path(sys.argv[1])) as launcher:
+    for target, more in (
+        ("published:run", {}),
+        ("mapping:run", {"mapping": "truncated"}),
+        ("mapping:run", {"mapping": "file"}),
+        *(("handover:write", {"backend": name}) for name in sys.argv[2:]),
+    ):
+        role = Role("solo", f"ipclab.studies.payload.{target}", {**GIVEN, **more}, frozenset({CPU}))
+        try:
+            launcher.launch([role], 30)
+        except LabError as error:
+            print(error)
+"""
+
+
+def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
+    code = FULL.replace("CPU", str(min(os.sched_getaffinity(0))))
+    backends = ["shm-mmap", "posix-shm", "mp-shm"]
+    done = run(tmp_path, SMALL_SHM, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends)
+    *lines, left = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, left) == (0, "", "left: ")
+    assert len(lines) == 6
+    for line in lines[:3]:
+        assert line.startswith("worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and 4194304 are needed")
+    for line in lines[3:]:
+        assert line.startswith("worker 'solo' failed: OSError: [Errno 28] No space left on device")
+
+
+def test_shared_memory_that_is_read_only_is_one_line(tmp_path: Path) -> None:
+    script = 'mount -t tmpfs -o ro tmpfs /dev/shm; exec "$@"'
+    done = run(tmp_path, script, *measure_command([84], ["shm-mmap"]))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "/dev/shm cannot be written; mount it for writing: mount -o remount,rw /dev/shm\n"
+
+
+DYING = """
+import os, sys
+from pathlib import Path
+from ipclab.errors import LabError
+from ipclab.spawn import mpi
+from ipclab.spawn.heat import alone
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
+from ipclab.spawn.rank_bench import RankBench
+from tests.spawn.test_ranks import another, roles
+with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
+    ends = [Role(name, "tests.support.channel_targets:echo",
+                 {"backend": "iceoryx2", "wait": "block", "sizes": [8 << 20]},
+                 frozenset(os.sched_getaffinity(0))) for name in ("server", "client")]
+    for launch in (lambda: launcher.launch(ends, 30), lambda: alone(bench, another(1), roles("tell", values=[]), 30)):
+        try:
+            launch()
+        except LabError as error:
+            print(error)
+"""
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_who_dies_of_a_full_folder_is_told_why(tmp_path: Path) -> None:
+    """iceoryx2 and MPI take their pages when they touch them."""
+    done = run(tmp_path, SMALL_SHM, "4m", sys.executable, "-c", DYING, str(tmp_path / "ledger"))
+    channel, ranks, left = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, left) == (0, "", "left: ")
+    for line in (channel, ranks):
+        assert "as happens when /dev/shm is full (" in line
+    assert "was killed by SIGBUS" in channel
+
+
+READ_ONLY = """
+mkdir -p "$1"
+mount -t tmpfs -o ro tmpfs "$1"
+shift
+exec "$@"
+"""
+
+
+def test_a_read_only_data_folder_is_one_line(tmp_path: Path) -> None:
+    done = run(tmp_path, READ_ONLY, str(tmp_path / "data"), *measure_command([84], ["file"]))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"cannot write {tmp_path}/data/runs/")
+    assert "Read-only file system; free some room" in line
+    assert done.stdout == ""
+    assert list((tmp_path / "tmp").iterdir()) == []

@@ -1,0 +1,109 @@
+"""A run's own calibration: its points, and what its contests say; with made-up launches, and with real workers."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ipclab.frames.calibration import rows
+from ipclab.frames.contests import contests
+from ipclab.lab.calibrated import calibration_table
+from ipclab.lab.lab import lab_of
+from ipclab.measure.heats import heats
+from ipclab.measure.request import Request
+from ipclab.paths import Paths
+from ipclab.stats.family import HEAT_LOOKS
+from ipclab.store.point import Point
+from ipclab.studies.calibration import EXCHANGES, OP, CalibrationStudy
+from ipclab.studies.calibration import PAIRS as PAIRS_OF
+from ipclab.studies.installed import ALWAYS
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
+from tests.support.bundled import make_run
+
+STUDY = CalibrationStudy()
+PAIRS = PAIRS_OF["quick"]
+
+
+def launched(points: list[Point], scatter: float, launches: int, favoured: str = "") -> pd.DataFrame:
+    """Return the launch frame of a machine whose launches scatter by `scatter`; `favoured` is twice as fast."""
+    random, made = np.random.default_rng(7), []
+    for point in points:
+        ns = 1e5 * int(point.levels["exchanges"]) / EXCHANGES / (2 if point.backend == favoured else 1)
+        head = {"study": point.study, "point": point.id, **point.key(), "op": OP, "metric": "p50", "unit": "ns"}
+        values = ns * np.exp(random.normal(0, scatter, launches))
+        made += [{**head, "launch": k, "round": k, "value": value} for k, value in enumerate(values)]
+    return pd.DataFrame(made)
+
+
+def told(scatter: float, launches: int, favoured: str = "") -> dict[str, dict[str, object]]:
+    points = STUDY.points(PROFILES["quick"], Sweep())
+    found = rows(contests("calibration", launched(points, scatter, launches, favoured), 0.10))
+    return {row["placement"]: row for row in found}
+
+
+def test_every_run_has_it_whatever_is_swept() -> None:
+    for request in (
+        Request(("payload",), "quick"),
+        Request((), "quick", sweep=Sweep(levels={"entries": (7,)})),
+        Request(("round_trip",), "quick", sweep=Sweep(sizes=(64,), backends=("unix",))),
+    ):
+        found = {each.name: points for each, points in request.points()}
+        assert all(found[name] for name in ALWAYS)
+        assert len(found["calibration"]) == 2 * 3 * PAIRS
+        assert "calibration" not in request.parameters()["studies"]  # runs begun before can be continued
+
+
+def test_launches_that_decide_nothing_get_one_pair() -> None:
+    assert {point.levels["pair"] for point in STUDY.points(PROFILES["smoke"], Sweep())} == {1}
+    assert STUDY.effort(PROFILES["quick"]).most_launches == HEAT_LOOKS[1]
+
+
+def test_no_two_pairs_share_a_contestant() -> None:
+    points = STUDY.points(PROFILES["quick"], Sweep())
+    assert {len(heat) for heat in heats(points)} <= {3 * PAIRS, 3}
+    contests_of = contests("calibration", launched(points, 0.01, 12), 0.10)
+    names = [*contests_of.point.unique(), *contests_of.other_point]
+    assert len(set(names)) == len(points)
+
+
+def test_a_quiet_machine_finds_what_was_planted_and_imagines_nothing() -> None:
+    for row in told(0.01, 12).values():
+        assert (row["comparisons"], row["false_alarms"], row["trials"]) == (PAIRS, 0, PAIRS)
+        assert row["found"] == {"0.10": PAIRS}
+        assert row["upper"] == pytest.approx(0.602, abs=1e-3)
+
+
+def test_a_loud_machine_misses_what_was_planted() -> None:
+    for row in told(0.5, 12).values():
+        assert row["found"]["0.10"] <= 1  # type: ignore[index]
+
+
+def test_a_twin_that_is_favoured_makes_false_alarms() -> None:
+    for row in told(0.01, 12, "echo-a").values():
+        assert row["false_alarms"] == row["comparisons"] == PAIRS
+
+
+def test_what_launches_cannot_tell_apart_is_no_comparison() -> None:
+    for row in told(0.01, 2).values():
+        assert (row["comparisons"], row["false_alarms"], row["upper"]) == (0, 0, 1.0)
+
+
+def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
+    """One alone in its contest is compared with none: that was a traceback."""
+    points = [point for point in STUDY.points(PROFILES["quick"], Sweep()) if point.placement == "same"]
+    one, other = [each for each in points if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES]
+    assert rows(contests("calibration", launched([one], 0.01, 12), 0.10)) == []
+    (row,) = rows(contests("calibration", launched([one, other], 0.01, 12), 0.10))
+    assert (row["comparisons"], row["false_alarms"]) == (1, 0)
+
+
+def test_a_run_without_it_says_that_it_was_made_before(tmp_path: Path, paths: Paths) -> None:
+    run = make_run(tmp_path)
+    (run.path.parent / "calibration.json").unlink()
+    for lang, words in (("en", "before calibration was part"), ("ko", "교정"), ("zh", "校准")):
+        table = calibration_table(lab_of(run, paths, lang))
+        assert not table.rows
+        (note,) = table.notes
+        assert words in note

@@ -1,0 +1,209 @@
+"""Every number of the frames, the contests and the reports is what the raw samples give, computed once more."""
+
+import json
+import math
+import statistics
+import subprocess
+import sys
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipclab.frames import derived
+from ipclab.lab import canvas, table
+from ipclab.lab.lab import Lab
+from ipclab.lab.numbers import Formatter
+from ipclab.lab.runs import newest_full
+from ipclab.paths import Paths
+from ipclab.stats.quantity import Quantity
+from ipclab.store import run as folder
+from ipclab.store.run import RunFolder
+from tests.support.commands import ROOT, environment
+from tests.support.recomputed import SHARES, Raw
+from tests.support.told import READ, Told, reference
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+NOTEBOOKS = sorted(path.stem for path in (ROOT / "notebooks").glob("0*.ipynb"))
+CLOSE = 1e-9
+CONTEST = ("op", "question", "among", "placement", "size_bytes", "point")
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what the tutorial's first command makes: a smoke run, measured just now, and its reports."""
+    path = tmp_path_factory.mktemp("first")
+    assert "make report PROFILE=smoke REPORT_LANG=en " in (ROOT / "docs/tutorial.md").read_text("utf-8")
+    words = ["report", "--profile", "smoke", "--lang", "en", "--measure", "--out", str(path / "reports")]
+    command = [sys.executable, "-m", "ipclab", *words]
+    done = subprocess.run(command, env=environment(path), check=False, capture_output=True, text=True, timeout=850)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@pytest.fixture(scope="module")
+def smoke(first: Path) -> RunFolder:
+    """A run that was measured just now, with all of its samples."""
+    (about,) = first.rglob("run.json")
+    return folder.read(about.parent)
+
+
+def test_the_first_report_of_the_tutorial_is_made(
+    first: Path, smoke: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPCLAB_DATA", str(first / "data"))
+    paths = Paths(ROOT)
+    assert smoke.complete and newest_full(paths, "smoke") == smoke
+    assert newest_full(paths, "quick") is None  # so `make report` measures it, and does not show the smoke run again
+    pages = {page.name: page.read_text(encoding="utf-8") for page in (first / "reports/en").glob("*.html")}
+    assert "00_appendix.html" in pages
+    # Of studies that a smoke run does not hold: no page and no link.
+    absent = ("07_faults.html", "08_objects.html", "neighbours.html")
+    assert not [name for name in absent if name in pages or any(name in page for page in pages.values())]
+    assert not list((first / "tmp").glob("ipclab-*"))
+
+
+def test_every_figure_and_table_of_streams_is_filled(first: Path, smoke: RunFolder) -> None:
+    (file,) = (first / "data/executed").rglob("en/06_stream-*.ipynb")
+    made = [each for cell in json.loads(file.read_text("utf-8"))["cells"] for each in cell.get("outputs", [])]
+    figures = [each["metadata"][canvas.MIME] for each in made if canvas.MIME in each.get("data", {})]
+    tables = [each["data"][table.MIME] for each in made if table.MIME in each.get("data", {})]
+    assert len(figures) >= 4
+    assert all(each["drawn"].get("stream", 0) > 0 for each in figures)
+    named = {each["name"]: each["rows"] for each in tables}
+    expected = ("main", "choice", "switches", "full", "window", "consumers", "open", "life")
+    assert {f"stream-{name}" for name in expected} <= named.keys()
+    assert all(named.values())
+    full = {row[0]: row[-1] for row in named["stream-full"]}
+    assert full["posix-mq"] == full["shm-ring"] == "blocks"
+
+
+@pytest.fixture(params=["smoke", "reference"])
+def run(request: pytest.FixtureRequest) -> RunFolder:
+    return reference() if request.param == "reference" else request.getfixturevalue("smoke")
+
+
+def close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+
+
+def rows_of(run: RunFolder, study: str, kind: str) -> list[dict[str, Any]]:
+    """Return the rows of a frame."""
+    rows: list[Any] = derived.read(run, study, kind).to_dict("records")
+    return rows
+
+
+def test_every_value_of_the_frames_is_that_of_the_samples(run: RunFolder) -> None:
+    raw, wrong, count = Raw(run.path), [], 0
+    for study in derived.measured(run):
+        for row in rows_of(run, study, "points"):
+            named = study, row["point"], row["op"], row["metric"]
+            value = raw.value(*named)
+            if value is None and row["metric"] in SHARES and run is reference():
+                continue  # a thinned point keeps what was found of all its samples
+            count += 1
+            if not close(math.nan if value is None else value, row["value"]):
+                wrong.append((*named, value, row["value"]))
+    assert wrong == []
+    assert count > 1_000
+
+
+def test_every_ratio_of_a_contest_is_that_of_its_heats(run: RunFolder) -> None:
+    raw, wrong, count = Raw(run.path), [], 0
+    for study in derived.measured(run):
+        for row in rows_of(run, study, "contests"):
+            if math.isnan(row["ratio"]):
+                continue
+            over, under = (study, row["other_point"], row["op"]), (study, row["point"], row["op"])
+            ratio = raw.ratio(over, under) or raw.shift(over, under)
+            count += 1
+            if not close(ratio, row["ratio"]):
+                wrong.append((*over, row["point"], ratio, row["ratio"]))
+    assert wrong == []
+    assert count
+
+
+class Printed(Told):
+    """A notebook of a run, and all quantities that its prose and its tables print."""
+
+    def __init__(self, name: str, run: RunFolder) -> None:
+        super().__init__(name, READ, run)
+        self.quantities = list[Quantity]()
+
+    def _made(self) -> list[tuple[Any, str, Any]]:
+        written = Formatter.format
+
+        def noted(formatter: Formatter, quantity: Quantity, spec: str = "") -> str:
+            self.quantities.append(quantity)
+            return written(formatter, quantity, spec)
+
+        kept = [each for each in super()._made() if each[:2] != (Lab, "table")]
+        return [*kept, (Formatter, "format", noted)]
+
+
+def quotient(raw: Raw, over: list[str], under: list[str], contests: set[frozenset[tuple[str, ...]]]) -> float | None:
+    """Return the ratio of two rows (study, point, op, metric) as a report has to tell it."""
+    medians = over[3] == under[3] == "p50" and over[:2] != under[:2]
+    if medians and (ratio := raw.ratio(over[:3], under[:3])):
+        return ratio
+    if medians and frozenset((tuple(over[:3]), tuple(under[:3]))) in contests:
+        return raw.shift(over[:3], under[:3])
+    if not {"bandwidth", "min", "max", *SHARES} & {over[3], under[3]}:
+        one, other = raw.keyed(*over), raw.keyed(*under)
+        shared = one.keys() & other.keys()
+        if len(shared) > 1 and all(other[key] for key in shared):
+            return statistics.median(one[key] / other[key] for key in shared)
+    top, bottom = raw.value(*over), raw.value(*under)
+    return top / bottom if top and bottom else None  # of a thinned run tails are not known
+
+
+def rivals(run: RunFolder) -> set[frozenset[tuple[str, ...]]]:
+    """Return the pairs of (study, point, op) that stand in the same contest."""
+    entrants: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for study in derived.measured(run):
+        for row in rows_of(run, study, "contests"):
+            contest = entrants.setdefault((study, *(str(row[name]) for name in CONTEST)), set())
+            contest |= {(study, row[name], row["op"]) for name in ("point", "other_point") if row[name]}
+    return {frozenset(pair) for contest in entrants.values() for pair in combinations(contest, 2)}
+
+
+@cache
+def units(run: Path, study: str) -> dict[tuple[str, ...], str]:
+    """Return the unit of each row of a study's points, by point, op and metric."""
+    rows = rows_of(folder.read(run), study, "points")
+    return {(row["point"], row["op"], row["metric"]): row["unit"] for row in rows}
+
+
+def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
+    """Tell whether `row` is one of the points' frame; a notebook computes others from these, and other units."""
+    study, *rest = row.split("/")
+    known = units(run.path, study).get(tuple(rest))
+    return known is not None and unit in ("", known)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFolder) -> None:
+    raw, contests, wrong, count = Raw(run.path), rivals(run), [], 0
+    page = Printed(name, run)
+    with page:
+        quantities = list(page.quantities)
+    for quantity in quantities:
+        if quantity.value is None or not (quantity.row or quantity.quotient):
+            continue
+        if not all(is_row(run, row) for row in quantity.quotient or (quantity.row,)):
+            continue
+        scaled = quantity.scale != 1 and quantity.unit != "count"  # a count of times is another quantity
+        if quantity.row and not is_row(run, quantity.row, quantity.unit) and not scaled:
+            continue
+        if quantity.row:
+            value = raw.value(*quantity.row.split("/"))
+            told = None if value is None else value * quantity.scale
+        else:
+            over, under = (row.split("/") for row in quantity.quotient or ())
+            told = quotient(raw, over, under, contests)
+        count += 1
+        if told is not None and not close(told, quantity.value):
+            wrong.append((quantity.row or quantity.quotient, told, quantity.value))
+    assert wrong == []

@@ -1,0 +1,154 @@
+"""Each question in the notebooks' prose: its alternatives are chosen rightly, proved with made-up values."""
+
+from dataclasses import replace
+from math import inf, isclose
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.lab import prose
+from ipclab.lab.data import FEW, Teller
+from ipclab.lab.numbers import Formatter
+from ipclab.lab.questions import Question, answered, edged, parts, within
+from ipclab.stats import judge
+from ipclab.stats.quantity import Quantity, missing
+from tests.frames.test_ratios import DATA
+from tests.support.questions import NOTEBOOKS, made_up, questions, unknown_names
+from tests.support.sentences import TABLE
+from tests.support.tellers import Plain
+
+MARGIN = 0.05
+ASKED = [(path.stem, question) for path in NOTEBOOKS for question in questions(path)]
+BOUNDED = [pytest.param(question, id=f"{stem}: {question.asked}") for stem, question in ASKED if question.bound]
+RULED = {">": " above ", "<": " below "}
+
+
+def bound_of(question: Question) -> float:
+    return question.limit({}, lambda _: pytest.fail("a bound is a number"))
+
+
+@pytest.mark.parametrize("question", BOUNDED)
+def test_made_up_values_choose_each_side_and_equality(question: Question) -> None:
+    bound = bound_of(question)
+    step = abs(bound) or 1.0
+    expected = {bound - 0.4 * step: judge.BELOW, bound + 0.4 * step: judge.ABOVE}
+    for wanted, side in expected.items():
+        found = made_up(question, wanted)
+        assert found is not None, f"no value brings {question.asked} to {wanted}"
+        assert isclose(found.value, wanted, rel_tol=1e-6, abs_tol=1e-9)
+        assert question.side(found, bound, MARGIN) == side
+    equal = made_up(question, bound)
+    assert equal is not None
+    equal = replace(equal, value=bound, low=bound, high=bound)
+    alike = judge.INSIDE in question.alternatives and bound > 0
+    assert question.side(equal, bound, MARGIN) == (judge.INSIDE if alike else judge.UNDECIDED)
+
+
+@pytest.mark.parametrize("question", BOUNDED)
+def test_an_interval_over_the_bound_decides_nothing(question: Question) -> None:
+    bound = bound_of(question)
+    step = abs(bound) or 1.0
+    over = Quantity(bound + 0.1 * step, "1", bound - 0.5 * step, bound + 0.5 * step)
+    assert question.side(over, bound, MARGIN) == judge.UNDECIDED
+    near = Quantity(bound + 0.02 * step, "1", bound + 0.01 * step, bound + 0.03 * step)
+    alike = judge.INSIDE in question.alternatives and bound > 0
+    assert question.side(near, bound, MARGIN) == (judge.INSIDE if alike else judge.ABOVE)
+    assert question.side(replace(near, low=-inf, high=inf), bound, MARGIN) == judge.NOT_TESTED
+    assert question.side(missing(), bound, MARGIN) == judge.MISSING
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_questions_name_what_the_notebook_has(path: Path) -> None:
+    assert list(unknown_names(path)) == []
+
+
+def test_a_sentence_asserts_the_side_that_its_mark_says() -> None:
+    wrong = []
+    for stem, question in ASKED:
+        for mark, side in ((">", judge.ABOVE), ("<", judge.BELOW)):
+            sentence = question.alternatives.get(side, "")
+            entry = next((asserts for begins, asserts in TABLE.items() if sentence.startswith(begins)), None)
+            if entry and len(entry.rules) == 1 and RULED[mark] not in entry.rules[0]:
+                wrong.append(f"{stem}: {mark} {sentence}")
+    assert wrong == []
+
+
+SOURCE = """One. Then
+1. ? a / b : 50 %
+   > More {it:x}
+     of it.
+   < Less.
+   = Alike within {within:x}.
+   ~
+   Always.
+? a : 1 as says
+> | x | {it} |
+< | y |  |
+~"""
+
+
+def test_questions_are_read_where_they_stand() -> None:
+    first, second = (part for part in parts(SOURCE) if isinstance(part, Question))
+    assert (first.asked, first.bound, first.before) == ("a / b", "50 %", "1. ")
+    assert first.alternatives[judge.ABOVE] == "More {it:x} of it."
+    assert first.alternatives[judge.UNDECIDED] == ""
+    assert (second.name, second.bound) == ("says", "1")
+    said = ["One. Then", "More {it:x} of it.", "Always.", "Less.", "Alike within {within:x}."]
+    assert prose.split(SOURCE.partition("? a : 1")[0]) == said
+    rows = "| a | b |\n|---|---|\n? a : 1\n> | x | {it} |\n< | y |  |\n~"
+    assert prose.split(rows) == ["a", "b", "x", "{it}", "y"]
+
+
+def test_a_question_that_says_nothing_leaves_its_line_out() -> None:
+    assert answered(SOURCE, lambda _: "").replace("\ue000", "") == "One. Then\n1. \n   Always."
+    assert answered("1. One.\n2. ? a : 1\n   > X.\n   <\n   ~", lambda _: "") == "1. One."
+    shown = prose.render("One.\n? a : 1\n>\n< Less.\n~\nTwo.", Plain({"One.": "하나.", "Two.": "둘."}.__getitem__))
+    assert shown == "하나. 둘."
+
+
+def test_an_answer_is_translated_once_and_its_values_are_no_markup() -> None:
+    names = {"a": Quantity(3.0, "1", 2.5, 3.5), "b": Quantity(1.0, "1", 0.9, 1.1), "it": "*x*"}
+    source = "? a / b : 1\n> {it} more.\n< Less.\n~ Undecided.\n"
+    shown = prose.render(source, Plain(lambda msgid: f"<{msgid}>"))
+    assert shown.count("<") == 1
+    question = next(part for part in parts(source) if isinstance(part, Question))
+    assert question.value(names, str).value == 3.0
+    assert edged("| {a} |  |", str.upper) == "| \ue000{A}\ue000 |  |"
+
+
+def test_a_question_lacking_a_side_is_refused() -> None:
+    with pytest.raises(LabError, match=r"'a' in prose: it has no alternative < ~"):
+        list(parts("? a : 1\n> More."))
+
+
+def test_what_cannot_be_asked_is_named() -> None:
+    question = Question("wirte / 2", "1", {})
+    with pytest.raises(LabError, match="no value is named 'wirte'; the nearest name is 'write'"):
+        question.value({"write": Quantity(1.0)}, str)
+
+
+def test_values_by_address_and_presence() -> None:
+    asked = Question("payload.write[arm=mapping,size_bytes=max].p99.9 / base", "1", {})
+    found = {"payload.write[arm=mapping,size_bytes=max].p99.9": Quantity(6.0)}
+    assert asked.value({"base": Quantity(3.0)}, found.__getitem__).value == 2.0
+    assert Question("a, b", "", {}).value({"a": Quantity(1), "b": Quantity(2)}, str)
+    assert not Question("a, b", "", {}).value({"a": Quantity(1), "b": missing()}, str)
+
+
+def test_the_factor_of_the_interval_is_rounded_up() -> None:
+    assert within(Quantity(1.02, "1", 0.99, 1.041), 1).value == 1.05
+    assert within(Quantity(1.0, "1", -inf, inf), 1).value is None
+    told = Formatter("en").format(within(Quantity(1.02, "1", 0.99, 1.041), 1), "x")
+    assert told == "1.05×"
+
+
+def test_few_launches_are_said_in_place_of_undecided() -> None:
+    asked = Question("a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "Undecided."})
+    run: Any = SimpleNamespace(about={"parameters": {"profile": "smoke"}})
+    lab = replace(DATA, run=run, _names=lambda: {"a": Quantity(2.0, "1", -inf, inf)})
+    assert Teller(lab).answer(asked)[0] == FEW
+    row = Question("a", "1", {judge.ABOVE: "| more |", judge.BELOW: "| less |", judge.UNDECIDED: ""})
+    assert Teller(lab).answer(row)[0] == ""  # no row of a table

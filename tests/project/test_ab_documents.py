@@ -1,0 +1,44 @@
+"""What docs/ci.md and the help say of `ipclab ab`."""
+
+import re
+import shlex
+
+import yaml
+from click.testing import CliRunner
+
+from ipclab.cli import commands
+from ipclab_answers.ab.command import ab
+from tests.support.commands import ROOT
+
+
+def test_the_documented_commands_are_understood():
+    lines = re.findall(r"ipclab ab ([^`#\n]+)", (ROOT / "docs/ci.md").read_text())
+    calls = [shlex.split(line.split("||")[0]) for line in lines]
+    assert len(calls) > 8
+    for call in calls:
+        ab.make_context("ab", [word for word in call if word != "..."] or ["--help"], resilient_parsing=True)
+
+
+def test_the_documented_workflow_is_yaml_whose_steps_run_this_command():
+    text, _ = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    (line,) = [
+        step["run"] for step in yaml.safe_load(text)["jobs"]["ab"]["steps"] if "ipclab ab" in step.get("run", "")
+    ]
+    given = ab.make_context("ab", shlex.split(line)[2:]).params
+    assert given["names"] == ("base", "head")
+    assert len(given["formats"]) == len(given["outputs"]) == 3
+
+
+def test_the_recipe_of_two_sessions_saves_what_it_combines():
+    _, text = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    jobs = yaml.safe_load(text)["jobs"]
+    (measured,) = [step["run"] for step in jobs["session"]["steps"] if "ipclab ab" in step.get("run", "")]
+    (decided,) = [step["run"] for step in jobs["ab"]["steps"] if "ipclab ab" in step.get("run", "")]
+    given = ab.make_context("ab", shlex.split(measured.split("||")[0])[2:]).params
+    numbers = jobs["session"]["strategy"]["matrix"]["number"]
+    saved = [str(given["saved"]).replace("${{ matrix.number }}", str(number)) for number in numbers]
+    assert tuple(shlex.split(decided)[2:]) == ("combine", *saved)
+
+
+def test_help_tells_the_exit_codes():
+    assert "3: undecided" in CliRunner().invoke(commands, ["ab", "--help"]).output

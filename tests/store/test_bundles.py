@@ -1,0 +1,306 @@
+"""Bundles: a run there and back to the byte, imports that are killed or meet each other, the crate, other machines."""
+
+import hashlib
+import io
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import lmdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from ipclab.errors import LabError, UsageError
+from ipclab.frames.metrics import summary
+from ipclab.frames.points import point_rows
+from ipclab.frames.thin import spread, thinned
+from ipclab.paths import Paths
+from ipclab.store import run as folder
+from ipclab.store.archive import CRATE, INDEX_OF_BUNDLE
+from ipclab.store.bundle import clean, crate, held, opened, pack, unpack, verify
+from ipclab.store.files import sha256
+from ipclab.store.samples import decode
+from tests.support.bundled import CALIBRATION, make_run, tree
+from tests.support.commands import ROOT, environment
+
+MOST_BYTES = 12_000_000
+
+
+def test_a_run_goes_there_and_back_to_the_byte(tmp_path: Path, paths: Paths) -> None:
+    run = make_run(tmp_path / "elsewhere")
+    file, again = tmp_path / "a.ipclab", tmp_path / "b.ipclab"
+    contents = pack(run, file)
+    assert set(contents.by_name()) == {"run.json", *run.about["files"], CRATE, "calibration.json"}
+    pack(run, again)
+    assert file.read_bytes() == again.read_bytes()
+    placed = unpack(paths, file)
+    assert placed.path == paths.imported.resolve() / "0123456789ab" / run.id
+    assert tree(placed.path) == tree(run.path)
+    assert (placed.path.parent / "calibration.json").read_bytes() == CALIBRATION
+    assert len(list(placed.point_files())) == 3
+    third = tmp_path / "c.ipclab"
+    pack(placed, third)
+    assert third.read_bytes() == file.read_bytes()
+    assert unpack(paths, file).path == placed.path  # a second time changes nothing
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_an_imported_run_is_never_taken_for_ones_own(bundle: Path, paths: Paths) -> None:
+    unpack(paths, bundle)
+    assert folder.newest(paths.runs, lambda _: True) is None
+    own = make_run(paths.runs)
+    found = folder.newest(paths.runs, lambda _: True)
+    assert found is not None and found.id == own.id
+
+
+def test_nothing_derived_is_bundled(tmp_path: Path, paths: Paths) -> None:
+    run = make_run(tmp_path / "elsewhere")
+    pack(run, tmp_path / "new.ipclab")
+    for name in ("facts.json", "tables/points.csv"):
+        (run.path / name).parent.mkdir(exist_ok=True)
+        (run.path / name).write_bytes(b"old")
+        run.about["files"][name] = hashlib.sha256(b"old").hexdigest()
+    run.save()
+    pack(run, tmp_path / "old.ipclab")
+    assert (tmp_path / "old.ipclab").read_bytes() == (tmp_path / "new.ipclab").read_bytes()
+    shutil.copytree(run.path, paths.runs / "0123456789ab" / run.id)
+    assert unpack(paths, tmp_path / "new.ipclab").path.is_relative_to(paths.runs.resolve())  # it is there: the same run
+
+
+def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, paths: Paths) -> None:
+    run, file = make_run(tmp_path / "elsewhere"), tmp_path / "thin.ipclab"
+    pack(thinned(run, 9, tmp_path), file)
+    placed = unpack(paths, file)
+    assert (placed.about["thinned"], placed.id, placed.about["seed"]) == (9, run.id, run.about["seed"])
+    for whole, few in zip(map(decode, run.point_files()), map(decode, placed.point_files()), strict=True):
+        assert (few.point, few.stop) == (whole.point, whole.stop)
+        for before, after in zip(whole.launches, few.launches, strict=True):
+            (every,), (kept,) = before.samples.values(), after.samples.values()
+            assert len(every) == 30 and kept.tolist() == np.sort(every)[[1, 5, 8, 11, 15, 18, 21, 25, 28]].tolist()
+            assert vars(after) == {**vars(before), "samples": after.samples, "whole": after.whole}
+            known, told = summary(before, "round-trip"), summary(after, "round-trip")
+            assert {name: told[name] for name in known} == pytest.approx(known, rel=1e-5)
+        rows, fewer = (pd.DataFrame(point_rows(each)) for each in (whole, few))
+        pd.testing.assert_frame_equal(fewer, rows, rtol=1e-5)  # what reports print is that of all samples
+        del few.launches[0].whole["round-trip"]["sd"]
+        with pytest.raises(LabError, match="a launch lacks the sd of round-trip"):
+            summary(few.launches[0], "round-trip")
+    assert spread(np.array([3, 1, 2]), 3).tolist() == [1, 2, 3]
+    pack(run, file, replace=True)
+    with pytest.raises(LabError, match="has its name and is not it"):
+        unpack(paths, file)
+
+
+@pytest.mark.parametrize("name", ["reference", "compared"])
+def test_a_committed_run_is_small_whole_and_holds_nothing_derived(name: str, paths: Paths) -> None:
+    bundle = ROOT / f"data/{name}.ipclab"
+    assert bundle.stat().st_size < MOST_BYTES
+    held, _ = verify(bundle)
+    tops = {each.name.partition("/")[0] for each in held.files}
+    assert tops - {"raw", "calibration.json"} == {"points", "machine", "run.json", CRATE}
+    run = opened(paths, bundle)
+    assert set(run.about["files"]) == {each.name for each in held.files} - {"run.json", CRATE, "calibration.json"}
+    assert run.complete
+
+
+def test_a_committed_run_is_opened_once_and_again_when_its_bundle_changed(bundle: Path, paths: Paths) -> None:
+    first = opened(paths, bundle)
+    assert first.path == paths.opened.resolve() / f"{bundle.name}-{sha256(bundle)[:16]}" / first.id
+    kept = (first.path / "run.json").stat().st_ino
+    assert (opened(paths, bundle).path / "run.json").stat().st_ino == kept
+    assert (first.path.parent / "calibration.json").read_bytes() == CALIBRATION
+    (first.path / "run.json").unlink()  # half done
+    assert opened(paths, bundle).about == first.about
+    pack(make_run(bundle.parent / "anew", factor=2.0), bundle, replace=True)
+    second = opened(paths, bundle)
+    assert second.id != first.id and len(list(second.point_files())) == 3
+    assert not first.path.exists()
+    bundle.write_bytes(bundle.read_bytes()[:-30])
+    with pytest.raises(LabError, match="refused"):
+        opened(paths, bundle)
+    assert opened_runs(paths) == [second.id]
+    with pytest.raises(UsageError, match="is no file"):
+        opened(paths, bundle.with_name("absent"))
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from ipclab.paths import checkout
+from ipclab.store.bundle import opened
+sys.stdin.readline()
+print(len(list(opened(checkout(), Path(sys.argv[1])).point_files())))
+"""
+
+
+@pytest.mark.slow
+def test_several_processes_open_a_bundle_at_once(bundle: Path, paths: Paths, tmp_path: Path) -> None:
+    command, env = [sys.executable, "-c", OPEN, str(bundle)], environment(tmp_path)
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with ExitStack() as stack:
+        started = [stack.enter_context(subprocess.Popen(command, env=env, **pipes)) for _ in range(4)]
+        for each in started:
+            each.stdin.write("go\n")  # type: ignore[union-attr]
+            each.stdin.flush()  # type: ignore[union-attr]
+        assert [each.communicate(timeout=60) for each in started] == [("3\n", "")] * 4
+    assert len(opened_runs(paths)) == 1
+
+
+def opened_runs(paths: Paths) -> list[str]:
+    assert not list(paths.opened.rglob("*.part"))
+    return [file.parent.name for file in paths.opened.glob("*/*/run.json")]
+
+
+def test_what_a_killed_import_left_is_removed_by_its_name(bundle: Path, paths: Paths) -> None:
+    left = [paths.imported / "20261120T100000Z-abcdef.part", paths.imported / "m/20261120T100000Z-abcdef.7.part"]
+    foreign = [paths.imported / "mine.part", paths.imported / "m/20261120T100000Z-abcdef"]
+    for path in (*left, *foreign):
+        (path / "points").mkdir(parents=True)
+    with held(paths.imported):
+        assert not any(path.exists() for path in left) and all(path.exists() for path in foreign)
+        left[0].mkdir()
+        assert clean(paths) == []  # held: another process is placing a run
+        with pytest.raises(LabError, match="is held by another process"), held(paths.imported, patience=0):
+            pass
+    assert clean(paths) == [str(left[0])] and clean(paths) == []
+    left[0].mkdir()
+    unpack(paths, bundle)
+    assert not left[0].exists() and all(path.exists() for path in foreign)
+
+
+def test_a_killed_import_is_done_by_the_next(bundle: Path, paths: Paths, tmp_path: Path) -> None:
+    code = """
+import os, sys
+from pathlib import Path
+from ipclab.paths import checkout
+from ipclab.store import bundle
+def killed(path):
+    os.kill(os.getpid(), 9)
+bundle.decode = killed
+bundle.unpack(checkout(), Path(sys.argv[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(bundle)], env=environment(tmp_path), timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(paths.imported.glob("*.part/run.json"))) == 1
+    assert folder.newest(paths.imported, lambda _: True) is None
+    placed = unpack(paths, bundle)
+    assert not list(paths.imported.rglob("*.part")) and len(list(placed.point_files())) == 3
+
+
+def test_no_lmdb_file_of_a_bundle_is_ever_opened(tmp_path: Path, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a database was opened")
+
+    for name in ("open", "Environment"):
+        monkeypatch.setattr(lmdb, name, refuse)
+    run = make_run(tmp_path / "elsewhere")
+    for name in ("data.mdb", "lock.mdb"):
+        run.keep(f"store/{name}", b"\xff" * 8192)
+    pack(run, tmp_path / "hostile.ipclab")
+    for placed in (unpack(paths, tmp_path / "hostile.ipclab"), opened(paths, tmp_path / "hostile.ipclab")):
+        assert len([decode(path) for path in placed.point_files()]) == 3
+        assert (placed.path / "raw/store/data.mdb").stat().st_size == 8192
+
+
+def test_plain_tar_tools_read_a_bundle(bundle: Path) -> None:
+    with pa.CompressedInputStream(pa.OSFile(str(bundle)), "zstd") as stream:
+        content = stream.read()
+    with tarfile.open(fileobj=io.BytesIO(content)) as plain:
+        names = plain.getnames()
+        member = plain.extractfile(names[0])
+        assert member is not None and json.load(member)["format"] == 1
+    assert names[0].endswith(f"/{INDEX_OF_BUNDLE}")
+    assert {name.partition("/")[0] for name in names} == {names[0].partition("/")[0]}
+
+
+def test_what_cannot_be_bundled(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not finished"):
+        pack(make_run(tmp_path / "a", finished=False), tmp_path / "x")
+    run = make_run(tmp_path / "b")
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        pack(run, tmp_path / "there")
+    victim = next(run.path.rglob("*.parquet"))
+    victim.write_bytes(victim.read_bytes()[:-1])
+    with pytest.raises(LabError, match="is not what was measured"):
+        pack(run, tmp_path / "x")
+    victim.unlink()
+    with pytest.raises(LabError, match="it is missing"):
+        pack(run, tmp_path / "x")
+    with pytest.raises(LabError, match="cannot write"):
+        pack(make_run(tmp_path / "c"), tmp_path / "no" / "such" / "folder")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "b", "c", "there"]
+
+
+def test_the_crate_describes_every_file(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "elsewhere")
+    entries = [entry for entry in pack(run, tmp_path / "a.ipclab").files if entry.name != CRATE]
+    files = {entry.name: entry for entry in entries}
+    told = json.loads(crate(run.id, run.about, entries))
+    assert told["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    graph = {each["@id"]: each for each in told["@graph"]}
+    assert len(graph) == len(told["@graph"])
+    head, root = graph["ro-crate-metadata.json"], graph["./"]
+    assert head["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"} and head["about"] == {"@id": "./"}
+    assert root["@type"] == "Dataset" and root["datePublished"] == "2026-11-20"
+    assert all(root[key] for key in ("name", "description", "license"))
+    assert {each["@id"] for each in root["hasPart"]} == set(files)
+    for name, entry in files.items():
+        assert (graph[name]["sha256"], graph[name]["contentSize"]) == (entry.sha256, str(entry.size))
+    for each in told["@graph"]:  # every reference leads somewhere
+        for value in each.values():
+            for reference in value if isinstance(value, list) else [value]:
+                if isinstance(reference, dict) and reference["@id"] != head["conformsTo"]["@id"]:
+                    assert reference["@id"] in graph
+    assert crate(run.id, run.about, entries) == crate(run.id, run.about, reversed(entries))
+
+
+ELSEWHERE = """
+import sys
+for name in ("ipclab_native", "mpi4py", "iceoryx2"):
+    sys.modules[name] = None
+from pathlib import Path
+from shutil import which
+assert not [tool for tool in ("go", "mpiexec", "cargo") if which(tool)]
+from ipclab.store.bundle import unpack
+from ipclab.cli import commands
+from ipclab.lab import lab_of
+from ipclab.paths import checkout
+from ipclab.render.staleness import stale
+runs = [unpack(checkout(), Path(file)) for file in sys.argv[1:3]]
+print(len(lab_of(runs[0], checkout(), "en").points("round_trip", metric="p50")))
+commands(["compare", *(str(run.path) for run in runs), "--lang", "en", "--out", sys.argv[3]], standalone_mode=False)
+print(stale(checkout(), Path(sys.argv[3])))
+next((runs[1].path / "points").rglob("*.parquet")).unlink()
+print(stale(checkout(), Path(sys.argv[3]))[0])
+"""
+
+
+@pytest.mark.slow
+def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path) -> None:
+    files = [tmp_path / "a.ipclab", tmp_path / "b.ipclab"]
+    for file, machine, factor in zip(files, ("aaaa", "bbbb"), (1.0, 2.0), strict=True):
+        pack(make_run(tmp_path / machine, machine, factor), file)
+    env = {**environment(tmp_path), "PATH": "/nowhere"}
+    command = [sys.executable, "-c", ELSEWHERE, *map(str, files), str(tmp_path / "out")]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert said[0] == "2"
+    assert any("2 slower" in line for line in said)
+    assert said[-2] == "[]"  # the manifest knows both runs
+    assert said[-1].startswith("data: bbbb/") and said[-1].endswith(".parquet was removed since the report")
+    page = (tmp_path / "out/en/machines.html").read_text()
+    assert "bbbb" in page and page.count('role="img"') == 3
+    book = (tmp_path / "out/en/machines.pdf").read_bytes()
+    assert book.startswith(b"%PDF-") and b"comparison.csv" in book
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["executed", "imported", "runs"]
+    assert list((tmp_path / "data/runs").rglob("*.json")) == []  # no run, and no session that is left

@@ -1,0 +1,308 @@
+"""The native package with real processes: samples, the channel, and what a peer can do to it."""
+
+import mmap
+import multiprocessing
+import os
+import signal
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+native = pytest.importorskip("ipclab_native", reason="the native package is not built (no cargo)")
+
+BUDGET, MOST, DEADLINE = 500_000, 30, 5_000_000_000
+CAPACITY = 100_000
+WAITS = ("spin", "spin-then-block", "block")
+KINDS = ("shm-spin", "shm-futex", "pipe", "unix", "packet", "tcp", "mq")
+FLOWS = ("ring", "pipe", "unix", "packet", "tcp", "mq")
+TRANSFERS = ("shm", "tcp-new", "tcp-kept")
+PAYLOAD = 512  # offset of the payload in a side's region (native/src/slot.rs)
+
+
+def cpus():
+    """One pair on one CPU, one on two where there are two."""
+    ids = sorted(os.sched_getaffinity(0))
+    return [(ids[0], ids[0]), (ids[0], ids[1])] if len(ids) > 1 else [(ids[0], ids[0])]
+
+
+@pytest.fixture
+def segment():
+    fd = os.memfd_create("ipclab-test")
+    os.ftruncate(fd, native.Channel.segment_size(CAPACITY))
+    yield fd
+    os.close(fd)
+
+
+def serve(fd, wait, action):
+    """Be the other side: echo until the peer goes, or wait for what never comes."""
+    channel = native.Channel(fd, CAPACITY, 1, wait)
+    if action == "die":
+        channel.send(b"last words", DEADLINE)
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        while True:
+            message = channel.recv(DEADLINE)
+            if action == "close" and message == b"close":
+                channel.close()
+                return
+            channel.send(message, DEADLINE)
+    except BrokenPipeError:
+        pass
+
+
+@pytest.fixture
+def peer(segment):
+    """Start the other side in a process that inherits the segment."""
+    processes = []
+
+    def start(wait, action="echo"):
+        process = multiprocessing.get_context("fork").Process(target=serve, args=(segment, wait, action))
+        process.start()
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.join(10)
+        assert not process.is_alive()
+
+
+def turns(kind, size=1, pair=(-1, -1), path="", number=3):
+    """Return the samples of some turns of a limit, which is closed then."""
+    limit = native.Limit(kind, size, pair, str(path))
+    found = [limit.turn(BUDGET, MOST, DEADLINE) for _ in range(number)]
+    limit.close()
+    with pytest.raises(ValueError, match="closed"):
+        limit.turn(BUDGET, MOST, DEADLINE)
+    assert all(1 <= len(samples) <= MOST and min(samples) > 0 for samples in found)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["clock", "syscall", "memcpy"])
+def test_limits_of_one_process_take_turns(kind):
+    turns(kind, 1_000)
+
+
+@pytest.mark.parametrize("way", ["truncated", "reopened", "kept", "file"])
+def test_a_file_is_written_and_read_by_each_way_to_its_mapping(tmp_path, way):
+    path = tmp_path / "payload"
+    for size in (1, 4096, 300_001):
+        for op in ("write", "read"):
+            turns(f"{op}-{way}", size, path=path)
+        assert path.stat().st_size == size
+
+
+def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
+    path = tmp_path / "payload"
+    limit = native.Limit("read-reopened", 100, (-1, -1), str(path))
+    path.write_bytes(bytes(100))
+    with pytest.raises(ValueError, match="not what was written"):
+        limit.turn(BUDGET, MOST, DEADLINE)
+
+
+@pytest.mark.parametrize("pair", cpus())
+@pytest.mark.parametrize("kind", [f"echo-{kind}" for kind in KINDS] + [f"transfer-{kind}" for kind in TRANSFERS])
+def test_two_processes_take_turns(kind, pair):
+    for size in (1, 84, 8_000, 300_001):
+        if size <= 8_192 or not kind.endswith("-mq"):
+            turns(kind, size, pair)
+
+
+@pytest.mark.parametrize("pair", cpus())
+@pytest.mark.parametrize("kind", FLOWS)
+def test_messages_flow_one_way_and_give_one_sample_a_turn(kind, pair):
+    for size in (1, 64, 8_000, 1_048_576):
+        if size <= 8_192 or kind != "mq":
+            assert [len(samples) for samples in turns(f"flow-{kind}", size, pair)] == [1] * 3
+    assert native.Limit("flow-ring", 64, pair).batch == 1000
+
+
+@pytest.mark.parametrize("pair", cpus())
+def test_futex_wakes_a_proven_sleeper(pair):
+    turns("futex-wake", pair=pair)
+
+
+def test_cache_lines_travel_between_cpus_only():
+    same, *cross = cpus()
+    for kind in ("cache-line", "cache-line-cas"):
+        with pytest.raises(ValueError, match="within one CPU"):
+            native.Limit(kind, 1, same)
+        for pair in cross:
+            turns(kind, pair=pair)
+
+
+@pytest.mark.parametrize("kind", ["echo-shm-spin", "flow-ring", "cache-line"])
+def test_between_turns_the_ends_of_a_limit_sleep(kind):
+    pair = cpus()[-1]
+    if kind == "cache-line" and pair[0] == pair[1]:
+        pytest.skip("it needs two CPUs")
+    before = children()
+    limit = native.Limit(kind, 64, pair)
+    limit.turn(BUDGET, MOST, DEADLINE)
+    ends = children() - before
+    time.sleep(0.02)  # until both have come to rest
+    spent = [ran_ns(pid) for pid in ends]
+    time.sleep(0.05)
+    assert len(ends) == 2
+    assert [ran_ns(pid) for pid in ends] == spent
+    limit.close()
+    assert children() == before
+
+
+@pytest.mark.parametrize("kind", ["echo-pipe", "transfer-shm", "flow-unix"])
+def test_a_killed_end_ends_the_turn_and_leaves_no_process(kind):
+    before = children()
+    limit = native.Limit(kind, 100, (-1, -1))
+    limit.turn(BUDGET, MOST, DEADLINE)
+    os.kill(int(min(children() - before)), signal.SIGKILL)
+    with pytest.raises(BrokenPipeError, match="died"):
+        limit.turn(BUDGET, MOST, DEADLINE)
+    assert children() == before
+
+
+def test_a_limit_fails_at_its_deadline_and_leaves_no_process():
+    before, running = os.sched_getaffinity(0), children()
+    limit = native.Limit("echo-unix", 100, cpus()[0])
+    os.kill(int(min(children() - running)), signal.SIGSTOP)
+    with pytest.raises(TimeoutError):
+        limit.turn(BUDGET, MOST, 50_000_000)
+    assert children() == running
+    assert os.sched_getaffinity(0) == before
+
+
+def ran_ns(pid):
+    """Return for how long a process has run, in ns (proc(5), schedstat)."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+
+
+def children() -> set[str]:
+    """Return the pids of this process's children, ended ones that nobody has waited for included."""
+    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: native.Limit("echo-smoke", 1, (-1, -1)),
+        lambda: native.Limit("flow-smoke", 1, (-1, -1)),
+        lambda: native.Limit("transfer-smoke", 1, (-1, -1)),
+        lambda: native.Limit("write-smoke", 1, (-1, -1), "/dev/null"),
+        lambda: native.Limit("smoke", 1, (-1, -1)),
+        lambda: native.Limit("echo-pipe", 0, (-1, -1)),
+        lambda: native.Limit("echo-pipe", 1, (-2, 0)),
+        lambda: native.Limit("echo-pipe", 1, (1000, 0)).turn(BUDGET, MOST, DEADLINE),
+        lambda: native.Limit("memcpy", 0, (-1, -1)),
+        lambda: native.Channel.segment_size(0),
+    ],
+)
+def test_bad_arguments_are_value_errors(call):
+    with pytest.raises(ValueError):
+        call()
+
+
+@pytest.mark.parametrize("theirs", WAITS)
+@pytest.mark.parametrize("ours", WAITS)
+def test_messages_of_every_length_come_back_in_order(segment, peer, ours, theirs):
+    peer(theirs)
+    channel = native.Channel(segment, CAPACITY, 0, ours)
+    target = bytearray(CAPACITY)
+    for size in (0, 1, 3, 100, 4097, CAPACITY, 0, 7):
+        message = os.urandom(size)
+        channel.send(memoryview(message), DEADLINE)
+        assert channel.recv(DEADLINE) == message
+        channel.send(bytearray(message), DEADLINE)
+        assert channel.recv_into(target, DEADLINE) == size
+        assert target[:size] == message
+    for number in range(500):
+        channel.send(number.to_bytes(8), DEADLINE)
+        assert channel.recv(DEADLINE) == number.to_bytes(8)
+    channel.close()
+    channel.close()
+    with pytest.raises(ValueError, match="closed"):
+        channel.send(b"", DEADLINE)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_sender_ahead_waits_for_room_and_loses_nothing(segment, wait):
+    one, other = (native.Channel(segment, CAPACITY, side, wait) for side in (0, 1))
+    one.send(b"first", DEADLINE)
+    with pytest.raises(TimeoutError):
+        one.send(b"second", 20_000_000)
+    assert other.recv(DEADLINE) == b"first"
+    one.send(b"second", DEADLINE)
+    assert other.recv(DEADLINE) == b"second"
+    with pytest.raises(TimeoutError):
+        other.recv(20_000_000)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_killed_peer_is_noticed_after_its_last_message(segment, peer, wait):
+    peer(wait, "die")
+    channel = native.Channel(segment, CAPACITY, 0, wait)
+    assert channel.recv(DEADLINE) == b"last words"
+    with pytest.raises(BrokenPipeError, match="died"):
+        channel.recv(DEADLINE)
+    channel.send(b"to nobody", DEADLINE)
+    with pytest.raises(BrokenPipeError, match="died"):
+        channel.send(b"no room", DEADLINE)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_peer_killed_or_closing_meanwhile_ends_the_wait(segment, peer, wait):
+    process = peer(wait, "close")
+    channel = native.Channel(segment, CAPACITY, 0, wait)
+    channel.send(b"ready", DEADLINE)
+    assert channel.recv(DEADLINE) == b"ready"
+    channel.send(b"close", DEADLINE)
+    with pytest.raises(BrokenPipeError, match="closed"):
+        channel.recv(DEADLINE)
+    with pytest.raises(BrokenPipeError, match="closed"):
+        channel.send(b"", DEADLINE)
+    process.join(10)
+
+
+def test_a_message_too_long_for_slot_or_buffer_is_refused(segment):
+    one, other = (native.Channel(segment, CAPACITY, side, "block") for side in (0, 1))
+    with pytest.raises(ValueError, match="capacity"):
+        one.send(bytes(CAPACITY + 1), DEADLINE)
+    one.send(b"four", DEADLINE)
+    with pytest.raises(ValueError, match="does not fit"):
+        other.recv_into(bytearray(3), DEADLINE)
+    with pytest.raises(ValueError, match="read-only"):
+        other.recv_into(b"four", DEADLINE)
+    assert other.recv(DEADLINE) == b"four"
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "words"),
+    [
+        (0, struct.pack("<II", 1, CAPACITY + 1), "a message of"),
+        (0, struct.pack("<II", 1, 0xFFFFFFFF), "a message of"),
+        (0, struct.pack("<II", 9, 4), "sequence jumped"),
+    ],
+)
+def test_a_hostile_header_is_refused(segment, offset, value, words):
+    channel = native.Channel(segment, CAPACITY, 0, "spin")
+    with mmap.mmap(segment, 0) as raw:
+        theirs = len(raw) // 2
+        raw[theirs + offset : theirs + offset + len(value)] = value
+        for _ in range(2):
+            with pytest.raises(ValueError, match=words):
+                channel.recv(DEADLINE)
+
+
+def test_a_segment_is_taken_once_and_must_be_large_enough(segment):
+    first = native.Channel(segment, CAPACITY, 0, "spin")
+    with pytest.raises(ValueError, match="taken"):
+        native.Channel(segment, CAPACITY, 0, "spin")
+    with pytest.raises(ValueError, match="needed"):
+        native.Channel(segment, 10 * CAPACITY, 1, "spin")
+    with pytest.raises(ValueError, match="side"):
+        native.Channel(segment, CAPACITY, 2, "spin")
+    with pytest.raises(ValueError, match="wait"):
+        native.Channel(segment, CAPACITY, 1, "sleep")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        native.Channel(-1, CAPACITY, 1, "spin")
+    first.close()

@@ -1,0 +1,136 @@
+"""The study of objects: a launch hands whole objects over by every way, and one that arrived wrong fails its point."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipclab.errors import LabError
+from ipclab.machine.placement import Placement
+from ipclab.measure.heats import heats
+from ipclab.spawn.heat import Contestant, Heat, Schedule
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.worker import Outcome
+from ipclab.store.point import Point
+from ipclab.studies.interface import Sweep
+from ipclab.studies.objects import HANDLE, MIDDLE, SIZES, SUMMED, ObjectsStudy
+from ipclab.studies.objects.contents import MADE
+from ipclab.studies.objects.ends import PROOFS
+from ipclab.studies.objects.ways import ways
+from ipclab.studies.profile import PROFILES
+from tests.support.commands import files_of, kernel_objects, names_of
+
+ARMS = ("main", "carriers", "near")
+STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
+# A message is written, goes into the kernel and out, and is made a message of its own; a pickle is then made an object.
+COPIES = {"pickle5": 5, "msgpack": 5, "queue": 5, "arrow": 4}
+COPIES |= dict.fromkeys(["pickle5-shm", "arrow-mapped", "shared-memory", "joblib"], 1)
+SMALL = Sweep(sizes=(20_000,))
+
+
+def small(kind: str) -> list[Point]:
+    """Return the points of one placement of `kind` that can be measured."""
+    points = STUDY.points(SMOKE, Sweep(sizes=(20_000,), levels={"object": (kind,)}))
+    main = [point for point in points if point.levels["arm"] == "main"]
+    return [point for point in main if not STUDY.missing(point, Path())]
+
+
+def test_every_way_and_every_object_is_measured() -> None:
+    points = STUDY.points(SMOKE, SMALL)
+    assert {point.levels["object"] for point in points} == {*MADE}
+    assert {point.levels["way"] for point in points} == {*ways("array")}
+    refused = {point.levels["object"]: STUDY.missing(point, Path()) for point in points if STUDY.missing(point, Path())}
+    assert [*refused] and "array" not in refused
+    assert all("one dtype" in str(reason) for reason in refused.values())
+
+
+def test_the_ways_of_an_object_share_a_heat() -> None:
+    points = small("frame")
+    (heat,) = heats(points)
+    assert {*heat} == {point.id for point in points}
+
+
+def test_a_quick_run_has_every_object_by_every_way_that_decides_something() -> None:
+    assert {*STUDY.named_only} == {"smoke"}
+    every = STUDY.points(PROFILES["quick"], Sweep())
+    kept = [point for point in STUDY.brief(every) if not STUDY.missing(point, Path())]
+    sizes = {kind: sorted({p.size_bytes for p in kept if p.levels["object"] == kind}) for kind in MADE}
+    assert sizes == {"array": [*SIZES], "frame": [SIZES[0], SIZES[-1]], "dictionary": [SIZES[-1]]}
+    assert {p.levels["way"] for p in kept if p.levels["object"] == "array"} == {*ways("array")}
+    assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) <= 32
+
+
+def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:
+    by_arm = {arm: [p for p in STUDY.points(PROFILES["standard"], Sweep()) if p.levels["arm"] == arm] for arm in ARMS}
+    assert {p.size_bytes for p in by_arm["main"]} == {*SIZES}
+    assert {p.size_bytes for arm in ("carriers", "near") for p in by_arm[arm]} == {MIDDLE}
+    assert {p.backend for p in by_arm["carriers"]} == {"unix", "posix-shm", "zmq-ipc"}
+    assert {p.placement for p in by_arm["near"]} == {"same"}
+
+
+@pytest.fixture(scope="module")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    with Launcher(tmp_path_factory.mktemp("ledger")) as started:
+        yield started
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: str) -> None:
+    points, anywhere = small(kind), Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
+    roles = {point.id: STUDY.roles(point, SMOKE, anywhere, 3) for point in points}
+    ended = Heat(launcher, Schedule(turns=2)).run({p.id: Contestant(p, roles[p.id]) for p in points})
+    for point in points:
+        outcome: Any = ended[point.id]
+        assert isinstance(outcome, dict), outcome
+        launch = STUDY.collect(point, outcome, 3)
+        assert len(launch.samples[HANDLE]) == len(launch.samples[SUMMED]) > 0
+        assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all() and launch.samples[HANDLE].min() > 0
+        facts: dict[str, Any] = dict(launch.facts)
+        assert 0 <= facts["held_bytes"] < 10_000_000  # not what the first object of a process sets up once
+        assert facts["own_bytes"] == pytest.approx(20_000, rel=0.3)
+        way = ways(kind)[str(point.levels["way"])]
+        # A frame counts an offset of 8 bytes for each text, where msgpack has its length in one.
+        assert facts["placed_bytes"] + facts["message_bytes"] >= facts["own_bytes"] * 0.8
+        assert facts["reader_ns"] > 0
+        if kind == "array":
+            assert (way.name, round(facts["copies"])) == (way.name, COPIES[way.name])
+        if kind == "array" and way.maps:
+            assert facts["message_bytes"] < 500 and facts["placed_bytes"] >= facts["own_bytes"]
+    assert names_of(launcher.session.id) == []
+    assert [name for name in files_of(launcher.session.folder) if "object" in name] == []
+
+
+def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
+    (point, *_), giver = small("frame"), Outcome(facts={"own_bytes": 1, "message_bytes": 1, "placed_bytes": 0})
+    wrong = Outcome(proof=["an object arrived wrong: column share differs"] * PROOFS)
+    with pytest.raises(PayloadError, match=f"object 0 of {PROOFS}"):
+        STUDY.collect(point, {"server": wrong, "client": giver}, 1)
+    with pytest.raises(PayloadError, match=f"0 of {PROOFS} objects"):
+        STUDY.collect(point, {"server": Outcome(proof=[]), "client": giver}, 1)
+    whole = Outcome(proof=[""] * PROOFS, facts={"anew_bytes": 0})
+    facts = STUDY.collect(point, {"server": whole, "client": giver}, 1).facts
+    assert (facts["own_bytes"], facts["copies"]) == (1, 4)
+
+
+def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_nothing(launcher: Launcher) -> None:
+    anywhere, before = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free"), kernel_objects()
+    contestants: dict[str, Contestant] = {}
+    for point in small("array"):
+        taker, giver = STUDY.roles(point, SMOKE, anywhere, 3)
+        dies = replace(taker, target="tests.support.heat_targets:take_and_die")
+        contestants[point.id] = Contestant(point, [dies, giver])
+    assert {point.levels["way"] for point in small("array")} == {*ways("array")}
+    ended = Heat(launcher, Schedule(turns=2)).run(contestants)
+    for point in small("array"):
+        error = ended[point.id]
+        assert isinstance(error, LabError), error
+        # Which end is seen first is chance: the one that was killed, or the other that finds it gone.
+        assert re.search("killed by SIGKILL|has closed it", str(error)) and "\n" not in str(error), error
+    assert names_of(launcher.session.id) == []
+    assert files_of(launcher.session.folder) == []
+    assert kernel_objects() <= before

@@ -1,0 +1,371 @@
+"""What the reports' sentences assert, as rules over a run's values (docs/claims.md).
+
+A sentence is known by how its template begins. It stands when each of `rules` holds, one of `some` and none of
+`unless`; without any it asserts no relation: it states numbers, what the text says, or what is done.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Asserts:
+    """What must hold, and what must not, where a sentence is printed."""
+
+    rules: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    some: tuple[str, ...] = ()
+
+
+PLAIN = Asserts()
+
+
+def above(expression: str, bound: str = "1") -> Asserts:
+    return Asserts((f"{expression} above {bound}",))
+
+
+def below(expression: str, bound: str = "1") -> Asserts:
+    return Asserts((f"{expression} below {bound}",))
+
+
+def undecided(expression: str, bound: str = "1") -> Asserts:
+    return Asserts(unless=(f"{expression} above {bound}", f"{expression} below {bound}"))
+
+
+def not_above(expression: str) -> Asserts:
+    return Asserts(unless=(f"{expression} above 1",))
+
+
+# The payload study
+_WRITE = "payload.{op}[arm=mapping,mapping={mapping},size_bytes=1382400]"
+REOPENED, KEPT = (_WRITE.format(op="write.copy", mapping=mapping) for mapping in ("reopened", "kept"))
+WHOLE, FLUSH = (_WRITE.format(op=op, mapping="reopened") for op in ("write", "write.flush"))
+THREADS = "payload.write[arm=published,size_bytes=88] / payload.write[arm=one-thread,size_bytes=88]"
+FAULTS = "payload.read[arm=published,size_bytes=1384120].minor_faults / 338"
+READS = "payload.write[arm=published,size_bytes=1384120] / payload.read[arm=published,size_bytes=1384120]"
+_TCP = "payload.handover[arm=tcp,receive={},codec=raw,connection=new,nodelay=off,placement=cross,size_bytes=1382400]"
+PAST_INTO = f"{_TCP.format('recv-4096')} / {_TCP.format('recv-into')}"
+INTO_NOW = (
+    f"{_TCP.format('recv-into')} / payload.handover[arm=handover,backend=shm-mmap,placement=cross,size_bytes=1382400]"
+)
+BUFFER = f"({PAST_INTO}) / ({INTO_NOW})"
+_SMALL = "payload.handover[arm=handover,backend={},placement={},size_bytes=84]"
+_PLACES, _WAYS = _SMALL.format("shm-mmap", "same|cross"), _SMALL.format("*", "cross")
+PLACED = f"max({_PLACES}) / min({_PLACES}) / (max({_WAYS}) / min({_WAYS}))"
+_KEPT = "payload.handover[arm=tcp,receive=recv-into,codec=raw,connection=kept,nodelay={},placement=cross,size_bytes=84]"
+NAGLE = f"{_KEPT.format('off')} / {_KEPT.format('on')}"
+_REAL = f"({_WRITE.format(op='write', mapping='truncated')} + {_WRITE.format(op='read', mapping='truncated')})"
+REAL = f"{_TCP.format('recv-4096')} / {_REAL}"
+POLLED = f"(350 ms + {_REAL}) / {_TCP.format('recv-4096')}"
+GAIN_KEPT = f"{WHOLE} / {_WRITE.format(op='write', mapping='kept')}"
+PAYLOAD = {
+    "Shared memory as v1.0 uses it moves the data in less": above(REAL),
+    "Shared memory as v1.0 uses it moves the data in more": below(REAL),
+    "Whether shared memory as v1.0 uses it": undecided(REAL),
+    "A polling reader has the data later": above(POLLED),
+    "Even with its wait a polling reader": below(POLLED),
+    "Whether a polling reader has the data earlier": undecided(POLLED),
+    "Keep the mapping between writes": above(GAIN_KEPT),
+    "Do not keep the mapping": below(GAIN_KEPT),
+    "Whether to keep the mapping": undecided(GAIN_KEPT),
+    "The text does not mention these threads, which make": above(THREADS),
+    "The text does not mention these threads; with them": below(THREADS),
+    "The text does not mention these threads; whether": undecided(THREADS),
+    "Of a reopened write of {large}, page faults take": above(f"{REOPENED} / {KEPT}"),
+    "Of a reopened write of {large}, the flush takes": not_above(f"{REOPENED} / {KEPT}"),
+    "A read takes fewer faults than pages:": below(FAULTS),
+    "A read takes more faults than pages.": above(FAULTS),
+    "That a read takes fewer faults than pages, or more,": undecided(FAULTS),
+    "Reads of the largest payload take less time": above(READS),
+    "Reads of the largest payload take longer": below(READS),
+    "Whether reads or writes of the largest payload": undecided(READS),
+    "Page faults are more than half": above(f"({REOPENED} - {KEPT}) / {WHOLE}", "50 %"),
+    "Page faults are less than half": below(f"({REOPENED} - {KEPT}) / {WHOLE}", "50 %"),
+    "Whether page faults are more than half": undecided(f"({REOPENED} - {KEPT}) / {WHOLE}", "50 %"),
+    "The flush is a small part of a write": above(f"{WHOLE} / {FLUSH}", "10"),
+    "The flush takes a notable part": below(f"{WHOLE} / {FLUSH}", "10"),
+    "Whether the flush takes a notable part": undecided(f"{WHOLE} / {FLUSH}", "10"),
+    "Where the two processes run changes a small transfer": above(PLACED),
+    "Which way of sharing memory two processes use": below(PLACED),
+    "Whether placement or the way of sharing": undecided(PLACED),
+    "Over the TCP of v0.9, reading into a buffer gains more": Asserts((f"{BUFFER} above 1", f"{PAST_INTO} above 1")),
+    "Over the TCP of v0.9, reading into a buffer gains less": Asserts((f"{BUFFER} below 1", f"{INTO_NOW} above 1")),
+    "Whether reading into a buffer gains more": undecided(BUFFER),
+    "That reading into a buffer takes less time": not_above(PAST_INTO),
+    "Header and body are two small writes": above(NAGLE),
+    "A small write that waits": below(NAGLE),
+    "Whether a small write waits": undecided(NAGLE),
+}
+
+# The shared dictionary
+
+MOST = 7  # readers in the reference run
+
+
+def _dict(op: str, arm: str, backend: str, entries: int, readers: int, more: str = "") -> str:
+    return f"shared_dict.{op}[arm={arm},backend={backend},entries={entries},readers={readers}{more}]"
+
+
+def _scenario(op: str, backend: str, entries: int = 10_000) -> str:
+    return _dict(op, "published", backend, entries, 3)
+
+
+_ALL = "lmdb|shared-memory|zmq-push"
+TOTAL = f"{_scenario('write-total', 'zmq-push')} / {_scenario('write-total', 'shared-memory')}"
+MESSAGE = f"{_scenario('write', 'zmq-push')} / {_scenario('write', 'shared-memory')}"
+FIRST = f"{_scenario('write-total', 'shared-memory')} / {_scenario('write', 'shared-memory')}"
+GROWTH = f"{_scenario('read', 'shared-memory')}.mean / {_scenario('read', 'shared-memory', 1000)}.mean"
+LMDB, LMDB_LESS = (
+    f"{_scenario('read', 'lmdb', n)}.mean / {_scenario('read', 'shared-memory', n)}.mean" for n in (10_000, 1000)
+)
+DECODE = f"each({_scenario('read.decode', _ALL)} / {_scenario('read.transport', _ALL)})"
+_DECODES = [f"{_scenario('read.decode', name)} / {_scenario('read.transport', name)}" for name in _ALL.split("|")]
+_READ = _dict("read", "read-many", "posix-shm", 1000, MOST, ",placement=free,codec={}")
+CODEC = f"{_READ.format('msgpack')} / {_READ.format('pickle')}"
+CROWD = f"{_READ.format('pickle')} / {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
+_UPDATE = _dict("update", "stream", "{}", 10_000, MOST, ",codec=pickle,nodes=1")
+STREAM = f"{_UPDATE.format('zmq-push')} / {_UPDATE.format('posix-shm')}"
+_STORE = _dict("write", "read-many", "lmdb", 1000, MOST, ",placement=free,codec=pickle,map=writemap,sync={}")
+SYNC = f"{_STORE.format('on')} / {_STORE.format('off')}"
+SHARED_DICT = {
+    # What names values, or says within which factor these are alike.
+    "Of what was compared, take": PLAIN,
+    "Which shared state to take was not compared": PLAIN,
+    "With {sent} entries and {sent_to} readers": PLAIN,
+    "One message through ZeroMQ and one store": PLAIN,
+    "An update that every reader acknowledges takes as long": PLAIN,
+    "The first write into shared memory and a later one": PLAIN,
+    "With {largest} entries both": PLAIN,
+    "With {less} both": PLAIN,
+    "A read takes as long when more processes read": PLAIN,
+    "MessagePack and pickle are read alike": PLAIN,
+    "Writing to disk at each commit does not change": PLAIN,
+    "For {crowd} readers it takes": PLAIN,
+    "One update that reaches each reader": PLAIN,
+    "With {most} readers there are": PLAIN,
+    "Writing the whole scenario takes longer": above(TOTAL),
+    "Writing the whole scenario takes less": below(TOTAL),
+    "Whether the whole scenario is written faster": undecided(TOTAL),
+    "One message through ZeroMQ takes longer": above(MESSAGE),
+    "One message through ZeroMQ takes less": below(MESSAGE),
+    "Whether one message or one store": undecided(MESSAGE),
+    "The first write into shared memory, which is the published one, takes longer": above(FIRST),
+    "The first write into shared memory, which is the published one, takes less": below(FIRST),
+    "Whether the first write into shared memory": undecided(FIRST),
+    "Here, from {less} entries to {largest}, it takes {growth:x,interval} as long: reading grows faster": above(
+        GROWTH, "10"
+    ),
+    "Here, from {less} entries to {largest}, it takes {growth:x,interval} as long: reading grows more slowly": below(
+        GROWTH, "10"
+    ),
+    "Here, from {less} entries": PLAIN,
+    "With {largest} entries LMDB is read more slowly": above(LMDB),
+    "With {largest} entries LMDB is read faster": below(LMDB),
+    "With {largest} entries it is undecided": undecided(LMDB),
+    "With {less} LMDB is read more slowly": above(LMDB_LESS),
+    "With {less} LMDB is read faster": below(LMDB_LESS),
+    "With {less} it is undecided": undecided(LMDB_LESS),
+    "Decoding takes more than half": above(DECODE),
+    "Decoding takes less than half": Asserts(some=tuple(f"{each} below 1" for each in _DECODES)),
+    "Whether decoding takes more than half": undecided(DECODE),
+    "MessagePack is read more slowly": above(CODEC),
+    "MessagePack is read faster": below(CODEC),
+    "Whether MessagePack or pickle": undecided(CODEC),
+    "A read takes longer when more processes read": above(CROWD),
+    "A read takes less time when more processes read": below(CROWD),
+    "Whether more readers make a read take longer": undecided(CROWD),
+    "An update that every reader acknowledges takes longer": above(STREAM),
+    "An update that every reader acknowledges takes less": below(STREAM),
+    "Whether an acknowledged update": undecided(STREAM),
+    "Writing to disk at each commit makes LMDB's store take longer": above(SYNC),
+    "Writing to disk at each commit makes LMDB's store take less": below(SYNC),
+    "Whether writing to disk at each commit": undecided(SYNC),
+}
+
+# The multiplexer
+_NODE = (
+    "multiplexer.{op}[arm=main,backend={node},medium={medium},placement={placement},"
+    "size_bytes={size},sinks=max]{metric}"
+)
+
+
+def _node(node: str, medium: str = "pipe", size: str = "1048576", metric: str = "", op: str = "end-to-end") -> str:
+    placement = "cross" if medium != "memory" else "same"
+    return _NODE.format(op=op, node=node, medium=medium, placement=placement, size=size, metric=metric)
+
+
+_SIDES = {  # with the sizes that a quick run has of each
+    ("write", "memory"): ("1024", "8192", "1048576"),
+    ("receive", "memory"): ("8192",),
+    **{("end-to-end", medium): ("8192", "65536", "1048576") for medium in ("pipe", "unix")},
+}
+_OVER = "{} / min({}, {}, {})"
+OVER_PIPE = _OVER.format(*(_node(node) for node in ("adaptive", "original", "optimized", "hybrid")))
+ADAPTIVE = [  # over the fastest published node, by side and size
+    _OVER.format(*(_node(node, medium, size, op=op) for node in ("adaptive", "original", "optimized", "hybrid")))
+    for (op, medium), sizes in _SIDES.items()
+    for size in sizes
+]
+SAME_CODE = "multiplexer.write[arm=published,backend=direct-again] / multiplexer.write[arm=published,backend=direct]"
+SLOWED = f"{_node('hybrid')} / {_node('original')}"
+GAIN = f"{_node('hybrid')} / {_node('original')} / (26139 / 43009)"
+HELD = f"{_node('hybrid', metric='.bytes_allocated')} / {_node('original', metric='.bytes_allocated')}"
+RECEIVERS = HELD.replace(".bytes_allocated", ".receiver_bytes_allocated")
+_CHUNKS = "multiplexer.write[arm=factorial,pool={},chunk={}].bytes_allocated"
+POOL = f"{_CHUNKS.format('yes', 1024)} / {_CHUNKS.format('no', 1024)}"
+CHUNK = f"{_CHUNKS.format('no', 16384)} / {_CHUNKS.format('no', 1024)}"
+MULTIPLEXER = {
+    "Identical code under two names is told apart": Asserts(some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")),
+    "Identical code under two names cannot": undecided(SAME_CODE),
+    "Over a pipe Adaptive takes less time": below(OVER_PIPE),
+    "Over a pipe the best published node takes less time": above(OVER_PIPE),
+    "Over a pipe Adaptive and the best published node are alike": Asserts(unless=(f"{OVER_PIPE} above 1.1",)),
+    "Whether Adaptive or the best published node takes less time": undecided(OVER_PIPE),
+    "Over a pipe Hybrid gains less": above(GAIN),
+    "Over a pipe Hybrid gains as much": Asserts(unless=(f"{GAIN} above 1.1",)),
+    "With both ends counted, Hybrid and Original allocate alike": Asserts(unless=(f"{HELD} above 1.1",)),
+    "A pool alone changes the memory by": Asserts(unless=(f"{POOL} above 1.1",)),
+    "Identical code under two names is alike": Asserts(unless=(f"{SAME_CODE} above 1.1",)),
+    "Over a pipe Hybrid gains more": below(GAIN),
+    "Whether Hybrid gains as much over a pipe": undecided(GAIN),
+    "It gains nothing there.": above(SLOWED),
+    "It gains nothing there, within": Asserts(unless=(f"{SLOWED} above 1.1",)),
+    "That it gains anything there is not": undecided(SLOWED),
+    "With both ends counted, Hybrid allocates more": above(HELD),
+    "With both ends counted, Hybrid allocates less": below(HELD),
+    "With both ends counted, Hybrid and Original are not": undecided(HELD),
+    "Hybrid does not announce how long": above(RECEIVERS),
+    "A pool alone costs memory.": above(POOL),
+    "A pool alone saves memory.": below(POOL),
+    "A pool alone is not shown": undecided(POOL),
+    "What the text credits to it comes from larger chunks": Asserts((f"{POOL} above 1", f"{CHUNK} below 1")),
+    "To looking at the threshold the text charges": PLAIN,
+    "{loses} A node counts as slower": PLAIN,
+    "Adaptive is slower than the best of": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+    "It is slower here:": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+    "Adaptive is not slower than the best": Asserts(tuple(f"{each} below 1.03" for each in ADAPTIVE)),
+    "Whether Adaptive is slower than the best": Asserts(unless=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+}
+
+# Round trips
+_TRIP = "round_trip.round-trip[arm={},backend={},placement={},size_bytes={}{}]"
+_TOUCH = _TRIP.format("touch", "{}", "*", 2_000_000, ",receive=view,touch={}")
+TOUCHED = [f"{_TOUCH.format(name, 'full')} / {_TOUCH.format(name, 'untouched')}" for name in ("iceoryx2", "posix-shm")]
+READ_IN_PLACE = TOUCHED[0]
+_SOCKET = _TRIP.format("main", "unix", "{}", 100, "")
+EFFECT_OF_PLACE = f"{_SOCKET.format('cross')} / {_SOCKET.format('same')}"
+_WAITING = _TRIP.format("{}", "posix-shm", "cross", 100, ",wait={}")
+SPIN = f"{_WAITING.format('main', 'block')} / {_WAITING.format('wait', 'spin')}"
+_FIRST = "round_trip.since-start.{}[arm=start,backend=pipe,placement=cross,size_bytes=100]"
+TRANSIENT = f"{_FIRST.format(0)} / {_FIRST.format(160)}"
+ROUND_TRIP = {
+    "A program that starts, asks once": PLAIN,
+    "In its first moments a round trip through a pipe on two CPUs takes longer": above(TRANSIENT),
+    "In its first moments a round trip through a pipe on two CPUs takes {early}": below(TRANSIENT),
+    "The first moments of two processes are as": Asserts(unless=(f"{TRANSIENT} above 1.1",)),
+    "Whether a pipe on two CPUs takes longer": undecided(TRANSIENT),
+    "Two CPUs make a round trip through a Unix socket slower": above(EFFECT_OF_PLACE),
+    "Two CPUs make a round trip through a Unix socket faster": below(EFFECT_OF_PLACE),
+    "Whether a round trip through a Unix socket takes longer": undecided(EFFECT_OF_PLACE),
+    "A round trip through a Unix socket takes as long": Asserts(unless=(f"{EFFECT_OF_PLACE} above 1.1",)),
+    "Spinning buys time with CPU": above(SPIN),
+    "Spinning does not pay": below(SPIN),
+    "Whether spinning is faster than sleeping": undecided(SPIN),
+    "Spinning gains nothing": Asserts(unless=(f"{SPIN} above 1.1",)),
+    "Received in place through {receiver}, a message of {largest} of which every byte is read takes less time": below(
+        READ_IN_PLACE
+    ),
+    "Received in place through {receiver}, a message of {largest} of which": above(READ_IN_PLACE),
+    "Received in place through {receiver}, a message of {largest} takes": Asserts(
+        unless=(f"{READ_IN_PLACE} above 1.1",)
+    ),
+    "Whether a message of {largest} that is received in place": undecided(READ_IN_PLACE),
+    "Of what sleeps while it waits": PLAIN,  # of the two least medians, whichever these are: lab/test_questions.py
+    "By the published programs, ZeroMQ takes": PLAIN,
+    "At {largest} it takes": PLAIN,
+    "On two CPUs posix-shm takes": PLAIN,
+    "After an idle gap of": PLAIN,
+    "Whether an idle gap of": PLAIN,
+    "A limit is what native code takes": PLAIN,
+    "The limits of the hardware were not measured": PLAIN,
+    "Of {compared} pairs of mechanisms": PLAIN,
+    # What the test of pairs of launches shows of all mechanisms: tests/frames/test_contests.py
+    "Placement changes": PLAIN,
+    "Placement is not shown": PLAIN,
+    "Whether placement changes a ranking": PLAIN,
+}
+
+# Reading files
+_FILE = "file_io.elapsed[arm={},backend={},set={},cache={},{}]"
+
+
+def _serial(backend: str, files: str) -> str:
+    return _FILE.format("serial", backend, files, "cold", "compute_ns=800000,threads=4,placement=free")
+
+
+def _best(files: str, cache: str, backend: str) -> str:
+    direct = "yes" if cache == "cold" and backend != "mmap" else "no"
+    more = f"direct={direct},advice=none,placement=free,threads=*"
+    return f"min({_FILE.format('map', backend, files, cache, more)})"
+
+
+def _roles(roles: str) -> str:
+    return f"file_io.elapsed[arm=roles,cache=cold,roles={roles}]"
+
+
+def _soon(threads: str) -> str:
+    return f"file_io.elapsed[arm=soon,set=exp-large,cache=cold,threads={threads}]"
+
+
+BASE, BIG = (f"{_serial('sync', files)} / {_serial('overlapped', files)}" for files in ("mixed", "mixed-big"))
+GROWING = f"({BIG}) / ({BASE})"
+HALF = f"{_roles('{cpus}RnC+{cpus}C')} / {_roles('{2*cpus}RnC')}"
+MORE = f"{_soon('max')} / {_soon('{cpus}')}"
+_CALL = "file_io.file.submit[arm=call,backend=overlapped,set=size-33554432,buffer={}]"
+MADE = f"{_CALL.format('fresh')} / {_CALL.format('prefaulted')}"
+
+
+def _mapped(files: str, cache: str) -> str:
+    return f"{_best(files, cache, 'mmap')} / min({_best(files, cache, 'sync')}, {_best(files, cache, 'overlapped')})"
+
+
+MAPPED = {
+    f"{size} files that are {where}in memory: {begins}": rule(_mapped(f"exp-{size.lower()}", cache))
+    for size in ("Small", "Large")
+    for where, cache in (("not ", "cold"), ("", "warm"))
+    for begins, rule in (("reading", above), ("mapping", below), ("whether", undecided))
+}
+ALIKE = {
+    "Small files that are not in memory: reading past the cache or": PLAIN,
+    "Small files that are in memory: reading or": PLAIN,
+    "Large files that are not in memory: reading past the cache or": PLAIN,
+    "Large files that are in memory: reading or": PLAIN,
+}
+FILE_IO = {
+    "One thread that reads for the others takes less": above(BASE),
+    "Threads that each read and compute in turn take": below(BASE),
+    "Whether one thread should read": undecided(BASE),
+    "Reserving half of the threads for computing makes it slower": above(HALF),
+    "Reserving half of the threads for computing makes it faster": below(HALF),
+    "Whether threads that only compute": undecided(HALF),
+    "For large files {many} threads take longer": above(MORE),
+    "For large files {many} threads take less": below(MORE),
+    "For large files, whether {many}": undecided(MORE),
+    **ALIKE,
+    **MAPPED,
+    "One thread that reads for the others or": PLAIN,  # alike: tests/lab/test_questions.py
+    "Reserving half of the threads for computing or": PLAIN,
+    "For large files {many} threads or": PLAIN,
+    "Of {reference} threads one reader takes": PLAIN,
+    "It takes {reserved:x,interval} as long": PLAIN,
+    "Mapped they take": PLAIN,
+    "The share of time that it saves grows": above(GROWING),
+    "The share of time that it saves shrinks": below(GROWING),
+    "Whether the share of time that it saves": undecided(GROWING),
+    "The read call of a large file makes the pages": above(MADE),
+    "The read call of a large file is no shorter": below(MADE),
+    "What the read call of a large file costs": undecided(MADE),
+}
+# Numbers alone, what the texts say, what is done, and what the judge cannot say.
+STATED = dict.fromkeys(Path(__file__).with_name("stated.txt").read_text("utf-8").splitlines(), PLAIN)
+TABLE = STATED | PAYLOAD | SHARED_DICT | MULTIPLEXER | ROUND_TRIP | FILE_IO
