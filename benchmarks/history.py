@@ -1,14 +1,14 @@
 """How often are steps of made-up histories found, and how often others? python -m benchmarks.history [EACH] [LUCK].
 
-EACH histories of every kind of `tests/histories.py`; LUCK is the deviation of the log that a session shares. Exits 1
-when more than 5 % of the histories have a false step.
+EACH histories of every kind of `tests/support/histories.py`; LUCK is the deviation of the log that a session shares.
+Exits 1 when more than 5 % of the histories have a false step.
 """
 
 import sys
 from collections import Counter
 
 from ipclab_answers.history.steps import History
-from tests.histories import KINDS, history
+from tests.support.histories import KINDS, history
 
 FALSE_MOST = 0.05
 

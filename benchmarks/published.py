@@ -31,8 +31,9 @@ from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
 from ipclab.spawn.heat import alone
-from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi import RankBench
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
 from ipclab.stats.intervals import median_interval
 from ipclab.studies.interface import Sweep
 from ipclab.studies.payload import MOVED

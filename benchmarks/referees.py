@@ -32,7 +32,8 @@ from ipclab.errors import LabError
 from ipclab.machine import Source, Topology, collect
 from ipclab.machine.placement import placements
 from ipclab.paths import checkout
-from ipclab.spawn.launcher import Launcher, Role
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.started import Role
 from ipclab.store.files import dump_json, write_whole
 from ipclab.store.referees import Found, Referees, file
 from ipclab.studies.limits import LimitsStudy

@@ -29,7 +29,7 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.store import run as folder
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
-from tests.commands import kernel_objects
+from tests.support.commands import kernel_objects
 
 LONGEST = 5.0  # seconds until the signal
 EACH = 20  # signals, before a run is left alone

@@ -29,8 +29,9 @@ from ipclab.errors import LabError
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement, placements
 from ipclab.spawn.heat import alone
-from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi import RankBench
+from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Worker
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point

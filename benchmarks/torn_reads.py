@@ -15,9 +15,10 @@ from ipclab.backends.installed import backends
 from ipclab.backends.interface import Place
 from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import alone
-from ipclab.spawn.launcher import Launcher, Role
-from ipclab.spawn.mpi import RankBench
+from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_worker import RankWorker
+from ipclab.spawn.rank_bench import RankBench
+from ipclab.spawn.started import Role
 from ipclab.store.point import Point
 from ipclab.studies.shared_dict.ends import joined, store_of
 
