@@ -1,8 +1,10 @@
-"""What `ipclab ab` is worth on this machine: python benchmarks/ab.py [--tries 20] [--seconds 20] [KIND ...].
+"""What `ipclab ab` is worth on this machine: python benchmarks/ab.py [--tries 20] [--seconds 20]
+[KIND ...].
 
-Kinds: `identical` (two names of one echo), `planted` (a tenth more exchanges, as the calibration plants it), and
-`disturbed` (either in turn, while a busy neighbour starts on the same CPU after the fourth round). Prints each try,
-then for each kind how many were right, wrong and undecided, and how long they took.
+Kinds: `identical` (two names of one echo), `planted` (a tenth more exchanges, as the calibration
+plants it), and `disturbed` (either in turn, while a busy neighbour starts on the same CPU after the
+fourth round). Prints each try, then for each kind how many were right, wrong and undecided, and how
+long they took.
 """
 
 import argparse
@@ -27,7 +29,10 @@ IDENTICAL, PLANTED = ("echo-1", "echo-2"), ("echo-1", "echo-slower")
 KINDS = {"identical": [IDENTICAL], "planted": [PLANTED], "disturbed": [IDENTICAL, PLANTED]}
 RIGHT = {IDENTICAL: SAME, PLANTED: SLOWER}
 START_AFTER, DEADLINE = 4, 10
-BUSY = "import os, sys; os.sched_setaffinity(0, [int(sys.argv[1])])\nwhile os.getppid() == int(sys.argv[2]): pass"
+BUSY = (
+    "import os, sys; os.sched_setaffinity(0, [int(sys.argv[1])])\nwhile os.getppid() =="
+    " int(sys.argv[2]): pass"
+)
 
 
 class Neighbour(Progress):
@@ -56,7 +61,9 @@ def once(names: tuple[str, str], disturbed: bool, seconds: float, seed: int) -> 
 
 def main() -> None:
     """Try each kind and print what was seen."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--tries", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20)
@@ -73,7 +80,8 @@ def main() -> None:
             took.append(answer.seconds)
             told = f"{answer.verdict} {answer.reason} {ratio(answer.compared)}"
             print(
-                f"{kind} {names[1]}: {verdict}: {told}, {answer.taken.rounds} rounds, {answer.seconds:.1f} s",
+                f"{kind} {names[1]}: {verdict}: {told}, {answer.taken.rounds} rounds,"
+                f" {answer.seconds:.1f} s",
                 flush=True,
             )
         print(f"{kind}: {dict(counts)} of {given.tries}, longest {max(took):.1f} s\n", flush=True)

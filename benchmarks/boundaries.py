@@ -2,11 +2,12 @@
 
 usage: python benchmarks/boundaries.py [rounds] [mechanism ...]
 
-The asking end leaves the namespaces that container runtimes part: `ipc`, `mount` (with a /dev/shm and a folder of its
-own), `net`, `pid`, `user`, and all of them (`container`). Where nothing gets through, what runtimes share again is
-tried, the fewest things first: `volume` (the folder), `shm` (/dev/shm), `ipc`, `network`, `pid`, `user`. It takes root,
-or the right to make user namespaces. Ratios are medians of round trips with that shared over those without a boundary,
-fresh processes each, in turn (`rounds` times).
+The asking end leaves the namespaces that container runtimes part: `ipc`, `mount` (with a /dev/shm
+and a folder of its own), `net`, `pid`, `user`, and all of them (`container`). Where nothing gets
+through, what runtimes share again is tried, the fewest things first: `volume` (the folder), `shm`
+(/dev/shm), `ipc`, `network`, `pid`, `user`. It takes root, or the right to make user namespaces.
+Ratios are medians of round trips with that shared over those without a boundary, fresh processes
+each, in turn (`rounds` times).
 """
 
 import ctypes
@@ -34,20 +35,29 @@ from ipclab.spawn.owned import FILE, remove
 
 FLAGS = {"ipc": 0x08000000, "network": 0x40000000, "pid": 0x20000000, "user": 0x10000000}
 MOUNTS, USERS = 0x00020000, FLAGS["user"]
-PARTED = {"ipc": ("ipc",), "mount": ("shm", "volume"), "net": ("network",), "pid": ("pid",), "user": ("user",)}
+PARTED = {
+    "ipc": ("ipc",),
+    "mount": ("shm", "volume"),
+    "net": ("network",),
+    "pid": ("pid",),
+    "user": ("user",),
+}
 EVERY = tuple(each for parted in PARTED.values() for each in parted)
 BOUNDARIES = {**PARTED, "container": EVERY}
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 WAIT_NS, SECONDS = 1_000_000_000, 8.0
 SIZE, WARM, TIMED = 100, 20, 200
-PAUSE, PAUSED = 0.15, (5, 10)  # seconds in which the other end looks whether its peer lives, and before which messages
+# seconds in which the other end looks whether its peer lives, and before which messages
+PAUSE, PAUSED = 0.15, (5, 10)
 LONGEST_LINE = 1 << 16
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Tried:
-    """How an attempt ended: the median round trip in ns, or else what the first end that failed saw."""
+    """How an attempt ended: the median round trip in ns, or else what the first end that failed
+    saw.
+    """
 
     ns: float | None = None
     why: str = ""
@@ -60,9 +70,13 @@ def checked(done: int, what: str) -> None:
 
 
 def leave(parted: Sequence[str], folder: str) -> None:
-    """Leave what is `parted` with the other end: its namespaces; /dev/shm and the folder go under memory of our own."""
+    """Leave what is `parted` with the other end: its namespaces; /dev/shm and the folder go under
+    memory of our own.
+    """
     ids = os.getuid(), os.getgid()
-    hidden = [str(path) for each, path in (("shm", SHARED_MEMORY), ("volume", folder)) if each in parted]
+    hidden = [
+        str(path) for each, path in (("shm", SHARED_MEMORY), ("volume", folder)) if each in parted
+    ]
     flags = sum(flag for each, flag in FLAGS.items() if each in parted) | (MOUNTS if hidden else 0)
     if flags and os.geteuid():
         flags |= USERS
@@ -74,7 +88,9 @@ def leave(parted: Sequence[str], folder: str) -> None:
     if hidden:
         checked(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount /")
     for path in hidden:
-        checked(libc.mount(b"tmpfs", path.encode(), b"tmpfs", 0, b"size=64m,mode=0700"), f"mount {path}")
+        checked(
+            libc.mount(b"tmpfs", path.encode(), b"tmpfs", 0, b"size=64m,mode=0700"), f"mount {path}"
+        )
 
 
 def talk(backend: Backend, place: Place, create: bool, link: socket.socket) -> dict[str, Any]:
@@ -104,8 +120,12 @@ def talk(backend: Backend, place: Place, create: bool, link: socket.socket) -> d
     return {}
 
 
-def run(backend: Backend, place: Place, create: bool, link: socket.socket, parted: Sequence[str]) -> None:
-    """Be a process of an attempt: leave what is parted, then have a child, which alone is in a new pid namespace."""
+def run(
+    backend: Backend, place: Place, create: bool, link: socket.socket, parted: Sequence[str]
+) -> None:
+    """Be a process of an attempt: leave what is parted, then have a child, which alone is in a new
+    pid namespace.
+    """
     try:
         if parted:
             leave(parted, place.folder)
@@ -146,7 +166,8 @@ def attempt(backend: Backend, parted: Sequence[str] = ()) -> Tried:
             links.append(ours)
             pids.append(pid)
             if create:
-                said = [heard(ours, "pid", "address")]  # what it makes is there before it is looked for
+                # what it makes is there before it is looked for
+                said = [heard(ours, "pid", "address")]
         try:
             said.append(heard(links[1], "pid", "address"))
             pids += [each["pid"] for each in said if "pid" in each]
@@ -154,7 +175,9 @@ def attempt(backend: Backend, parted: Sequence[str] = ()) -> Tried:
                 for link, other in zip(links, said[::-1], strict=True):
                     link.send(json.dumps(other).encode())
                 said = [heard(link, "ns") for link in links[::-1]]
-            return next((Tried(why=each["why"]) for each in said if "why" in each), Tried(said[0].get("ns")))
+            return next(
+                (Tried(why=each["why"]) for each in said if "why" in each), Tried(said[0].get("ns"))
+            )
         finally:
             for link in links:
                 with suppress(OSError):
@@ -185,7 +208,9 @@ def _clean(place: Place) -> None:
 
 
 def smallest(backend: Backend, parted: Sequence[str]) -> tuple[tuple[str, ...] | None, str]:
-    """Return the fewest things that must be shared again, found by trying, and how it refuses without them."""
+    """Return the fewest things that must be shared again, found by trying, and how it refuses
+    without them.
+    """
     first = ""
     for count in range(len(parted) + 1):
         for shared in combinations(parted, count):
@@ -204,7 +229,9 @@ def ratio(backend: Backend, parted: Sequence[str], rounds: int) -> str:
         beside, plain = pair if not number % 2 else pair[::-1]
         if beside and plain:
             ratios.append(beside / plain)
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})" if ratios else "–"
+    return (
+        f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})" if ratios else "–"
+    )
 
 
 def cell(shared: Sequence[str] | None, why: str) -> str:
@@ -224,14 +251,19 @@ def rows(found: dict[str, Backend], rounds: int) -> Iterator[str]:
             shared, why = smallest(backend, parted)
             cells.append(cell(shared, why))
         left = [each for each in EVERY if each not in (shared or ())]
-        yield f"| {name} | {' | '.join(cells)} | {ratio(backend, left, rounds) if shared is not None else '–'} |"
+        yield (
+            f"| {name} | {' | '.join(cells)} |"
+            f" {ratio(backend, left, rounds) if shared is not None else '–'} |"
+        )
 
 
 def refused() -> str:
     """Return why no boundary can be made here, or nothing."""
     if pid := os.fork():
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        return "not testable here: it takes root or the right to make user namespaces" if code else ""
+        return (
+            "not testable here: it takes root or the right to make user namespaces" if code else ""
+        )
     try:
         leave(EVERY, "/tmp")
     except OSError:
@@ -246,7 +278,9 @@ def main(words: Sequence[str]) -> int:
         return 3
     rounds = int(words[0]) if words else 5
     found = ready(lambda each: each.channel and not each.ranks)
-    for line in rows({name: each for name, each in found.items() if name in words[1:] or not words[1:]}, rounds):
+    for line in rows(
+        {name: each for name, each in found.items() if name in words[1:] or not words[1:]}, rounds
+    ):
         print(line, flush=True)
     return 0
 

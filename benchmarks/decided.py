@@ -1,7 +1,7 @@
 """How much of a run was decided, by study: python benchmarks/decided.py RUN [RUN ...].
 
-Prints for each study its comparisons by verdict, the share that is undecided or not tested, and of those with a ratio
-of 1.5 or more how many were shown.
+Prints for each study its comparisons by verdict, the share that is undecided or not tested, and of
+those with a ratio of 1.5 or more how many were shown.
 """
 
 import sys
@@ -27,15 +27,25 @@ def table(folder: str) -> pd.DataFrame:
     rows = pd.concat([derived.read(run, name, "contests") for name in studies])
     rows = rows[rows.verdict != ""]
     parts = [*rows.groupby("study"), ("all", rows)]
-    return pd.DataFrame([{"study": name, **counted(part)} for name, part in parts]).set_index("study")
+    return pd.DataFrame([{"study": name, **counted(part)} for name, part in parts]).set_index(
+        "study"
+    )
 
 
 def counted(rows: pd.DataFrame) -> dict[str, object]:
     """Return the verdicts of comparisons in numbers."""
     far = rows[rows.value / rows.best >= FAR]
     shown = far.verdict.isin([FASTER, SLOWER]).mean() if len(far) else float("nan")
-    told = {word: int((rows.verdict == word).sum()) for word in (SLOWER, SAME, UNDECIDED, NOT_TESTED)}
-    return {"compared": len(rows), **told, "open": rows.verdict.isin(OPEN).mean(), "1.5 x": len(far), "shown": shown}
+    told = {
+        word: int((rows.verdict == word).sum()) for word in (SLOWER, SAME, UNDECIDED, NOT_TESTED)
+    }
+    return {
+        "compared": len(rows),
+        **told,
+        "open": rows.verdict.isin(OPEN).mean(),
+        "1.5 x": len(far),
+        "shown": shown,
+    }
 
 
 if __name__ == "__main__":

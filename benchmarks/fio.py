@@ -1,17 +1,21 @@
-"""Does the file-reading engine read as fast as fio? The same files, one interleaved run; installs nothing.
+"""Does the file-reading engine read as fast as fio? The same files, one interleaved run; installs
+nothing.
 
-usage: python benchmarks/fio.py [rounds [folder]]      (chrt -f 1 python benchmarks/fio.py on a machine that is shared)
+usage: python benchmarks/fio.py [rounds [folder]]      (chrt -f 1 python benchmarks/fio.py on a
+machine that is shared)
 
-Both open, read and close every file inside the timed region: fio finds our files (`opendir`, in the order of the
-folders' hash; the engine takes them in a random order, lest it profit from theirs on disk) and may have one open file
-a read in flight (`openfiles`, `file_service_type=sequential`), so that it cannot open them beforehand, and is told
-neither to drop the cache nor to advise the kernel (`invalidate=0`, `fadvise_hint=0`). Its reads have the size of the
-file, except where the line says otherwise. For mmap it copies every page out of the map, where the engine touches it;
-and fio (3.33) never unmaps a file, so that the engine is held to its pace with the maps kept too, and shown as it is
-beside that. Each round runs fio and the engine in a random order, and drops the cache before both where the line says
-cold; the ratio is of the best rounds, since a disturbance only ever slows. Then what the engine costs for each file of
-4 KiB beyond the bare system calls, in CPU time, and the elapsed time of a set that only computes against the sum over
-the threads. Exit code 1 when a figure is out of bounds.
+Both open, read and close every file inside the timed region: fio finds our files (`opendir`, in the
+order of the folders' hash; the engine takes them in a random order, lest it profit from theirs on
+disk) and may have one open file a read in flight (`openfiles`, `file_service_type=sequential`), so
+that it cannot open them beforehand, and is told neither to drop the cache nor to advise the kernel
+(`invalidate=0`, `fadvise_hint=0`). Its reads have the size of the file, except where the line says
+otherwise. For mmap it copies every page out of the map, where the engine touches it; and fio (3.33)
+never unmaps a file, so that the engine is held to its pace with the maps kept too, and shown as it
+is beside that. Each round runs fio and the engine in a random order, and drops the cache before
+both where the line says cold; the ratio is of the best rounds, since a disturbance only ever slows.
+Then what the engine costs for each file of 4 KiB beyond the bare system calls, in CPU time, and the
+elapsed time of a set that only computes against the sum over the threads. Exit code 1 when a figure
+is out of bounds.
 """
 
 import json
@@ -69,7 +73,9 @@ def native() -> Any:
     try:
         import ipclab_native
     except ImportError as error:
-        raise LabError("the native package is not installed", "", "install cargo and run make setup") from error
+        raise LabError(
+            "the native package is not installed", "", "install cargo and run make setup"
+        ) from error
     return ipclab_native
 
 
@@ -88,7 +94,9 @@ def ours(contest: Contest) -> float:
 
 
 def theirs(contest: Contest) -> float:
-    """Return fio's ns for one file; raises `LabError` when it fails or read anything else than the set once."""
+    """Return fio's ns for one file; raises `LabError` when it fails or read anything else than the
+    set once.
+    """
     files = contest.files
     fixed = [
         "--name=set",
@@ -99,7 +107,13 @@ def theirs(contest: Contest) -> float:
         "--output-format=json",
         "--eta=never",
     ]
-    command = ["fio", *fixed, f"--opendir={files.folder}", "--file_service_type=sequential", *contest.fio]
+    command = [
+        "fio",
+        *fixed,
+        f"--opendir={files.folder}",
+        "--file_service_type=sequential",
+        *contest.fio,
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
@@ -108,7 +122,10 @@ def theirs(contest: Contest) -> float:
         raise LabError("fio", (done.stderr or done.stdout).strip()[-200:])
     read = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]  # notes come before
     if read["io_bytes"] != files.size * files.count:
-        raise LabError("fio", f"read {read['io_bytes']:,} bytes and not the {files.size * files.count:,} of the set")
+        raise LabError(
+            "fio",
+            f"read {read['io_bytes']:,} bytes and not the {files.size * files.count:,} of the set",
+        )
     return float(read["runtime"]) * 1e6 / files.count
 
 
@@ -120,18 +137,42 @@ def contests(small: Set, large: Set) -> list[Contest]:
     pread, mapped = ([*whole, f"--ioengine={name}", "--openfiles=1"] for name in ("psync", "mmap"))
     found = [
         Contest("4 KiB cached pread", small, False, pread, {"method": "sync", **one}),
-        Contest("4 KiB cached mmap, maps kept", small, False, mapped, {"method": "mmap", "keep_maps": True, **one}),
-        Contest("4 KiB cached mmap, we unmap", small, False, mapped, {"method": "mmap", **one}, held=False),
+        Contest(
+            "4 KiB cached mmap, maps kept",
+            small,
+            False,
+            mapped,
+            {"method": "mmap", "keep_maps": True, **one},
+        ),
+        Contest(
+            "4 KiB cached mmap, we unmap",
+            small,
+            False,
+            mapped,
+            {"method": "mmap", **one},
+            held=False,
+        ),
     ]
     for depth in (1, 4, 16):
         more = ["--ioengine=io_uring", "--direct=1", f"--iodepth={depth}", f"--openfiles={depth}"]
         plan = {**queue, "depth": depth, "in_flight": depth}
-        found.append(Contest(f"4 KiB cold O_DIRECT, depth {depth}", small, True, [*whole, *more], plan))
+        found.append(
+            Contest(f"4 KiB cold O_DIRECT, depth {depth}", small, True, [*whole, *more], plan)
+        )
     same = [f"--bs={large.size}", "--ioengine=psync"]
-    found.append(Contest("512 MiB cold pread, one call", large, True, same, {"method": "sync", **one}))
+    found.append(
+        Contest("512 MiB cold pread, one call", large, True, same, {"method": "sync", **one})
+    )
     chunks = [f"--bs={MIB}", "--ioengine=psync"]
     found.append(
-        Contest("512 MiB cold pread, fio by 1 MiB", large, True, chunks, {"method": "sync", **one}, held=False)
+        Contest(
+            "512 MiB cold pread, fio by 1 MiB",
+            large,
+            True,
+            chunks,
+            {"method": "sync", **one},
+            held=False,
+        )
     )
     return found
 
@@ -146,7 +187,9 @@ def missing(contest: Contest) -> str | None:
 
 
 def measure(there: Sequence[Contest], rounds: int) -> list[tuple[list[float], list[float]]]:
-    """Return for each contest fio's times and ours in ns a file, one a round each, taken in a random order."""
+    """Return for each contest fio's times and ours in ns a file, one a round each, taken in a
+    random order.
+    """
     shuffle = random.Random(rounds)
     times: list[tuple[list[float], list[float]]] = [([], []) for _ in there]
     for number in range(rounds):
@@ -161,12 +204,20 @@ def measure(there: Sequence[Contest], rounds: int) -> list[tuple[list[float], li
 def prepare(contest: Contest) -> None:
     """Bring the cache into the contest's state; raises `LabError` when it does not get there."""
     files = contest.files
-    for _ in range(TRIES):  # a kernel that reclaims beforehand takes a few pages of a warm set meanwhile
-        (native().drop_files if contest.cold else native().warm_files)(str(files.folder), files.sizes, 2)
+    for _ in range(
+        TRIES
+    ):  # a kernel that reclaims beforehand takes a few pages of a warm set meanwhile
+        (native().drop_files if contest.cold else native().warm_files)(
+            str(files.folder), files.sizes, 2
+        )
         resident, pages = native().cache_state(str(files.folder), files.sizes)
         if resident == (0 if contest.cold else pages):
             return
-    raise LabError("the page cache", f"holds {resident:,} of {pages:,} pages", "free memory or use another folder")
+    raise LabError(
+        "the page cache",
+        f"holds {resident:,} of {pages:,} pages",
+        "free memory or use another folder",
+    )
 
 
 def line(contest: Contest, fio: list[float], engine_: list[float]) -> tuple[str, bool]:
@@ -176,7 +227,13 @@ def line(contest: Contest, fio: list[float], engine_: list[float]) -> tuple[str,
     ratios = [one / other for one, other in zip(fio, engine_, strict=True)]
     verdict = ("good" if good else "TOO SLOW") if contest.held else "not held to"
     spread = f"{min(ratios):.2f}..{max(ratios):.2f}"
-    return f"{min(fio) / 1e3:>12,.2f} {min(engine_) / 1e3:>12,.2f} {ratio:>6.2f} {spread:>11}  {verdict}", good
+    return (
+        (
+            f"{min(fio) / 1e3:>12,.2f} {min(engine_) / 1e3:>12,.2f} {ratio:>6.2f} {spread:>11} "
+            f" {verdict}"
+        ),
+        good,
+    )
 
 
 def cost(small: Set, rounds: int) -> bool:
@@ -188,26 +245,40 @@ def cost(small: Set, rounds: int) -> bool:
         execution = engine(small, **plan)["threads"][0]["execution_ns"]
         extra.append((execution - bare) / small.count)
         print(
-            f"bare {bare / small.count:,.0f} ns, engine {execution / small.count:,.0f} ns of CPU a file",
+            f"bare {bare / small.count:,.0f} ns, engine {execution / small.count:,.0f} ns of CPU a"
+            " file",
             file=sys.stderr,
         )
     good = sorted(extra)[rounds // 2] <= MOST_COST_NS
     print(
-        f"engine beyond bare system calls: {sorted(extra)[rounds // 2]:,.0f} ns a file (bound {MOST_COST_NS:,}) {good=}"
+        f"engine beyond bare system calls: {sorted(extra)[rounds // 2]:,.0f} ns a file (bound"
+        f" {MOST_COST_NS:,}) {good=}"
     )
     return good
 
 
 def pure_compute(small: Set, rounds: int) -> bool:
-    """Print the elapsed time of a set that only computes; return whether it is within the bound of sum / threads."""
+    """Print the elapsed time of a set that only computes; return whether it is within the bound of
+    sum / threads.
+    """
     files = Set(small.folder, small.size, COMPUTE_FILES)
     threads = len(os.sched_getaffinity(0))
     share = COMPUTE_FILES * COMPUTE_NS / threads
     drawn = struct.pack("<Q", COMPUTE_NS) * COMPUTE_FILES
-    plan = {"method": "sync", "roles": ["both"] * threads, "in_flight": threads, "buffer": "prefaulted"}
-    ratios: list[float] = [engine(files, compute_ns=drawn, **plan)["elapsed_ns"] / share for _ in range(rounds)]
+    plan = {
+        "method": "sync",
+        "roles": ["both"] * threads,
+        "in_flight": threads,
+        "buffer": "prefaulted",
+    }
+    ratios: list[float] = [
+        engine(files, compute_ns=drawn, **plan)["elapsed_ns"] / share for _ in range(rounds)
+    ]
     good = min(ratios) <= 1 + COMPUTE_SLACK
-    print(f"pure compute, elapsed / (sum / {threads} threads): {min(ratios):.4f}..{max(ratios):.4f} {good=}")
+    print(
+        f"pure compute, elapsed / (sum / {threads} threads): {min(ratios):.4f}..{max(ratios):.4f}"
+        f" {good=}"
+    )
     return good
 
 

@@ -1,9 +1,11 @@
-"""How much faster is a round trip whose ends were forked from one interpreter than one of programs started one by one?
+"""How much faster is a round trip whose ends were forked from one interpreter than one of programs
+started one by one?
 
 usage: python benchmarks/forked.py [rounds]
 
-Each round launches each point three times: both ends from one fork server, as from two (as every launch is), and with a
-server end that is a fresh interpreter. Prints the medians of the launches' medians in us. The last two should agree.
+Each round launches each point three times: both ends from one fork server, as from two (as every
+launch is), and with a server end that is a fresh interpreter. Prints the medians of the launches'
+medians in us. The last two should agree.
 """
 
 import statistics
@@ -31,10 +33,17 @@ ONE, TWO, FRESH = "one server", "two servers", "fresh"
 def main(rounds: int) -> None:
     """Measure and print the table."""
     study, effort, placed = RoundTripStudy(), profile("quick"), placements(Topology.read(Source()))
-    ranked = [name for name, backend in backends().items() if backend.ranks]  # they are no forks of ours
+    # they are no forks of ours
+    ranked = [name for name, backend in backends().items() if backend.ranks]
     every = study.points(effort, Sweep(sizes=SIZES))
-    points = [each for each in every if each.levels["arm"] in ARMS and each.placement in ("same", "cross")]
-    points = [each for each in points if study.missing(each, Path()) is None and each.backend not in ranked]
+    points = [
+        each for each in every if each.levels["arm"] in ARMS and each.placement in ("same", "cross")
+    ]
+    points = [
+        each
+        for each in points
+        if study.missing(each, Path()) is None and each.backend not in ranked
+    ]
     found = defaultdict[tuple[object, ...], list[float]](list)
     with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher:
         for _ in range(rounds):
@@ -52,7 +61,11 @@ def main(rounds: int) -> None:
     table = pd.Series({key: statistics.median(values) for key, values in found.items()}).unstack()
     print(table[[ONE, TWO, FRESH]].to_string(float_format=lambda us: f"{us:.1f}"))
     ratios = table[TWO] / table[FRESH], table[ONE] / table[FRESH]
-    print("median ratio to fresh: two servers {:.2f}, one server {:.2f}".format(*map(statistics.median, ratios)))
+    print(
+        "median ratio to fresh: two servers {:.2f}, one server {:.2f}".format(
+            *map(statistics.median, ratios)
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""How long `ipclab gather` takes over many bundles, and what memory: python -m benchmarks.gather [BUNDLES] [FOLDER].
+"""How long `ipclab gather` takes over many bundles, and what memory: python -m benchmarks.gather
+[BUNDLES] [FOLDER].
 
-The bundles are those of a quick run (data/compared.ipclab) with the identity of other machines, one in a hundred cut
-off in the middle. All are gathered as tables, then again with one more.
+The bundles are those of a quick run (data/compared.ipclab) with the identity of other machines, one
+in a hundred cut off in the middle. All are gathered as tables, then again with one more.
 """
 
 import hashlib
@@ -35,8 +36,13 @@ def made(number: int, members: dict[str, bytes], folder: Path) -> None:
     index = sealed(about)
     run = f"{contents.run[:-6]}{number:06x}"
     told = {"size": len(index), "sha256": hashlib.sha256(index).hexdigest()}
-    files = [msgspec.structs.replace(each, **told) if each.name == INDEX else each for each in contents.files]
-    whole = msgspec.structs.replace(contents, run=run, machine=about["machine"]["digest"], files=files)
+    files = [
+        msgspec.structs.replace(each, **told) if each.name == INDEX else each
+        for each in contents.files
+    ]
+    whole = msgspec.structs.replace(
+        contents, run=run, machine=about["machine"]["digest"], files=files
+    )
     changed = {**members, INDEX_OF_BUNDLE: dump_json(msgspec.to_builtins(whole)), INDEX: index}
     file = folder / f"{number:05}.ipclab"
     with file.open("wb") as out:
@@ -50,19 +56,34 @@ def took(command: list[str], env: dict[str, str]) -> str:
     begun = time.monotonic()
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return f"{done.stdout.splitlines()[-1]}: {time.monotonic() - begun:.1f} s, at most {most:.0f} MiB a process"
+    return (
+        f"{done.stdout.splitlines()[-1]}: {time.monotonic() - begun:.1f} s, at most {most:.0f} MiB"
+        " a process"
+    )
 
 
 def main(count: int = 500, folder: str = "") -> None:
     """Make the bundles, gather them, add one and gather them again, and say what each took."""
-    members = {each.name.partition("/")[2]: b"".join(each.chunks) for each in read(checkout().compared)}
+    members = {
+        each.name.partition("/")[2]: b"".join(each.chunks) for each in read(checkout().compared)
+    }
     with tempfile.TemporaryDirectory(dir=folder or None) as top:
         bundles = Path(top) / "bundles"
         bundles.mkdir()
         make = partial(made, members=members, folder=bundles)
         with ProcessPoolExecutor() as pool:
             list(pool.map(make, range(count), chunksize=10))
-        command = [sys.executable, "-m", "ipclab", "gather", str(bundles), "--format", "parquet", "--out", f"{top}/out"]
+        command = [
+            sys.executable,
+            "-m",
+            "ipclab",
+            "gather",
+            str(bundles),
+            "--format",
+            "parquet",
+            "--out",
+            f"{top}/out",
+        ]
         env = os.environ | {"IPCLAB_DATA": f"{top}/data"}
         print(took(command, env))
         make(count)

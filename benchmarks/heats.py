@@ -1,11 +1,15 @@
-"""What is measured in turns, against launches of their own, planted slow-downs, and the same alone. On an idle machine.
+"""What is measured in turns, against launches of their own, planted slow-downs, and the same alone.
+On an idle machine.
 
 usage: python benchmarks/heats.py scatter|planted|alone [seconds] [study ...]
 
-scatter  the standard deviation of log ratios: of launches of their own, shuffled, and of heats turn by turn, for the
-         same time of sampling; by study (round_trip and calibration unless others are named), placement and mechanism.
-planted  how often twins are called different, and slow-downs of 2, 5 and 10 % are found, within 3 s of their heats.
-alone    the medians of points in a heat over those alone and steady, launched in turn; which differ by more than 3 % on
+scatter  the standard deviation of log ratios: of launches of their own, shuffled, and of heats turn
+by turn, for the
+         same time of sampling; by study (round_trip and calibration unless others are named),
+         placement and mechanism.
+planted  how often twins are called different, and slow-downs of 2, 5 and 10 % are found, within 3 s
+of their heats. alone    the medians of points in a heat over those alone and steady, launched in
+turn; which differ by more than 3 % on
          one CPU, or 10 % across CPUs.
 
 Each measures for so many seconds (300), but every pair or point twice at least, and prints a table.
@@ -46,7 +50,8 @@ from ipclab.studies.profile import profile
 SEED, LEAST_ROUNDS, SECONDS = 1, 2, 300.0
 SCATTERED = ("round_trip", "calibration")
 FEW = {"round_trip": ("pipe", "unix", "tcp", "posix-mq", "posix-shm", "zmq-ipc")}
-PLANTED = {0.0: (10, 10), 0.02: (50, 51), 0.05: (20, 21), 0.10: (10, 11)}  # share: exchanges of one, of the slower one
+# share: exchanges of one, of the slower one
+PLANTED = {0.0: (10, 10), 0.02: (50, 51), 0.05: (20, 21), 0.10: (10, 11)}
 TURN_EXCHANGES = 100  # that a turn has at least, as the calibration of a run does
 MEASURED_SECONDS = 3.0
 ALONE = ("round_trip", "payload", "stream", "shared_dict", "multiplexer")
@@ -78,7 +83,9 @@ class Field:
             point = self.points[name]
             workers = self.study.roles(point, effort, self.placed[point.placement], SEED)
             contestants[name] = Contestant(point, workers)
-        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, time.monotonic_ns(), effort.launch_seconds)
+        schedule = Schedule(
+            effort.turns, WARM_TURNS, warm_ns, time.monotonic_ns(), effort.launch_seconds
+        )
         found: Turns = {}
         for name, ended in self.bench(contestants, schedule).items():
             try:
@@ -99,8 +106,12 @@ class Field:
 
 
 @contextmanager
-def fields(names: Sequence[str], sweeps: Mapping[str, Sequence[str]]) -> Iterator[tuple[Launcher, list[Field]]]:
-    """Make studies ready, in the quick profile, with the mechanisms in `sweeps` alone where it has some."""
+def fields(
+    names: Sequence[str], sweeps: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Launcher, list[Field]]]:
+    """Make studies ready, in the quick profile, with the mechanisms in `sweeps` alone where it has
+    some.
+    """
     placed = placements(Topology.read(Source()))
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
@@ -131,11 +142,16 @@ def rounds(seconds: float, launcher: Launcher, work: Sequence[Callable[[], None]
 
 def scatter(seconds: float, names: Sequence[str]) -> pd.DataFrame:
     """Return the deviation of log ratios to the first contestant of each heat, in both designs."""
-    own, together = defaultdict[tuple[str, str], list[float]](list), defaultdict[tuple[str, str], list[Turns]](list)
+    own, together = (
+        defaultdict[tuple[str, str], list[float]](list),
+        defaultdict[tuple[str, str], list[Turns]](list),
+    )
     with fields(names or SCATTERED, FEW) as (launcher, studies):
         work: list[Callable[[], None]] = []
         for field in studies:
-            whole = replace(field.effort, turns=1, turn_ns=field.effort.turns * field.effort.turn_ns)
+            whole = replace(
+                field.effort, turns=1, turn_ns=field.effort.turns * field.effort.turn_ns
+            )
 
             def launch(field: Field, whole: Profile, name: str) -> None:
                 for key, turns in field.run([name], whole, 0).items():
@@ -153,7 +169,9 @@ def scatter(seconds: float, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _deviations(
-    field: Field, own: Mapping[tuple[str, str], list[float]], together: Mapping[tuple[str, str], list[Turns]]
+    field: Field,
+    own: Mapping[tuple[str, str], list[float]],
+    together: Mapping[tuple[str, str], list[Turns]],
 ) -> Iterator[dict[str, object]]:
     for group in field.heats():
         made = together[group[0], field.study.name]
@@ -167,9 +185,18 @@ def _deviations(
                 point = field.points[name]
                 first, second = (values[:count] for values in before)
                 after = paired.log_ratios(*by_heat)
-                deviations = {"before": float(np.std(second - first, ddof=1)), "after": float(np.std(after, ddof=1))}
+                deviations = {
+                    "before": float(np.std(second - first, ddof=1)),
+                    "after": float(np.std(after, ddof=1)),
+                }
                 less = (deviations["before"] / deviations["after"]) ** 2
-                head = {"study": point.study, "placement": point.placement, "point": name, "op": op, "heats": count}
+                head = {
+                    "study": point.study,
+                    "placement": point.placement,
+                    "point": name,
+                    "op": op,
+                    "heats": count,
+                }
                 yield {**head, **deviations, "times less variance": less}
 
 
@@ -178,7 +205,8 @@ def _by_heat(made: Sequence[Turns], key: tuple[str, str]) -> dict[int, list[floa
 
 
 def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
-    """Return how often each planted share was found, or twins were called different, within 3 s of heats.
+    """Return how often each planted share was found, or twins were called different, within 3 s of
+    heats.
 
     It is the exchange of the calibration, through each of six mechanisms.
     """
@@ -191,7 +219,11 @@ def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
             trials[placement, backend, share].append(told)
 
         pinned = [placement for placement in PINNED if placement in placed]
-        rounds(seconds, launcher, [partial(trial, *asked) for asked in product(FEW["round_trip"], pinned, PLANTED)])
+        rounds(
+            seconds,
+            launcher,
+            [partial(trial, *asked) for asked in product(FEW["round_trip"], pinned, PLANTED)],
+        )
     rows = []
     for (placement, backend, share), found in sorted(trials.items()):
         told = [each for each in found if each < math.inf]
@@ -208,17 +240,23 @@ def planted(seconds: float, _names: Sequence[str]) -> pd.DataFrame:
 
 
 def _seconds_to_tell(launcher: Launcher, placed: Placement, backend: str, share: float) -> float:
-    """Return after how many seconds of heats a look calls the two different; infinite when none does in time."""
+    """Return after how many seconds of heats a look calls the two different; infinite when none
+    does in time.
+    """
     effort, spent, sides = profile("quick"), 0.0, {"one": {}, "other": {}}
     contestants = {}
     for name, exchanges in zip(sides, PLANTED[share], strict=True):
         least = max(LEAST_LONG, TURN_EXCHANGES // exchanges)
         wanted = replace(effort, least_samples=least)
-        point = Point("calibration", name, 100, placed.name, {"exchanges": exchanges}, "calibration", (OP,))
+        point = Point(
+            "calibration", name, 100, placed.name, {"exchanges": exchanges}, "calibration", (OP,)
+        )
         contestants[name] = Contestant(point, roles(exchanges, wanted, placed, backend))
     for number in range(1, HEAT_LOOKS[-1] + 1):
         warm_ns = 0 if placed.name == SAME_CPU else effort.warm_ns
-        schedule = Schedule(effort.turns, WARM_TURNS, warm_ns, time.monotonic_ns(), effort.launch_seconds)
+        schedule = Schedule(
+            effort.turns, WARM_TURNS, warm_ns, time.monotonic_ns(), effort.launch_seconds
+        )
         began = time.monotonic()
         ends = Heat(launcher, schedule).run(contestants)
         spent += time.monotonic() - began
@@ -236,7 +274,9 @@ def _seconds_to_tell(launcher: Launcher, placed: Placement, backend: str, share:
 
 
 def alone(seconds: float, names: Sequence[str]) -> pd.DataFrame:
-    """Return the median of each point in its heat over that alone and steady, with its interval over rounds."""
+    """Return the median of each point in its heat over that alone and steady, with its interval
+    over rounds.
+    """
     ratios = defaultdict[tuple[str, str], list[float]](list)
     about: dict[str, Point] = {}
     with fields(names or ALONE, {}) as (launcher, studies):
@@ -252,22 +292,38 @@ def alone(seconds: float, names: Sequence[str]) -> pd.DataFrame:
                     apart |= field.run([name], field.effort, field.effort.warm_ns)
                 together = together if heat_first else field.in_heat(group)
                 for key in together.keys() & apart.keys():
-                    ratios[key].append(float(np.log(np.median(together[key]) / np.median(apart[key]))))
+                    ratios[key].append(
+                        float(np.log(np.median(together[key]) / np.median(apart[key])))
+                    )
 
             work += [partial(both, field, group) for group in _some(field)]
         rounds(seconds, launcher, work)
     rows = []
     for (name, op), logs in ratios.items():
         point, middle = about[name], math.exp(float(np.median(logs)))
-        low, high = map(math.exp, paired.interval(np.array(logs), LEVEL)) if len(logs) > 1 else (0.0, math.inf)
-        head = {"study": point.study, "placement": point.placement, "point": name, "op": op, "rounds": len(logs)}
-        near = abs(math.log(middle)) <= math.log1p(WITHIN if point.placement == SAME_CPU else WITHIN_APART)
+        low, high = (
+            map(math.exp, paired.interval(np.array(logs), LEVEL))
+            if len(logs) > 1
+            else (0.0, math.inf)
+        )
+        head = {
+            "study": point.study,
+            "placement": point.placement,
+            "point": name,
+            "op": op,
+            "rounds": len(logs),
+        }
+        near = abs(math.log(middle)) <= math.log1p(
+            WITHIN if point.placement == SAME_CPU else WITHIN_APART
+        )
         rows.append({**head, "heat over alone": middle, "low": low, "high": high, "near": near})
     return pd.DataFrame(rows).round(3)
 
 
 def _some(field: Field) -> list[list[str]]:
-    """Return some heats of a study, the same ones each time: of each placement as many as have `POINTS` together."""
+    """Return some heats of a study, the same ones each time: of each placement as many as have
+    `POINTS` together.
+    """
     found = []
     for placement in field.placed:
         groups = [group for group in field.heats() if field.points[group[0]].placement == placement]
@@ -286,9 +342,17 @@ def main(words: Sequence[str]) -> None:
     found = {"scatter": scatter, "planted": planted, "alone": alone}[what](seconds, words[2:])
     print(found.to_string(index=False))
     if what == "planted":
-        print(found.groupby(["placement", "planted"])[["trials", "called different"]].sum().to_string())
+        print(
+            found.groupby(["placement", "planted"])[["trials", "called different"]]
+            .sum()
+            .to_string()
+        )
     if what == "scatter":
-        print(found.groupby(["study", "placement"])[["before", "after", "times less variance"]].median().to_string())
+        print(
+            found.groupby(["study", "placement"])[["before", "after", "times less variance"]]
+            .median()
+            .to_string()
+        )
     if what == "alone":
         print(found.groupby(["study", "placement"]).near.agg(["sum", "size"]).to_string())
         print(found.groupby("placement").near.mean().to_string())

@@ -1,16 +1,19 @@
-"""Mutate run folders and bundles, use each as ipclab would, and count tracebacks and what was taken wrongly.
+"""Mutate run folders and bundles, use each as ipclab would, and count tracebacks and what was taken
+wrongly.
 
     .venv/bin/python benchmarks/mutations.py [MUTATIONS] [SEED] [SEALED]
 
-Half are run folders, half bundles, and SEALED more are run folders that a report is made of. Bytes are cut, flipped,
-doubled and dropped; values of `run.json`, of a point's metadata and of `bundle.json` become others of another type or
-none, with and without all digests made to agree again.
-Expected: 0 tracebacks and 0 taken wrongly of 500. Wrong is what was placed although no program wrote it so: other bytes
-under the old digests, a value of another type where the type is fixed, or a file where none belongs.
+Half are run folders, half bundles, and SEALED more are run folders that a report is made of. Bytes
+are cut, flipped, doubled and dropped; values of `run.json`, of a point's metadata and of
+`bundle.json` become others of another type or none, with and without all digests made to agree
+again. Expected: 0 tracebacks and 0 taken wrongly of 500. Wrong is what was placed although no
+program wrote it so: other bytes under the old digests, a value of another type where the type is
+fixed, or a file where none belongs.
 
-A sealed run has all its digests made to fit after something of it was altered: frames, samples that no clock gives,
-types, names, and results that no copy can reach. Expected of 300: each is refused, named, or derived again, 0 rendered.
-Numbers that could have been measured are not among them: who alters samples to such, and every digest, is not found.
+A sealed run has all its digests made to fit after something of it was altered: frames, samples that
+no clock gives, types, names, and results that no copy can reach. Expected of 300: each is refused,
+named, or derived again, 0 rendered. Numbers that could have been measured are not among them: who
+alters samples to such, and every digest, is not found.
 """
 
 import copy
@@ -47,19 +50,28 @@ from ipclab.store.samples import METADATA, decode, encode
 
 POINTS = 2  # of each study: a mutation is used in some 30 ms
 VALUES_TRIED: tuple[Any, ...] = (
-    *(None, True, 0, -5, 1.5, 10**30, float("nan"), float("inf"), "", "x", "../x", "\0", [], {}, [None], {"x": []}),
+    *(
+        None,
+        True,
+        0,
+        -5,
+        1.5,
+        10**30,
+        float("nan"),
+        float("inf"),
+        "",
+        "x",
+        "../x",
+        "\0",
+        [],
+        {},
+        [None],
+        {"x": []},
+    ),
     *([[]], "2026-02-30T00:00:00+00:00", "0" * 64),
 )
-FREE = (
-    "notes",
-    "facts",
-    "conditions",
-    "conditions_end",
-    "sizes",
-    "backends",
-    "finished",
-    "ended",
-)  # more types, or any
+# more types, or any
+FREE = "notes", "facts", "conditions", "conditions_end", "sizes", "backends", "finished", "ended"
 Place = tuple[str | int, ...]
 Frames = dict[tuple[str, str], pd.DataFrame]  # by study and kind
 Used = Callable[[Path, random.Random], bool]
@@ -69,7 +81,9 @@ def small(paths: Paths, top: Path) -> RunFolder:
     """Return a run of a few points of each study, as an import would place it."""
     whole = opened(checkout(), checkout().compared)
     kept: dict[str, int] = {}
-    run = RunFolder(top / "made" / whole.about["machine"]["digest"] / whole.id, copy.deepcopy(whole.about))
+    run = RunFolder(
+        top / "made" / whole.about["machine"]["digest"] / whole.id, copy.deepcopy(whole.about)
+    )
     for name in sorted(whole.about["files"], key=lambda name: (whole.path / name).stat().st_size):
         group = name.rpartition("/")[0]
         kept[group] = kept.get(group, 0) + 1
@@ -84,7 +98,13 @@ def small(paths: Paths, top: Path) -> RunFolder:
 
 def leaves(value: Any, at: Place = ()) -> list[Place]:
     """Return the place of every value in a JSON document, the document itself excepted."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [place for key, inner in items for place in ((*at, key), *leaves(inner, (*at, key)))]
 
 
@@ -101,7 +121,9 @@ def mutated(document: Any, chance: random.Random) -> tuple[Any, bool]:
         return made, False  # an entry of a table may be gone
     value = holder[at[-1]] = chance.choice(VALUES_TRIED)
     number = isinstance(value, float) and value not in (1.5,)  # not JSON
-    other = type(value) is not type(before) and not (isinstance(before, float) and type(value) is int)
+    other = type(value) is not type(before) and not (
+        isinstance(before, float) and type(value) is int
+    )
     return made, number or (other and not any(key in FREE for key in at))
 
 
@@ -110,8 +132,17 @@ def bytes_mutated(content: bytes, chance: random.Random) -> bytes:
     start = chance.randrange(len(content))
     end = min(len(content), start + chance.randint(1, 64))
     some = chance.randbytes(end - start)
-    flipped = content[:start] + bytes([content[start] ^ (1 << chance.randrange(8))]) + content[start + 1 :]
-    kinds = [content[:start], flipped, content[:end] + content[start:], content[:start] + content[end:]]
+    flipped = (
+        content[:start]
+        + bytes([content[start] ^ (1 << chance.randrange(8))])
+        + content[start + 1 :]
+    )
+    kinds = [
+        content[:start],
+        flipped,
+        content[:end] + content[start:],
+        content[:start] + content[end:],
+    ]
     return chance.choice([*kinds, content[:start] + some + content[start:]])
 
 
@@ -164,7 +195,9 @@ def use_run(path: Path, chance: random.Random) -> bool:
 
 
 def use_bundle(path: Path, chance: random.Random) -> bool:
-    """Mutate the run in `path`, its bundle or both, and import it; tell whether it was taken wrongly."""
+    """Mutate the run in `path`, its bundle or both, and import it; tell whether it was taken
+    wrongly.
+    """
     whole = folder.read(path)
     bundle, refused = path.parent / "run.ipclab", False
     kind = chance.randrange(3)
@@ -177,7 +210,9 @@ def use_bundle(path: Path, chance: random.Random) -> bool:
             refused = mutate_run(path, chance)
             gone = not all((path / name).is_file() for name in (INDEX, *whole.about["files"]))
             refused = refused and not gone  # then the bundle is as it was
-            found = [found[0]] + [(name, _content(path / name.partition("/")[2], old)) for name, old in found[1:]]
+            found = [found[0]] + [
+                (name, _content(path / name.partition("/")[2], old)) for name, old in found[1:]
+            ]
         told = json.loads(found[0][1])
         for entry, (_, content) in zip(told["files"], found[1:], strict=True):
             entry |= {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
@@ -188,8 +223,14 @@ def use_bundle(path: Path, chance: random.Random) -> bool:
             archive.write(out, found)
     paths = Paths(checkout().root)
     placed = unpack(paths, bundle)
-    strange = [file for file in _files(placed.path) if file != INDEX and file not in placed.about["files"]]
-    same = {name: (placed.path / name).read_bytes() for name in whole.about["files"]} if kind == 0 else {}
+    strange = [
+        file for file in _files(placed.path) if file != INDEX and file not in placed.about["files"]
+    ]
+    same = (
+        {name: (placed.path / name).read_bytes() for name in whole.about["files"]}
+        if kind == 0
+        else {}
+    )
     altered = [name for name, content in same.items() if content != (path / name).read_bytes()]
     return refused or bool(strange or altered) or placed.path.parents[1] != paths.imported.resolve()
 
@@ -207,7 +248,9 @@ def alter_frame(run: RunFolder, study: str, chance: random.Random) -> None:
     elif how == 2:  # noqa: PLR2004
         made = made.drop(columns=chance.choice(list(made)))
     else:
-        numbers = [str(name) for name in made if made[name].notna()[row] and made[name].dtype.kind in "if"]
+        numbers = [
+            str(name) for name in made if made[name].notna()[row] and made[name].dtype.kind in "if"
+        ]
         texts = [str(name) for name in made if isinstance(made[name][row], str)]
         name = chance.choice(numbers if how == 3 and numbers else texts)  # noqa: PLR2004
         other = made[name] * 2 + 1 if name in numbers else pd.Series("another", made.index)
@@ -220,7 +263,10 @@ def alter_frame(run: RunFolder, study: str, chance: random.Random) -> None:
 def alter_samples(file: Path, chance: random.Random) -> None:
     """Give a point samples that no clock gives, or columns that none has."""
     table = pq.read_table(file)
-    ns, some = table["ns"].to_numpy().copy(), np.arange(table.num_rows) >= chance.randrange(table.num_rows)
+    ns, some = (
+        table["ns"].to_numpy().copy(),
+        np.arange(table.num_rows) >= chance.randrange(table.num_rows),
+    )
     columns = [
         -ns, ns * 0, np.where(some, -ns, ns), np.where(some, ns + 2**62, ns), np.where(some, ns / 1e300, ns),
         ns.astype(str), ns.astype(np.int32), ns > 0, ns.astype("datetime64[ns]"), [[int(each)] for each in ns],
@@ -265,13 +311,16 @@ def too_fast(file: Path) -> None:
     for launch in measured.launches:
         launch.samples = {op: np.ones_like(times) for op, times in launch.samples.items()}
         launch.whole = {
-            op: dict.fromkeys(told, 1.0) | {"samples": told["samples"], "sd": 0.0} for op, told in launch.whole.items()
+            op: dict.fromkeys(told, 1.0) | {"samples": told["samples"], "sd": 0.0}
+            for op, told in launch.whole.items()
         }
     file.write_bytes(encode(measured))
 
 
 def use_sealed(path: Path, truth: Frames, chance: random.Random) -> str:
-    """Alter the run in `path`, make its digests fit, and ask as a report does; tell what became of it."""
+    """Alter the run in `path`, make its digests fit, and ask as a report does; tell what became of
+    it.
+    """
     run = folder.read(path)
     files = sorted(path.glob("points/*/*.parquet"))
     kind = chance.randrange(5)
@@ -303,14 +352,23 @@ def limited(run: RunFolder) -> list[str]:
     found = []
     for study in derived.measured(run):
         points = with_limits(derived.read(run, study, "points"), bounds)
-        found += [f"points/{study}/{name}.parquet" for name in points[points.over_limit.notna()].point.unique()]
+        found += [
+            f"points/{study}/{name}.parquet"
+            for name in points[points.over_limit.notna()].point.unique()
+        ]
     return found
 
 
 def sealed_runs(run: RunFolder, top: Path, mutations: int, seed: int) -> Counter[str]:
-    """Return how many mutations of the sealed `run` were refused, named, derived again, or rendered."""
+    """Return how many mutations of the sealed `run` were refused, named, derived again, or
+    rendered.
+    """
     counts: Counter[str] = Counter(rendered=0)
-    truth = {(study, kind): derived.read(run, study, kind) for study in derived.measured(run) for kind in derived.KINDS}
+    truth = {
+        (study, kind): derived.read(run, study, kind)
+        for study in derived.measured(run)
+        for kind in derived.KINDS
+    }
     for number in range(mutations):
         chance, each = random.Random(f"{seed} sealed {number}"), top / "sealed"
         shutil.copytree(run.path, path := each / "runs" / "m" / run.id)
@@ -365,7 +423,13 @@ def main(mutations: int = 500, seed: int = 1, sealed_ones: int = 300) -> int:
         found = sealed_runs(run, top, sealed_ones, seed)
     print(", ".join(f"{count} {name}" for name, count in counts.items()))
     print("sealed:", ", ".join(f"{count} {name}" for name, count in found.items()))
-    bad = counts["tracebacks"] + counts["wrong"] + counts["left"] + found["rendered"] + found["tracebacks"]
+    bad = (
+        counts["tracebacks"]
+        + counts["wrong"]
+        + counts["left"]
+        + found["rendered"]
+        + found["tracebacks"]
+    )
     return int(bool(bad))
 
 

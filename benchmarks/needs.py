@@ -1,4 +1,5 @@
-"""Are needs answered rightly here? Each is measured and answered, then measured afresh: was the fastest named?
+"""Are needs answered rightly here? Each is measured and answered, then measured afresh: was the
+fastest named?
 
 .venv/bin/python benchmarks/needs.py [smoke|quick|standard]
 """
@@ -20,16 +21,23 @@ NEEDS = (
 
 
 def main() -> None:
-    """Print for each need the answer, the fastest when it was measured afresh, and whether that was named."""
+    """Print for each need the answer, the fastest when it was measured afresh, and whether that was
+    named.
+    """
     effort = sys.argv[1] if len(sys.argv) > 1 else "quick"
     for told in NEEDS:
         need, begun = of(told), time.monotonic()
         request = asked.Asked.of(need, effort)
-        first, second = (asked.tell(checkout(), measure(checkout(), request, Bar()), need) for _ in range(2))
+        first, second = (
+            asked.tell(checkout(), measure(checkout(), request, Bar()), need) for _ in range(2)
+        )
         fastest = (second.best or ["none"])[0]
         held = "named" if fastest in first.best else "NOT NAMED"
         took = time.monotonic() - begun
-        print(f"{told}: {first.state}, best {first.best}; afresh {fastest}, {second.state}: {held} ({took:.0f} s)")
+        print(
+            f"{told}: {first.state}, best {first.best}; afresh {fastest}, {second.state}: {held}"
+            f" ({took:.0f} s)"
+        )
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
 usage: python benchmarks/neighbours.py [rounds]
 
-For a neighbour on the ends' CPU, one that copies memory and one that writes files, each round launches every mechanism
-alone, beside our hog and beside stress-ng's worker (pinned to the same CPU), in a random order. Their slow-downs, each
-a ratio of medians, may differ by a factor of 2. Exit code 1 when one is out of bounds; 3 when none is, but
-something was skipped, which is no pass.
+For a neighbour on the ends' CPU, one that copies memory and one that writes files, each round
+launches every mechanism alone, beside our hog and beside stress-ng's worker (pinned to the same
+CPU), in a random order. Their slow-downs, each a ratio of medians, may differ by a factor of 2.
+Exit code 1 when one is out of bounds; 3 when none is, but something was skipped, which is no pass.
 """
 
 import random
@@ -35,7 +35,9 @@ SECONDS, START_SECONDS = 60, 0.5
 
 @contextmanager
 def referee(worker: str, cpus: list[int], folder: str) -> Iterator[None]:
-    """Run one stress-ng worker on the first of `cpus`; it ends with the block, or by itself soon after."""
+    """Run one stress-ng worker on the first of `cpus`; it ends with the block, or by itself soon
+    after.
+    """
     command = [
         REFEREE,
         "--quiet",
@@ -59,7 +61,9 @@ def referee(worker: str, cpus: list[int], folder: str) -> Iterator[None]:
 
 
 def ours(worker: str, cpus: list[int], folder: str) -> AbstractContextManager[object]:
-    """Run our hog of the same kind, in this session as the referee is: its group has the scheduler's share."""
+    """Run our hog of the same kind, in this session as the referee is: its group has the
+    scheduler's share.
+    """
     kind = HOGS[next(name for name, known in WORKERS.items() if known == worker)]
     return beside(kind, cpus[:1], "plain", folder)
 
@@ -79,14 +83,18 @@ def main(rounds: int) -> int:
     sweep = Sweep(None, BACKENDS, {"placement": ("same",)})
     points = study.points(replace(effort, placements=("same",)), sweep)
     found = {
-        point.backend: point for point in points if point.levels["neighbour"] == QUIET and not point.levels["gap_ns"]
+        point.backend: point
+        for point in points
+        if point.levels["neighbour"] == QUIET and not point.levels["gap_ns"]
     }
     with tempfile.TemporaryDirectory() as folder, Launcher(Path(folder) / "ledger") as launcher:
         study.folder = folder
 
         def launched(backend: str) -> float:
             outcomes = launcher.launch(study.roles(found[backend], effort, placed, 1), SECONDS)
-            return statistics.median(study.collect(found[backend], outcomes, 1).samples["round-trip"])
+            return statistics.median(
+                study.collect(found[backend], outcomes, 1).samples["round-trip"]
+            )
 
         for name, worker in WORKERS.items():
             if not (cpus := hog_cpus(name, "same")):
@@ -101,7 +109,9 @@ def main(rounds: int) -> int:
                         taken = launched(backend)
                     times.setdefault((backend, way), []).append(taken)
             for backend in BACKENDS:
-                quiet, own, theirs = (statistics.median(times[backend, way]) for way in (QUIET, name, worker))
+                quiet, own, theirs = (
+                    statistics.median(times[backend, way]) for way in (QUIET, name, worker)
+                )
                 fits = 1 / WITHIN <= own / theirs <= WITHIN
                 code = code if fits else 1
                 told = f"ours x {own / quiet:.2f}, {REFEREE} --{worker} x {theirs / quiet:.2f}"

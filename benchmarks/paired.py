@@ -2,11 +2,12 @@
 
 usage: python benchmarks/paired.py [contests]
 
-Contests of several mechanisms, whose log times scatter by `SCATTER` in a heat, are looked at after so many heats as
-`HEAT_LOOKS` says, at the levels that a run has. Prints by shape of the scatter and size of the contest, for each test:
-the share of contests of identical code in which a copy was called different from the fastest at any look, and how many
-heats it took on the mean until a mechanism that is a tenth slower was found (the last look where it was not). About a
-minute and a half; the seed is fixed.
+Contests of several mechanisms, whose log times scatter by `SCATTER` in a heat, are looked at after
+so many heats as `HEAT_LOOKS` says, at the levels that a run has. Prints by shape of the scatter and
+size of the contest, for each test: the share of contests of identical code in which a copy was
+called different from the fastest at any look, and how many heats it took on the mean until a
+mechanism that is a tenth slower was found (the last look where it was not). About a minute and a
+half; the seed is fixed.
 """
 
 import math
@@ -33,7 +34,9 @@ Test = Callable[[Floats, float, Scatter], tuple[float, float]]
 
 
 def signed_ranks(ratios: Floats, level: float, _: Scatter) -> tuple[float, float]:
-    """Return the exact interval of a shift by Wilcoxon's signed ranks; infinite where ranks cannot show `level`."""
+    """Return the exact interval of a shift by Wilcoxon's signed ranks; infinite where ranks cannot
+    show `level`.
+    """
     count = len(ratios)
     averages = np.sort(np.add.outer(ratios, ratios)[np.triu_indices(count)] / 2)
     outside = int(np.searchsorted(_law(count), level / 2, "right"))
@@ -64,7 +67,12 @@ def student(ratios: Floats, level: float, _: Scatter) -> tuple[float, float]:
     return paired.interval(ratios, level)
 
 
-TESTS: dict[str, Test] = {"moderated t": paired.interval, "t": student, "signed ranks": signed_ranks, "signs": signs}
+TESTS: dict[str, Test] = {
+    "moderated t": paired.interval,
+    "t": student,
+    "signed ranks": signed_ranks,
+    "signs": signs,
+}
 
 
 def normal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -79,7 +87,9 @@ def heavy(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 def contaminated(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
     """Return normal scatter, of which a tenth is much slower."""
-    return normal(random, shape) + (random.random(shape) < OUTLIERS) * random.exponential(OUTLIER, shape)
+    return normal(random, shape) + (random.random(shape) < OUTLIERS) * random.exponential(
+        OUTLIER, shape
+    )
 
 
 def bimodal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -88,7 +98,9 @@ def bimodal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
 
 
 def uneven(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Return normal scatter that is of another size for each mechanism: half of them within a factor of two."""
+    """Return normal scatter that is of another size for each mechanism: half of them within a
+    factor of two.
+    """
     return normal(random, shape) * np.exp(random.normal(0, 1, (shape[0], 1)))
 
 
@@ -101,7 +113,9 @@ def common(times: Floats) -> Scatter:
 
 
 def alarmed(times: Floats, test: Test) -> bool:
-    """Tell whether any look calls one of the log `times` (mechanism, heat) different from the fastest."""
+    """Tell whether any look calls one of the log `times` (mechanism, heat) different from the
+    fastest.
+    """
     for look in LOOKS:
         seen = times[:, :look]
         best = int(np.argmin(np.median(seen, axis=1)))
@@ -115,17 +129,23 @@ def alarmed(times: Floats, test: Test) -> bool:
 
 
 def heats_to_find(times: Floats, test: Test) -> int:
-    """Return after how many heats the second mechanism, made slower, is shown to be; the last look if it is not."""
+    """Return after how many heats the second mechanism, made slower, is shown to be; the last look
+    if it is not.
+    """
     ratios = times[1] + SLOWER - times[0]
     for look in LOOKS:
-        low, _ = test(ratios[:look], pair_level(len(times), look, HEAT_LOOKS), common(times[:, :look]))
+        low, _ = test(
+            ratios[:look], pair_level(len(times), look, HEAT_LOOKS), common(times[:, :look])
+        )
         if low > 0:
             return look
     return LOOKS[-1]
 
 
 def weighed(contests: int, sizes: tuple[int, ...] = SIZES) -> Iterator[dict[str, object]]:
-    """Yield what each test does in `contests` contests of each shape and size; all tests have the same ones."""
+    """Yield what each test does in `contests` contests of each shape and size; all tests have the
+    same ones.
+    """
     random = np.random.default_rng(1)
     for shape in SHAPES:
         for size in sizes:

@@ -1,14 +1,15 @@
-"""Do the published arms take as long as what they follow? Both interleaved, in one run on one machine.
+"""Do the published arms take as long as what they follow? Both interleaved, in one run on one
+machine.
 
 usage: python benchmarks/published.py [--rounds N] [--readers N] [TEXT]
 
-Seed 000: the arm against the program that TEXT, the published report, prints in section 2.3 (`numpy.mean` stands for
-`numpy.median` there; without TEXT it is left out). Seeds 001 and 003: the arm against loops rebuilt from what their
-authors' programs do, in processes of their own; those of 003 call the package shm-rpc-bridge too. The ranks of 001 wait
-awake: more of them than CPUs take turns by luck, so that its three readers become as many as there are CPUs for, unless
-`--readers` names their number. Prints the median
-of the rounds' ratios, ours over theirs, with its 95 % interval; exit code 1 when a median is off by more than 15 %, 3
-when nothing was compared.
+Seed 000: the arm against the program that TEXT, the published report, prints in section 2.3
+(`numpy.mean` stands for `numpy.median` there; without TEXT it is left out). Seeds 001 and 003: the
+arm against loops rebuilt from what their authors' programs do, in processes of their own; those of
+003 call the package shm-rpc-bridge too. The ranks of 001 wait awake: more of them than CPUs take
+turns by luck, so that its three readers become as many as there are CPUs for, unless `--readers`
+names their number. Prints the median of the rounds' ratios, ours over theirs, with its 95 %
+interval; exit code 1 when a median is off by more than 15 %, 3 when nothing was compared.
 """
 
 import argparse
@@ -61,10 +62,16 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
     def ours() -> Times:
         found = {}
         for size in MOVED.values():
-            target, cpus = "ipclab.studies.payload.published:run", frozenset(os.sched_getaffinity(0))
+            target, cpus = (
+                "ipclab.studies.payload.published:run",
+                frozenset(os.sched_getaffinity(0)),
+            )
             role = Role("program", target, {"size": size, "seed": 1}, cpus, fresh=True)
             samples = launcher.launch([role], SECONDS)["program"].samples
-            found |= {f"000 {op} {size} B": float(statistics.median(values)) for op, values in samples.items()}
+            found |= {
+                f"000 {op} {size} B": float(statistics.median(values))
+                for op, values in samples.items()
+            }
         return found
 
     def theirs() -> Times:
@@ -72,7 +79,9 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
         pairs = zip(MOVED.values(), json.loads(done.stdout), strict=True)
         return {
-            f"000 {op} {size} B": ns for size, both in pairs for op, ns in zip(("write", "read"), both, strict=True)
+            f"000 {op} {size} B": ns
+            for size, both in pairs
+            for op, ns in zip(("write", "read"), both, strict=True)
         }
 
     return ours, theirs
@@ -80,15 +89,27 @@ def payload(launcher: Launcher, program: Path) -> tuple[Side, Side]:
 
 def listing(text: str) -> str:
     """Return the program that the report prints; raises `SystemExit` when it is not there."""
-    found = re.search(r"^#!/usr/bin/env python3$.*?^    print\(\"For LDM-EKI's[^\n]*$", text, re.DOTALL | re.MULTILINE)
+    found = re.search(
+        r"^#!/usr/bin/env python3$.*?^    print\(\"For LDM-EKI's[^\n]*$",
+        text,
+        re.DOTALL | re.MULTILINE,
+    )
     if found is None:
-        raise SystemExit("published: the text holds no program; give the published report of seed 000")
+        raise SystemExit(
+            "published: the text holds no program; give the published report of seed 000"
+        )
     return found[0]
 
 
 def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Side, Side]:
-    """Return the arm of seed 001 and its program rebuilt: all sizes and mechanisms in one set of processes."""
-    study, effort, free = SharedDictStudy(), profile("quick"), placements(Topology.read(Source()))["free"]
+    """Return the arm of seed 001 and its program rebuilt: all sizes and mechanisms in one set of
+    processes.
+    """
+    study, effort, free = (
+        SharedDictStudy(),
+        profile("quick"),
+        placements(Topology.read(Source()))["free"],
+    )
     asked = study.points(effort, Sweep(levels={"readers": (readers,)}))
     points = sorted(  # in the program's order: a heap keeps what came before
         (point for point in asked if point.levels["arm"] == "published"),
@@ -99,7 +120,10 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
         found = {}
         for point in points:
             outcomes = alone(bench, point, study.roles(point, effort, free, 1), SECONDS)
-            samples, what = study.collect(point, outcomes, 1).samples, f"{point.backend} {point.levels['entries']}"
+            samples, what = (
+                study.collect(point, outcomes, 1).samples,
+                f"{point.backend} {point.levels['entries']}",
+            )
             found[f"001 write {what}"] = float(samples["write-total"][0])
             found[f"001 read {what}"] = float(samples["read-total"].mean() / READS)
         return found
@@ -110,7 +134,10 @@ def shared_dict(launcher: Launcher, bench: RankBench, readers: int) -> tuple[Sid
                 prefix, f"{launcher.session.folder}/{prefix.rpartition('-')[2]}-theirs", readers
             )
         names = {name for result in results for name in result}
-        return {name: statistics.mean(result[name] for result in results if name in result) for name in names}
+        return {
+            name: statistics.mean(result[name] for result in results if name in result)
+            for name in names
+        }
 
     return ours, theirs
 
@@ -119,7 +146,11 @@ def round_trips(launcher: Launcher) -> Iterator[tuple[Side, Side]]:
     """Yield the arm of seed 003 and its loops rebuilt, for each placement, size and program."""
     study, placed = RoundTripStudy(), placements(Topology.read(Source()))
     for point in study.points(profile("quick"), Sweep(None, tuple(published.PROGRAMS))):
-        if point.levels["arm"] == "published" and point.placement in placed and point.placement != "free":
+        if (
+            point.levels["arm"] == "published"
+            and point.placement in placed
+            and point.placement != "free"
+        ):
             count, placement = ROUND_TRIPS[point.size_bytes], placed[point.placement]
             effort = replace(profile("quick"), least_samples=count, most_samples=count)
             what = f"003 {point.backend} {point.placement} {point.size_bytes} B"
@@ -131,13 +162,17 @@ def round_trips(launcher: Launcher) -> Iterator[tuple[Side, Side]]:
             def theirs(point=point, count=count, placement=placement, what=what) -> Times:  # type: ignore[no-untyped-def]
                 with launcher.naming() as prefix:
                     cpus = [placement.role(0), placement.role(1)]
-                    return {what: rebuilt.original(point.backend, prefix, point.size_bytes, count, cpus)}
+                    return {
+                        what: rebuilt.original(point.backend, prefix, point.size_bytes, count, cpus)
+                    }
 
             yield ours, theirs
 
 
 def compare(sides: tuple[Side, Side], rounds: int) -> Iterator[bool]:
-    """Run both sides in turn, the first one last in every other round; print their ratios, yield which are off."""
+    """Run both sides in turn, the first one last in every other round; print their ratios, yield
+    which are off.
+    """
     found: list[list[Times]] = [[], []]
     for number in range(rounds):
         for place in (0, 1) if number % 2 else (1, 0):
@@ -145,17 +180,23 @@ def compare(sides: tuple[Side, Side], rounds: int) -> Iterator[bool]:
     for name in found[0][0]:
         ours, theirs = (np.array([times[name] for times in side]) for side in found)
         ratio, (low, high) = float(np.median(ours / theirs)), median_interval(ours / theirs)
-        times = f"ours {np.median(ours) / 1e3:>11,.1f} us  theirs {np.median(theirs) / 1e3:>11,.1f} us"
+        times = (
+            f"ours {np.median(ours) / 1e3:>11,.1f} us  theirs {np.median(theirs) / 1e3:>11,.1f} us"
+        )
         print(f"{name:<36} {times}  ratio {ratio:.3f} [{low:.3f}, {high:.3f}]", flush=True)
         yield abs(ratio - 1) > TOLERANCE
 
 
 def main() -> int:
     """Compare each seed's arm and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("text", nargs="?", type=Path, help="the published report of seed 000")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--seeds", nargs="*", default=["000", "001", "003"], help="which ones: 000, 001, 003")
+    parser.add_argument(
+        "--seeds", nargs="*", default=["000", "001", "003"], help="which ones: 000, 001, 003"
+    )
     fitting = max(1, min(PUBLISHED_READERS, len(os.sched_getaffinity(0)) - 1))
     parser.add_argument("--readers", type=int, default=fitting, help="how many ranks of 001 read")
     asked, off = parser.parse_args(), list[bool]()

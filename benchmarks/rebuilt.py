@@ -30,7 +30,8 @@ Times = dict[str, float]  # ns by what was timed
 
 
 def shared_dict(prefix: str, folder: str, readers: int) -> list[Times]:
-    """Run the program of seed 001 under `mpiexec` with `readers`, as it was, and return what each rank timed.
+    """Run the program of seed 001 under `mpiexec` with `readers`, as it was, and return what each
+    rank timed.
 
     Raises `LabError` when there is no `mpiexec`, or when the program is silent or fails.
     """
@@ -48,28 +49,45 @@ def shared_dict(prefix: str, folder: str, readers: int) -> list[Times]:
 
 
 def _told(seed: str, command: Sequence[str], env: Mapping[str, str]) -> Any:
-    """Return what a rebuilt program prints; raises `LabError` with its last words when that is nothing."""
+    """Return what a rebuilt program prints; raises `LabError` with its last words when that is
+    nothing.
+    """
     words = ""
     try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
         words = last_line(done.stderr) or f"its exit code is {done.returncode}"
         return json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError) as error:
-        raise LabError(f"the rebuilt program of seed {seed} gave no times", words or str(error), "") from None
+        raise LabError(
+            f"the rebuilt program of seed {seed} gave no times", words or str(error), ""
+        ) from None
 
 
 def rank(comm: Any, prefix: str, folder: str) -> Times:
-    """Be a rank of the rebuilt program: 0 writes, the others read; return the times in ns by what was timed."""
+    """Be a rank of the rebuilt program: 0 writes, the others read; return the times in ns by what
+    was timed.
+    """
     number = comm.rank
     found: Times = {}
     for entries in ENTRIES:
-        for name, store in {"lmdb": lmdb_store, "shared-memory": memory_store, "zmq-push": push_store}.items():
+        for name, store in {
+            "lmdb": lmdb_store,
+            "shared-memory": memory_store,
+            "zmq-push": push_store,
+        }.items():
             comm.Barrier()
             with ExitStack() as held:
                 if number == 0:
                     write, _ = store(True, f"{prefix}-{entries}", f"{folder}-{entries}", held)
                     content = {
-                        f"key_{i}": {"value": i, "squared": i * i, "text": f"test_value_{i}", "float": i / 3}
+                        f"key_{i}": {
+                            "value": i,
+                            "squared": i * i,
+                            "text": f"test_value_{i}",
+                            "float": i / 3,
+                        }
                         for i in range(entries)
                     }
                 comm.Barrier()
@@ -99,7 +117,9 @@ def lmdb_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[A
     import lmdb
 
     Path(folder).mkdir(mode=0o700, exist_ok=True)
-    environment = held.enter_context(lmdb.open(folder, map_size=1 << 30, max_dbs=1, writemap=True, sync=False))
+    environment = held.enter_context(
+        lmdb.open(folder, map_size=1 << 30, max_dbs=1, writemap=True, sync=False)
+    )
 
     def write(data: bytes) -> None:
         with environment.begin(write=True) as transaction:
@@ -113,8 +133,11 @@ def lmdb_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[A
 
 
 def memory_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[Any, Any]:
-    """Return how to write and read through 100 MiB of SharedMemory with a header of size and version."""
-    resource_tracker.register = resource_tracker.unregister = lambda name, kind: None  # the session removes it
+    """Return how to write and read through 100 MiB of SharedMemory with a header of size and
+    version.
+    """
+    # the session removes it
+    resource_tracker.register = resource_tracker.unregister = lambda name, kind: None
     memory = shared_memory.SharedMemory(name, create, (100 << 20) if create else 0)
     held.callback(memory.close)
     if create:
@@ -144,8 +167,11 @@ def push_store(create: bool, name: str, folder: str, held: ExitStack) -> tuple[A
     return link.send, link.recv
 
 
-def original(backend: str, name: str, size: int, count: int, cpus: Sequence[frozenset[int]]) -> float:
-    """Return the mean round trip in ns by the rebuilt benchmark, a program of its own, on `cpus` of server and client.
+def original(
+    backend: str, name: str, size: int, count: int, cpus: Sequence[frozenset[int]]
+) -> float:
+    """Return the mean round trip in ns by the rebuilt benchmark, a program of its own, on `cpus` of
+    server and client.
 
     Raises `LabError` when it is silent or fails.
     """
@@ -156,11 +182,15 @@ def original(backend: str, name: str, size: int, count: int, cpus: Sequence[froz
 def ask(backend: str, name: str, size: int, count: int, cpus: list[list[int]]) -> float:
     """Return the mean round trip in ns: this process asks one that it has started."""
     ready = SPAWN.Event()
-    server = SPAWN.Process(target=serve, args=(backend, name, cpus[0], ready, os.getpid()), daemon=True)
+    server = SPAWN.Process(
+        target=serve, args=(backend, name, cpus[0], ready, os.getpid()), daemon=True
+    )
     server.start()
     try:
         if not ready.wait(SECONDS / 2):
-            raise LabError(f"the rebuilt server of {backend} did not start", f"{SECONDS / 2:g} s have passed")
+            raise LabError(
+                f"the rebuilt server of {backend} did not start", f"{SECONDS / 2:g} s have passed"
+            )
         os.sched_setaffinity(0, cpus[1])
         send, take = transport(backend, name, False)
         message = b"A" * size
@@ -188,27 +218,43 @@ def serve(backend: str, name: str, cpus: list[int], ready: Any, parent: int) -> 
         send(message)
 
 
-def transport(backend: str, name: str, serves: bool) -> tuple[Callable[[bytes], object], Callable[[], bytes]]:
+def transport(
+    backend: str, name: str, serves: bool
+) -> tuple[Callable[[bytes], object], Callable[[], bytes]]:
     """Return how to send and how to receive; the session removes what is made."""
     if backend == published.PACKAGE:
         from shm_rpc_bridge.transport.transport_posix import SharedMemoryTransportPosix as Transport
 
         made = (Transport.create if serves else Transport.open)(f"{name}-theirs", 2_500_000, 10.0)
-        return (made.send_response, made.receive_request) if serves else (made.send_request, made.receive_response)
+        return (
+            (made.send_response, made.receive_request)
+            if serves
+            else (made.send_request, made.receive_response)
+        )
     import zmq
 
     link = zmq.Context().socket(zmq.REP if serves else zmq.REQ)
     link.linger = 0
     if not serves:
         link.rcvtimeo = round(1e3 * SECONDS / 4)
-    path = Path(tempfile.gettempdir()) / name.rpartition("-")[0] / f"{name.rpartition('-')[2]}-theirs"
+    path = (
+        Path(tempfile.gettempdir()) / name.rpartition("-")[0] / f"{name.rpartition('-')[2]}-theirs"
+    )
     (link.bind if serves else link.connect)(f"ipc://{path}")
     return link.send, link.recv
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "ask":
-        print(ask(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]), json.loads(sys.argv[6])))
+        print(
+            ask(
+                sys.argv[2],
+                sys.argv[3],
+                int(sys.argv[4]),
+                int(sys.argv[5]),
+                json.loads(sys.argv[6]),
+            )
+        )
     else:
         from mpi4py import MPI
 

@@ -1,12 +1,14 @@
-"""Do the native limits agree with independent programs? Interleaved, in both placements; installs nothing.
+"""Do the native limits agree with independent programs? Interleaved, in both placements; installs
+nothing.
 
 usage: python benchmarks/referees.py [rounds]
 
-Referees: sockperf (TCP and UDP, median of the full round trip, each process pinned), perf bench sched pipe (mean time
-of a round trip of 4 bytes, the processes pinned one by one since a mask of two CPUs would leave the choice to the
-scheduler), perf bench mem memcpy (glibc's function; its MB and GB are powers of 2). Each round runs the referee and our
-limit in a random order. What was found is written beside the machine's runs, and the next run keeps it. Exit code 1
-when one is out of bounds; 3 when none is, but some were skipped, which is no pass.
+Referees: sockperf (TCP and UDP, median of the full round trip, each process pinned), perf bench
+sched pipe (mean time of a round trip of 4 bytes, the processes pinned one by one since a mask of
+two CPUs would leave the choice to the scheduler), perf bench mem memcpy (glibc's function; its MB
+and GB are powers of 2). Each round runs the referee and our limit in a random order. What was found
+is written beside the machine's runs, and the next run keeps it. Exit code 1 when one is out of
+bounds; 3 when none is, but some were skipped, which is no pass.
 """
 
 import datetime as dt
@@ -50,10 +52,11 @@ Cpus = tuple[int, int]
 
 @dataclass(frozen=True)
 class Referee:
-    """What is compared: the referee's program, both measurements in ns, and how far the ratio may be from 1.
+    """What is compared: the referee's program, both measurements in ns, and how far the ratio may
+    be from 1.
 
-    `settle` makes one figure of all rounds: the median, or for a mean over many operations, which a disturbance only
-    ever lengthens, the smallest.
+    `settle` makes one figure of all rounds: the median, or for a mean over many operations, which a
+    disturbance only ever lengthens, the smallest.
     """
 
     name: str
@@ -66,11 +69,20 @@ class Referee:
 
     def missing(self) -> str | None:
         """Return which program is not installed, None when all are there."""
-        return next((f"{name} is not installed" for name in (self.program, "taskset") if not shutil.which(name)), None)
+        return next(
+            (
+                f"{name} is not installed"
+                for name in (self.program, "taskset")
+                if not shutil.which(name)
+            ),
+            None,
+        )
 
 
 def run(command: list[str], cpu: int) -> str:
-    """Return what `command`, pinned to `cpu`, says; raises `LabError` when it fails or takes too long."""
+    """Return what `command`, pinned to `cpu`, says; raises `LabError` when it fails or takes too
+    long.
+    """
     pinned = ["taskset", "-c", str(cpu), *command]
     try:
         done = subprocess.run(pinned, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -103,7 +115,9 @@ def sockperf(over: str, size: int, cpus: Cpus) -> float:
 
 @contextmanager
 def serving(command: list[str], port: int, over: str = "tcp") -> Iterator[None]:
-    """Run `command` until the end of the block, which begins when it listens on `port` of tcp or udp."""
+    """Run `command` until the end of the block, which begins when it listens on `port` of tcp or
+    udp.
+    """
     waits = {"tcp": "0A", "udp": "07"}[over]  # its state in /proc/net
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -121,7 +135,17 @@ def serving(command: list[str], port: int, over: str = "tcp") -> Iterator[None]:
 
 def perf_pipe(cpus: Cpus) -> float:
     """Return perf's mean round trip over two pipes in ns, its two processes pinned to one CPU each."""
-    command = ["taskset", "-c", str(cpus[0]), "perf", "bench", "sched", "pipe", "-l", str(PIPE_LOOPS)]
+    command = [
+        "taskset",
+        "-c",
+        str(cpus[0]),
+        "perf",
+        "bench",
+        "sched",
+        "pipe",
+        "-l",
+        str(PIPE_LOOPS),
+    ]
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
         try:
@@ -131,7 +155,9 @@ def perf_pipe(cpus: Cpus) -> float:
             raise LabError("perf bench sched pipe", str(error)) from error
         finally:
             if process.poll() is None:
-                with_children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                with_children = (
+                    Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                )
                 for pid in (*map(int, with_children), process.pid):
                     os.kill(pid, 9)
                 process.wait()
@@ -152,11 +178,24 @@ def child_of(process: "subprocess.Popen[bytes]") -> int:
 
 def perf_memcpy(cpu: int) -> float:
     """Return perf's mean time of one copy of 2 MiB in ns."""
-    command = ["perf", "bench", "mem", "memcpy", "-f", "default", "-s", f"{MEMCPY_MIB}MB", "-l", str(MEMCPY_LOOPS)]
+    command = [
+        "perf",
+        "bench",
+        "mem",
+        "memcpy",
+        "-f",
+        "default",
+        "-s",
+        f"{MEMCPY_MIB}MB",
+        "-l",
+        str(MEMCPY_LOOPS),
+    ]
     return MEMCPY_MIB * MIB / (number(r"([\d.]+) GB/sec", run(command, cpu)) * GIB) * 1e9
 
 
-def limit(launcher: Launcher, name: str, size: int, cpus: Cpus, statistic: Callable[[list[int]], float]) -> float:
+def limit(
+    launcher: Launcher, name: str, size: int, cpus: Cpus, statistic: Callable[[list[int]], float]
+) -> float:
     """Return `statistic` of the samples of our limit `name`, measured as every run does."""
     arguments = {"limit": name, "size": size, "cpus": list(cpus), "budget_ns": BUDGET_NS}
     role = Role("native", "ipclab.studies.limits:run", arguments, frozenset(cpus))
@@ -172,12 +211,22 @@ def referees(launcher: Launcher) -> Iterator[Referee]:
         for over, size in (("tcp", 100), ("tcp", 10_000), ("udp", 100), ("udp", 10_000)):
             ours = partial(limit, launcher, f"echo-{over}", size, cpus, statistics.median)
             theirs = partial(sockperf, over, size, cpus)
-            yield Referee(f"{over.upper()} {size:,} B", "sockperf", name, theirs, ours, statistics.median, 0.15)
+            yield Referee(
+                f"{over.upper()} {size:,} B",
+                "sockperf",
+                name,
+                theirs,
+                ours,
+                statistics.median,
+                0.15,
+            )
         ours = partial(limit, launcher, "echo-pipe", PIPE_BYTES, cpus, statistics.fmean)
         yield Referee("pipe", "perf", name, partial(perf_pipe, cpus), ours, min, 0.15)
     cpu, size = min(placed["same"].role(0)), MEMCPY_MIB * MIB
     ours = partial(limit, launcher, "memcpy", size, (cpu, cpu), statistics.fmean)
-    yield Referee(f"memcpy {MEMCPY_MIB} MiB", "perf", "same", partial(perf_memcpy, cpu), ours, min, 0.10)
+    yield Referee(
+        f"memcpy {MEMCPY_MIB} MiB", "perf", "same", partial(perf_memcpy, cpu), ours, min, 0.10
+    )
 
 
 def measure(there: Sequence[Referee], rounds: int) -> list[tuple[list[float], list[float]]]:
@@ -214,7 +263,9 @@ def main() -> int:
     """Print the table and return the exit code."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     if not LimitsStudy().backends():
-        raise LabError("the native package is not installed", "", "install cargo and run make setup")
+        raise LabError(
+            "the native package is not installed", "", "install cargo and run make setup"
+        )
     with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher:
         everyone = list(referees(launcher))
         there = [each for each in everyone if each.missing() is None]
@@ -236,7 +287,10 @@ def kept(every: list[Found]) -> int:
     target = file(checkout().runs, collect(Source(), root=checkout().root).digest)
     write_whole(target, dump_json(msgspec.to_builtins(known)))
     agree = sum(found.agrees for found in every)
-    print(f"{agree} of {len(every)} agree, {known.differ} differ, {known.skipped} were skipped; kept in {target}")
+    print(
+        f"{agree} of {len(every)} agree, {known.differ} differ, {known.skipped} were skipped; kept"
+        f" in {target}"
+    )
     return 1 if known.differ else SKIPPED if known.skipped else 0
 
 

@@ -1,6 +1,8 @@
-"""Whether a session's intervals hold what other sessions found: python benchmarks/sessions.py RUN RUN [RUN ...].
+"""Whether a session's intervals hold what other sessions found: python benchmarks/sessions.py RUN
+RUN [RUN ...].
 
-For each run, the share of its medians' 95 % intervals that hold the median of the other runs' launches, by study.
+For each run, the share of its medians' 95 % intervals that hold the median of the other runs'
+launches, by study.
 """
 
 import sys
@@ -18,7 +20,9 @@ LEAST = 2
 
 
 def held(folders: list[str]) -> pd.DataFrame:
-    """Return by study and run the share of intervals that hold the others' pooled median, and how many there are."""
+    """Return by study and run the share of intervals that hold the others' pooled median, and how
+    many there are.
+    """
     runs = [choose(checkout(), folder) for folder in folders]
     points, launches = ([_all(run, kind) for run in runs] for kind in ("points", "launches"))
     found = []
@@ -26,11 +30,15 @@ def held(folders: list[str]) -> pd.DataFrame:
         others = pd.concat([each for place, each in enumerate(launches) if place != number])
         pooled = others.groupby(KEY).value.median().rename("pooled")
         both = mine.merge(pooled, left_on=KEY, right_index=True)
-        holds = both.assign(run=runs[number].id, holds=(both.low <= both.pooled) & (both.pooled <= both.high))
+        holds = both.assign(
+            run=runs[number].id, holds=(both.low <= both.pooled) & (both.pooled <= both.high)
+        )
         found.append(holds)
     every = pd.concat(found)
     every = pd.concat([every, every.assign(study="all")])
-    return every.pivot_table(index="study", columns="run", values="holds", aggfunc=["mean", "size"]).round(3)
+    return every.pivot_table(
+        index="study", columns="run", values="holds", aggfunc=["mean", "size"]
+    ).round(3)
 
 
 def _all(run: object, kind: str) -> pd.DataFrame:

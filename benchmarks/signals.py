@@ -1,12 +1,14 @@
-"""Random SIGKILLs while everything is measured: whatever is killed, runs end complete and nothing is left behind.
+"""Random SIGKILLs while everything is measured: whatever is killed, runs end complete and nothing
+is left behind.
 
     python -m benchmarks.signals [SIGNALS] [SEED] [STUDY ...]
 
-One study after the other is measured under profile smoke. A SIGKILL hits the measuring process, its fork server or any
-process of its session at a random moment, and the same command goes on; after twenty signals it is left alone, and the
-run must become complete with the points that were asked for. It prints a line for each study in turn and one of counts,
-and exits with 1 if anything was left (names, files, kernel objects), a run was incomplete, a point that was finished is
-lost, a traceback was printed, or a decoy was removed.
+One study after the other is measured under profile smoke. A SIGKILL hits the measuring process, its
+fork server or any process of its session at a random moment, and the same command goes on; after
+twenty signals it is left alone, and the run must become complete with the points that were asked
+for. It prints a line for each study in turn and one of counts, and exits with 1 if anything was
+left (names, files, kernel objects), a run was incomplete, a point that was finished is lost, a
+traceback was printed, or a decoy was removed.
 """
 
 import os
@@ -58,7 +60,9 @@ def hit(measuring: "subprocess.Popen[str]", chance: random.Random) -> bool:
     try:
         measuring.wait(chance.uniform(0.3, LONGEST))
     except subprocess.TimeoutExpired:
-        victim = chance.choice([measuring.pid, chance.choice([measuring.pid, *children(measuring.pid)])])
+        victim = chance.choice(
+            [measuring.pid, chance.choice([measuring.pid, *children(measuring.pid)])]
+        )
         with suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
         return True
@@ -84,7 +88,9 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
     tally: Counter[str] = Counter()
     before, finished = kernel_objects(), set[Path]()
     for _ in range(5 * EACH):
-        measuring = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        measuring = subprocess.Popen(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         tally["signals"] += tally["signals"] < count and hit(measuring, chance)
         said, _ = measuring.communicate(timeout=600)
         if measuring.returncode == 0:
@@ -93,7 +99,11 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
         left = leavings(measuring.pid, temporary, data, before)
         now = {*data.glob("runs/*/*/points/*/*.parquet")}
         lost, finished = finished - now, now if measuring.returncode else set()
-        tally += Counter(left=len(left), tracebacks="Traceback" in said, lost=len(lost) * bool(measuring.returncode))
+        tally += Counter(
+            left=len(left),
+            tracebacks="Traceback" in said,
+            lost=len(lost) * bool(measuring.returncode),
+        )
         if left or "Traceback" in said:
             print(said, left, flush=True)
         if measuring.returncode == 0 and tally["signals"] == count:
@@ -102,10 +112,15 @@ def measure(study: str, count: int, chance: random.Random, top: Path) -> Counter
 
 
 def whole(study: str, data: Path) -> bool:
-    """Tell whether the newest run has the points that were asked for, none of them failed; it is then removed."""
+    """Tell whether the newest run has the points that were asked for, none of them failed; it is
+    then removed.
+    """
     request = Request((study,), "smoke", sweep=Sweep(levels=levels((FEWER[study],))))
     wanted = {point.id for _, points in request.points() for point in points}
-    newest = max((folder.read(file.parent) for file in data.glob("runs/*/*/run.json")), key=lambda run: run.id)
+    newest = max(
+        (folder.read(file.parent) for file in data.glob("runs/*/*/run.json")),
+        key=lambda run: run.id,
+    )
     no_parts = not [*newest.path.rglob("*.part")]
     have = {file.stem for file in newest.point_files()} | set(newest.about["points"])
     shutil.rmtree(newest.path)
@@ -118,7 +133,11 @@ def main() -> int:
     for name in sys.argv[3:]:
         chosen("study", name, FEWER)
     if unknown := studies().keys() - FEWER.keys() - {*ALWAYS}:
-        raise UsageError(f"no level is known that makes {', '.join(sorted(unknown))} small", "", "add one to FEWER")
+        raise UsageError(
+            f"no level is known that makes {', '.join(sorted(unknown))} small",
+            "",
+            "add one to FEWER",
+        )
     turns = cycle(sys.argv[3:] or FEWER)  # each of which measures the limits too
     chance, top = random.Random(seed), Path(tempfile.mkdtemp(prefix="signals-"))
     decoy = SHARED_MEMORY / f"ipclab-1-{os.getpid():016x}-1-decoy"
@@ -132,15 +151,20 @@ def main() -> int:
     lost = not decoy.exists()
     decoy.unlink(missing_ok=True)
     names = ("signals", "runs", "incomplete", "lost", "left", "tracebacks")
-    print(f"seed {seed}: { ({name: tally[name] for name in names}) }; decoy {'removed' if lost else 'there'}")
+    print(
+        f"seed {seed}: { ({name: tally[name] for name in names}) }; decoy"
+        f" {'removed' if lost else 'there'}"
+    )
     shutil.rmtree(top)
     return int(lost or any(tally[name] for name in names[2:]))
 
 
 def leavings(pid: int, temporary: Path, data: Path, before: set[str]) -> list[str]:
-    """Return what the session of process `pid` has left when its last processes have had the time to end.
+    """Return what the session of process `pid` has left when its last processes have had the time
+    to end.
 
-    A kernel object that was there `before` is none of it, nor is one that is not there at every look.
+    A kernel object that was there `before` is none of it, nor is one that is not there at every
+    look.
     """
     deadline, objects = time.monotonic() + 20, kernel_objects()
     while True:

@@ -1,8 +1,10 @@
-"""Read every shared-state store while its writer never rests, and count the reads whose bytes were never written.
+"""Read every shared-state store while its writer never rests, and count the reads whose bytes were
+never written.
 
     .venv/bin/python benchmarks/torn_reads.py [READS] [ENTRIES] [BACKEND ...]
 
-Every read is compared byte for byte with what its version stands for. Expected: 0 torn of 1,000,000 for each store.
+Every read is compared byte for byte with what its version stands for. Expected: 0 torn of 1,000,000
+for each store.
 """
 
 import os
@@ -30,8 +32,20 @@ LOOK = 256
 
 def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
     """Write without a pause as the first rank; as another, make `reads` reads and check each."""
-    contents = [CODECS["pickle"].encode(dictionary(entries, rotation)) for rotation in range(rotations(entries))]
-    place = Place(worker.prefix, worker.folder, len(contents[0]), "block", READERS, "off", "writemap", comm=worker.comm)
+    contents = [
+        CODECS["pickle"].encode(dictionary(entries, rotation))
+        for rotation in range(rotations(entries))
+    ]
+    place = Place(
+        worker.prefix,
+        worker.folder,
+        len(contents[0]),
+        "block",
+        READERS,
+        "off",
+        "writemap",
+        comm=worker.comm,
+    )
     store = joined(worker, store_of(backend), place)
     if worker.index == 0:
         version, waiting = 1, list(worker.peers)
@@ -39,7 +53,9 @@ def hammer(worker: RankWorker, backend: str, entries: int, reads: int) -> None:
         while waiting:
             version += 1
             store.write(contents[version % len(contents)], WAIT_NS)
-            if version % LOOK == 0 and worker.signalled(waiting[0]):  # to ask MPI is to offer the CPU
+            if version % LOOK == 0 and worker.signalled(
+                waiting[0]
+            ):  # to ask MPI is to offer the CPU
                 worker.await_signals([waiting.pop(0)])
         worker.outcome.facts = {"writes": version}
     else:
@@ -61,25 +77,33 @@ def main() -> int:
     """Print a line for each store; return 1 when any read was torn."""
     words = sys.argv[1:]
     reads, entries = int(words[0]) if words else 1_000_000, int(words[1]) if len(words) > 1 else 100
-    wanted = words[2:] or [name for name, found in backends().items() if found.store and found.store.keeps]
+    wanted = words[2:] or [
+        name for name, found in backends().items() if found.store and found.store.keeps
+    ]
     os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
     cpus = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free").role(0)
     names = ["writer", *(f"reader {number}" for number in range(1, READERS + 1))]
     bad = 0
-    with tempfile.TemporaryDirectory() as ledger, Launcher(Path(ledger)) as launcher, RankBench(launcher, 4) as bench:
+    with (
+        tempfile.TemporaryDirectory() as ledger,
+        Launcher(Path(ledger)) as launcher,
+        RankBench(launcher, 4) as bench,
+    ):
         for backend in wanted:
             each = -(-reads // READERS)
             arguments = {"backend": backend, "entries": entries, "reads": each}
             roles = [Role(name, "benchmarks.torn_reads:hammer", arguments, cpus) for name in names]
             point = Point("shared_dict", backend, encoded_bytes("pickle", entries), "free")
-            writer, *readers = (outcome.facts for outcome in alone(bench, point, roles, SECONDS).values())
+            writer, *readers = (
+                outcome.facts for outcome in alone(bench, point, roles, SECONDS).values()
+            )
             counts = ("reads", "torn", "other", "versions")
             total = {name: sum(reader[name] for reader in readers) for name in counts}
             bad += total["torn"]
             print(
-                f"{backend}: {total['torn']} torn of {total['reads']:,} reads, {total['other']} of them whole but of "
-                f"another version; {writer['writes']:,} writes, {total['versions']:,} reads of another version than "
-                "before",
+                f"{backend}: {total['torn']} torn of {total['reads']:,} reads, {total['other']} of"
+                f" them whole but of another version; {writer['writes']:,} writes,"
+                f" {total['versions']:,} reads of another version than before",
                 flush=True,
             )
     return int(bad > 0)

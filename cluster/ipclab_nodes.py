@@ -1,4 +1,5 @@
-"""A run of ipclab on each node as a ReFrame test: its bundle is kept, its medians are performance values.
+"""A run of ipclab on each node as a ReFrame test: its bundle is kept, its medians are performance
+values.
 
 reframe -C cluster/site.py -c cluster/ipclab_nodes.py -r --distribute=idle+
 """
@@ -17,7 +18,9 @@ BUNDLE, VALUES = "node.ipclab", "values.json"
 
 @rfm.simple_test
 class ipclab_node(rfm.RunOnlyRegressionTest):  # noqa: N801 - ReFrame's style
-    """One run on one node. `baseline` is an earlier VALUES of the same kind: its intervals are the references."""
+    """One run on one node. `baseline` is an earlier VALUES of the same kind: its intervals are the
+    references.
+    """
 
     valid_systems = ["*"]  # noqa: RUF012
     valid_prog_environs = ["*"]  # noqa: RUF012
@@ -36,16 +39,25 @@ class ipclab_node(rfm.RunOnlyRegressionTest):  # noqa: N801 - ReFrame's style
     def commands(self):
         """Measure with data of this job's own, and print the medians of the finished run."""
         ipclab = shlex.quote(self.ipclab)
-        self.prerun_cmds = ['export IPCLAB_DATA="$PWD/data" IPCLAB_NODE="${SLURMD_NODENAME:-$(hostname -s)}"']
+        self.prerun_cmds = [
+            'export IPCLAB_DATA="$PWD/data" IPCLAB_NODE="${SLURMD_NODENAME:-$(hostname -s)}"'
+        ]
         self.executable = f'{ipclab} measure --label "$IPCLAB_NODE" --bundle {BUNDLE}'
-        self.executable_opts = [f"--profile={self.profile}", f"--study={self.study}", f"--size={self.size}", self.more]
+        self.executable_opts = [
+            f"--profile={self.profile}",
+            f"--study={self.study}",
+            f"--size={self.size}",
+            self.more,
+        ]
         asked = f"--study {self.study} --metric p50 --format json"
         self.postrun_cmds = [f"{ipclab} values {BUNDLE} {asked} > {VALUES}"]
 
     @sanity_function
     def finished(self):
         """The run was finished, and its numbers can be read."""
-        return sn.all([sn.path_isfile(BUNDLE), sn.assert_true(self.medians(Path(self.stagedir) / VALUES))])
+        return sn.all(
+            [sn.path_isfile(BUNDLE), sn.assert_true(self.medians(Path(self.stagedir) / VALUES))]
+        )
 
     @run_before("performance")
     def numbers(self):
@@ -53,7 +65,9 @@ class ipclab_node(rfm.RunOnlyRegressionTest):  # noqa: N801 - ReFrame's style
         known = self.medians(Path(self.baseline)) if self.baseline else {}
         references = {}
         for name, row in self.medians(Path(self.stagedir) / VALUES).items():
-            self.perf_variables[name] = sn.make_performance_function(sn.defer(row["value"]), row["unit"])
+            self.perf_variables[name] = sn.make_performance_function(
+                sn.defer(row["value"]), row["unit"]
+            )
             if name in known:
                 references[name] = interval(known[name])
         self.reference = {"*": references}
@@ -66,7 +80,9 @@ class ipclab_node(rfm.RunOnlyRegressionTest):  # noqa: N801 - ReFrame's style
 
 
 def interval(row):
-    """Return a reference of ReFrame: a value, how far below and above it another may lie, and the unit."""
+    """Return a reference of ReFrame: a value, how far below and above it another may lie, and the
+    unit.
+    """
     value, low, high = row["value"], row["low"], row["high"]
     ends = [None if end is None else end / value - 1 for end in (low, high)]
     return value, *ends, row["unit"]

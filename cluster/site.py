@@ -1,4 +1,6 @@
-"""An example of a site for ReFrame: one Slurm partition. Change what your cluster calls by other names."""
+"""An example of a site for ReFrame: one Slurm partition. Change what your cluster calls by other
+names.
+"""
 
 site_configuration = {
     "systems": [

@@ -12,9 +12,8 @@ LOOP = "Symlink loop from "  # how pathlib tells one before Python 3.13
 def main() -> None:
     """Run the command line."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="surrogateescape"
-        )  # the names of files may be bytes that are no text
+        # the names of files may be bytes that are no text
+        sys.stdout.reconfigure(errors="surrogateescape")
     try:
         from ipclab.cli import commands
 
@@ -45,7 +44,9 @@ def main() -> None:
 
 
 def _unusable(error: OSError) -> str:
-    """Return the line for what the system refuses where no command says more of it: a place, or standard output."""
+    """Return the line for what the system refuses where no command says more of it: a place, or
+    standard output.
+    """
     try:
         sys.stdout.flush()
     except OSError:  # what is left in it would be tried again at the end

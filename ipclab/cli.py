@@ -1,4 +1,6 @@
-"""The command line: thin commands, each importing what it needs, so that the light ones start at once."""
+"""The command line: thin commands, each importing what it needs, so that the light ones start at
+once.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +94,8 @@ def measured(
 ) -> None:  # fmt: skip
     """Measure what the options of `measure` say, for a `purpose`, and say what is `stated` of it.
 
-    The finished run is bundled as `file` before `LabError` is raised for points that failed and results that cannot be.
+    The finished run is bundled as `file` before `LabError` is raised for points that failed and
+    results that cannot be.
     """
     from ipclab.lab.runs import find
     from ipclab.measure.request import Request
@@ -187,7 +190,9 @@ def report(
 )  # fmt: skip
 @quantile_option
 def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Rendering) -> None:
-    """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two committed ones)."""
+    """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two
+    committed ones).
+    """
     from ipclab.compare import shared
     from ipclab.compare.held import chosen, held
     from ipclab.frames import suspects
@@ -222,7 +227,9 @@ def _english(run: "RunFolder") -> "Lab":
 
 
 def _say_wrong(run: "RunFolder") -> None:
-    """Name what was beaten; raises `LabError` for points that failed, and for results that cannot be."""
+    """Name what was beaten; raises `LabError` for points that failed, and for results that cannot
+    be.
+    """
     from ipclab.frames import suspects
 
     say(suspects.beaten(run))
@@ -249,7 +256,9 @@ def _say_wrong(run: "RunFolder") -> None:
     help="Keep at most so many of each launch, sorted: a small FILE.",
 )
 def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | None) -> None:
-    """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one FILE."""
+    """Write a finished RUN (or 'newest': the newest complete one), raw samples included, as one
+    FILE.
+    """
     from ipclab.frames.thin import thinned
     from ipclab.lab.runs import choose, newest_full
     from ipclab.lab.strict import reasons
@@ -270,7 +279,8 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     with private(checkout().ledger, part_of(file.absolute())) as folder:
         held = pack(thinned(chosen, samples, folder) if samples else chosen, file, replace)
     click.echo(
-        f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,} bytes"
+        f"{shown(file.resolve())}: {len(held.files)} files of {held.run}, {file.stat().st_size:,}"
+        " bytes"
     )
 
 

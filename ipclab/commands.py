@@ -1,4 +1,6 @@
-"""What the commands share: options, how words and paths are read and shown, what is rendered, and their end."""
+"""What the commands share: options, how words and paths are read and shown, what is rendered, and
+their end.
+"""
 
 import errno
 import os
@@ -31,7 +33,9 @@ Words = tuple[str, ...]
 
 
 class _Path(click.Path):
-    """A path that may be absent, but can be looked up: no name too long, no loop of links, no closed folder."""
+    """A path that may be absent, but can be looked up: no name too long, no loop of links, no
+    closed folder.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = Path(str(super().convert(value, param, ctx)))
@@ -101,7 +105,9 @@ def say(lines: Iterable[object]) -> None:
 
 
 class Commands(click.Group):
-    """Our commands, and those that other packages add by entry points; these are loaded when they are called."""
+    """Our commands, and those that other packages add by entry points; these are loaded when they
+    are called.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all of them, sorted."""
@@ -181,7 +187,8 @@ quantile_option = click.option(
 
 
 def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
-    """Return what gives a command the options of a `kind` of report, and passes them on as the `Rendering` `to`.
+    """Return what gives a command the options of a `kind` of report, and passes them on as the
+    `Rendering` `to`.
 
     With a `table` that may be written alone.
     """
@@ -217,7 +224,9 @@ def check_out(out: Path) -> None:
 
 
 def die_with_make() -> None:
-    """End with the make that started this command: a killed make must not leave a measurement running."""
+    """End with the make that started this command: a killed make must not leave a measurement
+    running.
+    """
     from ipclab.spawn.zygote import die_with_parent
 
     if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
@@ -226,7 +235,9 @@ def die_with_make() -> None:
 
 @dataclass(frozen=True)
 class Rendering:
-    """The report `kind` of a command: its languages, formats and folder (None: reports/`kind`), or its table alone."""
+    """The report `kind` of a command: its languages, formats and folder (None: reports/`kind`), or
+    its table alone.
+    """
 
     kind: str
     langs: Words
@@ -240,7 +251,8 @@ class Rendering:
         return (self.out or checkout().reports / self.kind).resolve()
 
     def check(self) -> None:
-        """Raise `UsageError` for a folder that cannot be written, and `LabError` for words that are not fit to print.
+        """Raise `UsageError` for a folder that cannot be written, and `LabError` for words that are
+        not fit to print.
 
         That takes seconds: what else may be wrong is looked at before.
         """
@@ -256,8 +268,9 @@ class Rendering:
     ) -> list[Path]:  # fmt: skip
         """Render `notebooks` with `parameters`, and the `table` beside them, and return the files.
 
-        That is the name of a CSV file beside the pages, and its rows; with it the report has a manifest of its `runs`.
-        All of it was checked before. Raises `LabError` when a notebook fails.
+        That is the name of a CSV file beside the pages, and its rows; with it the report has a
+        manifest of its `runs`. All of it was checked before. Raises `LabError` when a notebook
+        fails.
         """
         from ipclab.measure.progress import Bar
         from ipclab.render.report import DATA, Job, Target, run_jobs

@@ -30,7 +30,9 @@ ALIKE = 0.6  # of what is offered as meant
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Return the fix for an unknown `name`: which of `known` may be meant, if one looks like it, and what there is."""
+    """Return the fix for an unknown `name`: which of `known` may be meant, if one looks like it,
+    and what there is.
+    """
     names = list(known)
     alike = difflib.get_close_matches(name, names, n=1, cutoff=ALIKE)
     there = f"there are {', '.join(names)}" if names[1:] else f"there is {(names or ['none'])[0]}"

@@ -8,9 +8,8 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 SHIPPED = Path(__file__).parent / "shipped"  # where a wheel holds what a checkout has at its root
-INSTALL = {
-    "setup": "pip install --upgrade 'ipclab[peers,published]'"
-}  # of the goals that are no commands
+# of the goals that are no commands
+INSTALL = {"setup": "pip install --upgrade 'ipclab[peers,published]'"}
 
 
 def _below(top: str, path: str) -> "cached_property[Path]":
@@ -20,9 +19,11 @@ def _below(top: str, path: str) -> "cached_property[Path]":
 
 @dataclass(frozen=True)
 class Paths:
-    """What is read, below `root`, and what is made, below `home`: both are the checkout, where there is one.
+    """What is read, below `root`, and what is made, below `home`: both are the checkout, where
+    there is one.
 
-    Outside a checkout `root` belongs to the environment, which may be removed, and `home` is the user's.
+    Outside a checkout `root` belongs to the environment, which may be removed, and `home` is the
+    user's.
     """
 
     root: Path
@@ -40,24 +41,23 @@ class Paths:
 
     @cached_property
     def control(self) -> Path:
-        """What the appendix's first page says of the document, and requirements; empty where a user has none."""
+        """What the appendix's first page says of the document, and requirements; empty where a user
+        has none.
+        """
         own = self.home / "report.toml"
         return own if own.is_file() else self.root / "report.toml"
 
     runs = _below("data", "runs")  # made in this checkout, one folder a machine
-    imported = _below(
-        "data", "imported"
-    )  # brought from other machines, one folder each; never the newest run here
+    # brought from other machines, one folder each; never the newest run here
+    imported = _below("data", "imported")
     opened = _below("data", "opened")  # the committed runs, taken out of their bundles on first use
     ledger = _below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
-    scratch = _below(
-        "data", "scratch"
-    )  # files that the file-reading study makes, when no other place is named
+    # files that the file-reading study makes, when no other place is named
+    scratch = _below("data", "scratch")
     published = _below("root", "data/published")  # the transcribed tables of the published texts
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
-    compared = _below(
-        "root", "data/compared.ipclab"
-    )  # a run of another machine, to compare in a fresh clone
+    # a run of another machine, to compare in a fresh clone
+    compared = _below("root", "data/compared.ipclab")
     notebooks = _below("root", "notebooks")  # outputs stripped
     own = _below("home", "notebooks/own")  # a person's own, rendered with them
     work = _below("home", "notebooks/work")  # a reader's copies of them
@@ -65,10 +65,8 @@ class Paths:
     reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
     package = Path(__file__).parent
-    packages = (
-        package,
-        package.with_name("ipclab_answers"),
-    )  # whose words and code reports are made with
+    # whose words and code reports are made with
+    packages = package, package.with_name("ipclab_answers")
     locale = package / "locale"  # the gettext catalogues
 
 
@@ -78,7 +76,9 @@ def existing(folder: Path) -> Path:
 
 
 def checkout() -> Paths:
-    """Return the paths of the checkout in `IPCLAB_ROOT`, or that this package lies in; else of the installed one."""
+    """Return the paths of the checkout in `IPCLAB_ROOT`, or that this package lies in; else of the
+    installed one.
+    """
     if named := os.environ.get("IPCLAB_ROOT"):
         return Paths(Path(named))
     if SHIPPED.is_dir():
@@ -87,7 +87,9 @@ def checkout() -> Paths:
 
 
 def typed(goal: str, run: object = "") -> str:
-    """Return what a person types for `goal` of the Makefile (about `run`), which an installed package has not."""
+    """Return what a person types for `goal` of the Makefile (about `run`), which an installed
+    package has not.
+    """
     if not SHIPPED.is_dir():
         return f"make {goal} RUN={run}" if run else f"make {goal}"
     line = INSTALL.get(goal, f"ipclab {goal}")

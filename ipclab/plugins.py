@@ -9,10 +9,12 @@ T = TypeVar("T")
 
 
 def installed(group: str, noun: str, made: Callable[[Any], T | None]) -> dict[str, T]:
-    """Return what the entry points of `group` give, by name, sorted; `noun` is what one of them is called.
+    """Return what the entry points of `group` give, by name, sorted; `noun` is what one of them is
+    called.
 
-    `made` returns the thing that belongs to what was loaded, or None when that is none. Raises `UsageError` when an
-    entry point cannot be loaded, or gives something else or under another name.
+    `made` returns the thing that belongs to what was loaded, or None when that is none. Raises
+    `UsageError` when an entry point cannot be loaded, or gives something else or under another
+    name.
     """
     return {name: one(group, noun, name, made) for name in names(group)}
 
@@ -43,7 +45,9 @@ def one(group: str, noun: str, name: str, made: Callable[[Any], T | None]) -> T:
 
 
 def chosen(noun: str, name: str, known: Mapping[str, T]) -> T:
-    """Return the member of `known` called `name`; raises `UsageError` with the nearest name when there is none."""
+    """Return the member of `known` called `name`; raises `UsageError` with the nearest name when
+    there is none.
+    """
     if name not in known:
         raise UsageError(f"unknown {noun} {name!r}", "", hint(name, known))
     return known[name]

@@ -1,4 +1,6 @@
-"""Commands that keep things in order: whether the machine and the reports are sound, what there is, what was left."""
+"""Commands that keep things in order: whether the machine and the reports are sound, what there is,
+what was left.
+"""
 
 import math
 from pathlib import Path
@@ -28,7 +30,9 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
     help="How long to watch.",
 )
 def doctor(seconds: float) -> None:
-    """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes each."""
+    """Say whether this machine is fit to measure: noise, settings, limits, software, and what fixes
+    each.
+    """
     from ipclab.machine import Source
     from ipclab.machine.doctor import judge, lines, visit
     from ipclab.machine.findings import RESERVATION
@@ -47,7 +51,9 @@ def doctor(seconds: float) -> None:
 @click.command()
 @out_option
 def check(out: Path | None) -> None:
-    """Say whether every report is what data, code, words and lock would give, and why not; and what beat its limit."""
+    """Say whether every report is what data, code, words and lock would give, and why not; and what
+    beat its limit.
+    """
     from ipclab.frames import derived, suspects
     from ipclab.render.gallery import stale as stale_gallery
     from ipclab.render.staleness import MANIFEST, runs_of, stale

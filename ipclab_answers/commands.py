@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from ipclab.cli import measure as plain_measure
 from ipclab.commands import (
     PATH,
@@ -21,7 +22,6 @@ from ipclab.paths import checkout
 
 if TYPE_CHECKING:
     from ipclab.store.run import RunFolder
-
     from ipclab_answers.choose.need import Need
 
 UNSURE = 1  # the exit code of an answer that is undecided
@@ -34,33 +34,19 @@ UNSURE = 1  # the exit code of an answer that is undecided
     type=PATH,
     help="TOML file of the need; flags replace what it says.",
 )
-@click.option(
-    "--size", help="Bytes, such as 64KiB, or a mix: 64:9,1MiB:1 (of state: entries)."
-)
+@click.option("--size", help="Bytes, such as 64KiB, or a mix: 64:9,1MiB:1 (of state: entries).")
 @click.option("--way", help="one-way (default), round-trip or state.")
-@click.option(
-    "--rate", type=float, help="Messages a second; a closed loop when not given."
-)
+@click.option("--rate", type=float, help="Messages a second; a closed loop when not given.")
 @click.option("--producers", type=int, help="How many send.")
 @click.option("--consumers", type=int, help="How many receive.")
-@click.option(
-    "--sharing", help="Who gets a message: each consumer (default) or one of them."
-)
+@click.option("--sharing", help="Who gets a message: each consumer (default) or one of them.")
 @click.option("--placement", help="same, cross (default) or free.")
-@click.option(
-    "--work-us", type=float, help="What a consumer does with each message, us."
-)
+@click.option("--work-us", type=float, help="What a consumer does with each message, us.")
 @click.option("--deadline-us", type=float, help="By when a message must be there, us.")
-@click.option(
-    "--quantile", type=float, help="Of so many: 0.5, 0.9, 0.99 (default), 0.999."
-)
+@click.option("--quantile", type=float, help="Of so many: 0.5, 0.9, 0.99 (default), 0.999.")
 @click.option("--cpus", type=float, help="CPUs that both ends may keep busy.")
-@click.option(
-    "--must", multiple=True, help="no-loss, survives-writer-crash, no-daemon ..."
-)
-@click.option(
-    "--run", type=PATH, help="Folder of a run [default: the best that tells of it]."
-)
+@click.option("--must", multiple=True, help="no-loss, survives-writer-crash, no-daemon ...")
+@click.option("--run", type=PATH, help="Folder of a run [default: the best that tells of it].")
 @click.option(
     "--measure",
     "measuring",
@@ -68,9 +54,7 @@ UNSURE = 1  # the exit code of an answer that is undecided
     help="Measure the points of this need first.",
 )
 @profile_option
-@click.option(
-    "--report", "reporting", is_flag=True, help="Render it; the exit code is then 0."
-)
+@click.option("--report", "reporting", is_flag=True, help="Render it; the exit code is then 0.")
 @rendering("choose", table=False)
 def choose(
     file: Path | None,
@@ -94,7 +78,6 @@ def choose(
     from ipclab.machine import origin
     from ipclab.measure.progress import Bar
     from ipclab.measure.session import measure
-
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
 
@@ -158,7 +141,6 @@ def history(
     Over all its runs or the RUNS given.
     """
     from ipclab.lab.runs import choose as run_named
-
     from ipclab_answers.history.runs import bless, blessed, chosen
 
     if accepted:
@@ -171,7 +153,6 @@ def history(
     from ipclab.frames import suspects, tails
     from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
-
     from ipclab_answers.history.steps import History, lines, listed
 
     tails.check(quantile)
@@ -189,18 +170,14 @@ def history(
 def measure(deadline: str, **given: Any) -> None:
     """Measure as the core does, as many launches as a deadline takes, and state it."""
     from ipclab.cli import measured
-
     from ipclab_answers.deadlines.tolerance import launches_for
 
     launches = launches_for(deadline)
     if launches and given["launches"]:
-        raise UsageError(
-            "a deadline has its number of launches", "", "leave --launches out"
-        )
+        raise UsageError("a deadline has its number of launches", "", "leave --launches out")
 
     def stated(run: "RunFolder") -> list[str]:
         from ipclab.lab.lab import lab_of
-
         from ipclab_answers.deadlines.stated import asked, statements
 
         return statements(lab_of(run, checkout(), "en")) if asked(run) else []

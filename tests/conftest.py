@@ -28,7 +28,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the tests' folders where the names of sockets below them are short, whoever's tests they are."""
+    """Put the tests' folders where the names of sockets below them are short, whoever's tests they
+    are.
+    """
     if config.option.basetemp is None:
         config.option.basetemp = tempfile.mkdtemp(prefix="ipclab-", dir="/tmp")
 
@@ -40,7 +42,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 # What takes longest begins first, so that no process is alone with it at the end.
-LONGEST = ("test_recomputed", "test_report", "test_lab", "test_kill", "test_wheel", "test_ab_arms", "test_cluster")
+LONGEST = (
+    "test_recomputed",
+    "test_report",
+    "test_lab",
+    "test_kill",
+    "test_wheel",
+    "test_ab_arms",
+    "test_cluster",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,7 +70,9 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 def ipclab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Callable[..., "CompletedProcess[str]"]:
-    """The command line, called in this process as a shell in `tmp_path` would, with data of its own there."""
+    """The command line, called in this process as a shell in `tmp_path` would, with data of its own
+    there.
+    """
 
     def called(*words: str) -> "CompletedProcess[str]":
         for name, value in environment(tmp_path).items():
@@ -90,7 +102,9 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
 @pytest.fixture
 def point() -> Point:
     """A point with levels."""
-    return Point("payload", "shm-mmap", 88, "free", {"arm": "published"}, "payload-84", ("write", "read"))
+    return Point(
+        "payload", "shm-mmap", 88, "free", {"arm": "published"}, "payload-84", ("write", "read")
+    )
 
 
 @pytest.fixture
@@ -102,7 +116,9 @@ def measured(point: Point) -> Measured:
         make_launch((), first, write=[30, 10, 20], read=[9, 7], write__copy=[4]),
         make_launch(("steal",), second, write=[40, 20, 30], read=[5], write__copy=[6]),
     ]
-    return Measured(point, launches, "budget", ["worker 'program' was killed by SIGKILL: nothing on its stderr"])
+    return Measured(
+        point, launches, "budget", ["worker 'program' was killed by SIGKILL: nothing on its stderr"]
+    )
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ import numpy.typing as npt
 
 Dictionary = dict[str, dict[str, Any]]
 PICKLE_PROTOCOL = 5
-ROTATIONS, LARGE = (
-    16,
-    1000,
-)  # how many contents of one size there are at most; a quarter of them above so many entries
+# how many contents of one size there are at most; a quarter of them above so many entries
+ROTATIONS, LARGE = 16, 1000
 FIXED = np.dtype(
     [("key", "S16"), ("value", "<i8"), ("squared", "<i8"), ("text", "S24"), ("float", "<f8")]
 )
 
 
 def dictionary(entries: int, rotation: int = 0) -> Dictionary:
-    """Return the published dictionary with its contents moved on by `rotation` keys: another content, as long."""
+    """Return the published dictionary with its contents moved on by `rotation` keys: another
+    content, as long.
+    """
     published = _published(entries)
     start = rotation % max(1, entries)
     keys, values = list(published), list(published.values())
@@ -47,7 +47,8 @@ def rotations(entries: int) -> int:
 class Codec:
     """A way to turn a dictionary into bytes and back.
 
-    `decode` gives what a program works with: the dictionary, or an array over the bytes; `restore` makes it that again.
+    `decode` gives what a program works with: the dictionary, or an array over the bytes; `restore`
+    makes it that again.
     """
 
     name: str
@@ -74,7 +75,8 @@ def _restored(entries: npt.NDArray[np.void]) -> Dictionary:
 CODECS = {
     codec.name: codec
     for codec in (
-        # Only for what a rank of the same launch wrote under a private name: a pickle runs what it says.
+        # Only for what a rank of the same launch wrote under a private name: a pickle runs what it
+        # says.
         Codec("pickle", lambda content: pickle.dumps(content, PICKLE_PROTOCOL), pickle.loads),
         Codec("msgpack", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode),
         Codec("json", msgspec.json.Encoder().encode, msgspec.json.Decoder().decode),
@@ -86,5 +88,7 @@ CODECS = {
 
 @lru_cache(maxsize=64)
 def encoded_bytes(codec: str, entries: int) -> int:
-    """Return how many bytes the dictionary of `entries` entries takes in `codec`, whatever its rotation."""
+    """Return how many bytes the dictionary of `entries` entries takes in `codec`, whatever its
+    rotation.
+    """
     return len(CODECS[codec].encode(dictionary(entries)))

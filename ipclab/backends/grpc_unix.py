@@ -1,4 +1,6 @@
-"""gRPC over a Unix socket in the session's private folder: one call, whose requests and answers are two streams."""
+"""gRPC over a Unix socket in the session's private folder: one call, whose requests and answers are
+two streams.
+"""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,17 +23,17 @@ from ipclab.backends.sockets import socket_path
 from ipclab.backends.waiting import Peer, until
 
 SERVICE, METHOD = "ipclab", "exchange"
-OPTIONS = (
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-)  # of any length
+# of any length
+OPTIONS = ("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)
 DEPTH = 16  # messages that wait at an end; gRPC's own windows come on top
 SECOND = 1.0
 grpc = optional("grpc")
 
 
 class _GrpcChannel(Channel):
-    """Messages go through gRPC's threads: one of them puts what comes into `inbox`, one takes from `outbox`."""
+    """Messages go through gRPC's threads: one of them puts what comes into `inbox`, one takes from
+    `outbox`.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

@@ -1,7 +1,9 @@
-"""iceoryx2: publish and subscribe each way over its shared memory, with an event each way for a blocking receiver.
+"""iceoryx2: publish and subscribe each way over its shared memory, with an event each way for a
+blocking receiver.
 
-The prefix of its names is the launch's, so that the session's ledger removes what a killed process leaves in /dev/shm;
-its root is the session's folder, given through a descriptor, as the paths of its Unix sockets would else be too long.
+The prefix of its names is the launch's, so that the session's ledger removes what a killed process
+leaves in /dev/shm; its root is the session's folder, given through a descriptor, as the paths of
+its Unix sockets would else be too long.
 """
 
 import ctypes
@@ -20,7 +22,9 @@ iceoryx2 = optional("iceoryx2")
 
 
 class _IceoryxChannel(Channel):
-    """A publisher and a subscriber, each of a service of its own, and a notifier and a listener beside them."""
+    """A publisher and a subscriber, each of a service of its own, and a notifier and a listener
+    beside them.
+    """
 
     depth: ClassVar = 1  # messages on their way
 
@@ -84,7 +88,9 @@ class _IceoryxChannel(Channel):
         )
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until the other end's subscriber is there: what is published before, it would not see."""
+        """Wait until the other end's subscriber is there: what is published before, it would not
+        see.
+        """
         self.peer, services = peer, [self._data("request"), self._data("answer")]
 
         def ready() -> bool:
@@ -126,7 +132,8 @@ class _IceoryxChannel(Channel):
         return self.sample is not None
 
     def _block(self, left_ns: int) -> bool:
-        # A time of 0 would mean for ever: the time becomes a socket's option (socket(7), SO_RCVTIMEO).
+        # A time of 0 would mean for ever: the time becomes a socket's option (socket(7),
+        # SO_RCVTIMEO).
         try:
             self.ports["listener"].timed_wait(
                 iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))
@@ -152,7 +159,8 @@ class _IceoryxChannel(Channel):
 class _IceoryxStream(_IceoryxChannel):
     """The same with a buffer of many messages.
 
-    iceoryx2 tells nobody that there is room, so that a sender asks again; one event may stand for several messages.
+    iceoryx2 tells nobody that there is room, so that a sender asks again; one event may stand for
+    several messages.
     """
 
     depth = 64

@@ -16,14 +16,17 @@ from ipclab.spawn.owned import FILE, own
 
 
 class Segment:
-    """A named region of memory that two processes share: an object of the kernel's, which is its owner's only."""
+    """A named region of memory that two processes share: an object of the kernel's, which is its
+    owner's only.
+    """
 
     buffer: memoryview
 
     def __init__(self, name: str, size: int, create: bool) -> None:
         """Make the region (`create`) or find it, and map `size` bytes of it.
 
-        Raises `FileExistsError` or `FileNotFoundError`; a full /dev/shm is an `OSError` here, no SIGBUS later.
+        Raises `FileExistsError` or `FileNotFoundError`; a full /dev/shm is an `OSError` here, no
+        SIGBUS later.
         """
         self.name = name
         descriptor = self.open(create)
@@ -52,11 +55,8 @@ class Segment:
         """Remove the name; removing twice does nothing."""
 
 
-BYTES, INTO, VIEW = (
-    ("bytes",),
-    ("bytes", "into"),
-    ("bytes", "view"),
-)  # how a message is handed over: `Backend.receives`
+# how a message is handed over: `Backend.receives`
+BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")
 Data = bytes | bytearray | memoryview
 Address = dict[str, int | str]
 Kind = TypeVar("Kind")
@@ -66,11 +66,12 @@ Kind = TypeVar("Kind")
 class Place:
     """Where the ends of a channel or a store find each other.
 
-    `prefix` starts every name outside `folder`, which is the session's private one (0700); what is left of either after
-    kill -9 is removed by name. `capacity` is the longest message or content in bytes, `wait` one of the backend's
-    `waits`. `part` tells the channels of one launch apart. `comm` is the MPI communicator of exactly the launch's
-    processes, the maker first, where they are ranks. A store has one writer and `readers`; `sync` and `map` are levels
-    of stores that have them ("none" otherwise), `host` is the address to listen on, loopback unless there are other
+    `prefix` starts every name outside `folder`, which is the session's private one (0700); what is
+    left of either after kill -9 is removed by name. `capacity` is the longest message or content in
+    bytes, `wait` one of the backend's `waits`. `part` tells the channels of one launch apart.
+    `comm` is the MPI communicator of exactly the launch's processes, the maker first, where they
+    are ranks. A store has one writer and `readers`; `sync` and `map` are levels of stores that have
+    them ("none" otherwise), `host` is the address to listen on, loopback unless there are other
     nodes.
     """
 
@@ -90,7 +91,8 @@ class Place:
         return f"{self.prefix}-{self.part}{tag}"
 
     def own(self, kind: str, name: str) -> None:
-        """Have the ledger remove what lies elsewhere and is about to be made; raises `FileExistsError` when it exists.
+        """Have the ledger remove what lies elsewhere and is about to be made; raises
+        `FileExistsError` when it exists.
 
         `kind` is one of `owned.KINDS`; the `name` of a System V object is its key.
         """
@@ -102,15 +104,19 @@ class Place:
         return (int.from_bytes(digest) >> 1) | 1  # 31 bits, and never IPC_PRIVATE, which is 0
 
     def path(self, tag: str) -> Path:
-        """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at most."""
+        """Return the launch's own file for `tag`; short, since a socket's path has 107 bytes at
+        most.
+        """
         return Path(self.folder) / f"{self.prefix.rpartition('-')[2]}-{self.part}{tag}"
 
 
 class End:
-    """What one process holds of a mechanism: `__init__` makes what it needs (`create`) or finds it, without waiting.
+    """What one process holds of a mechanism: `__init__` makes what it needs (`create`) or finds it,
+    without waiting.
 
-    `address` is then what the other processes must know, such as a port, or is given the maker's. What must be given
-    back goes on the stack `held`. All timeouts are ns; a wait raises `TimeoutError` at its deadline.
+    `address` is then what the other processes must know, such as a port, or is given the maker's.
+    What must be given back goes on the stack `held`. All timeouts are ns; a wait raises
+    `TimeoutError` at its deadline.
     """
 
     def __init__(self, place: Place, create: bool) -> None:
@@ -126,9 +132,10 @@ class End:
 class Channel(End):
     """One end of a connection for request and answer: each side sends once, then receives once.
 
-    Every wait raises `BrokenPipeError` when the other process has ended; a message above the capacity is a
-    `ValueError`. After an error a channel is only good for `close`. Where `shares` is true, several processes may join
-    the one that made it, and each of its messages goes to one of them.
+    Every wait raises `BrokenPipeError` when the other process has ended; a message above the
+    capacity is a `ValueError`. After an error a channel is only good for `close`. Where `shares` is
+    true, several processes may join the one that made it, and each of its messages goes to one of
+    them.
     """
 
     shares: ClassVar[bool] = False
@@ -139,7 +146,9 @@ class Channel(End):
         self.peer: Peer | None = None
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Join `peer`'s end, where the mechanism has to; else note whose end to look at while waiting."""
+        """Join `peer`'s end, where the mechanism has to; else note whose end to look at while
+        waiting.
+        """
         self.peer = peer
 
     def send(self, data: Data, timeout_ns: int, /) -> None:
@@ -152,7 +161,9 @@ class Channel(End):
 
 
 def optional(module: str) -> Any:
-    """Return the installed module, or None: a machine that only renders and compares need not have it."""
+    """Return the installed module, or None: a machine that only renders and compares need not have
+    it.
+    """
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -180,12 +191,14 @@ def closed() -> BrokenPipeError:
 
 
 class Store(End):
-    """What one writer, which makes it, hands to many readers: contents are numbered by version, from 1 up.
+    """What one writer, which makes it, hands to many readers: contents are numbered by version,
+    from 1 up.
 
-    `keeps` says whether a content stays for any number of reads of all readers (shared state) or is a message that each
-    reader receives; `fans_out`, whether one write reaches every reader, or one reader only; `collective`, whether all
-    take part in each write, over `place.comm`, which the launch's deadline alone ends. All call `accept` once the
-    readers have the writer's `address`; nothing is written before all are back from it.
+    `keeps` says whether a content stays for any number of reads of all readers (shared state) or is
+    a message that each reader receives; `fans_out`, whether one write reaches every reader, or one
+    reader only; `collective`, whether all take part in each write, over `place.comm`, which the
+    launch's deadline alone ends. All call `accept` once the readers have the writer's `address`;
+    nothing is written before all are back from it.
     """
 
     keeps: ClassVar[bool] = True
@@ -209,20 +222,23 @@ class Store(End):
 
 @dataclass(frozen=True)
 class Backend:
-    """One mechanism: its `name`, what it can do, and why it is `missing` here (None when it is not).
+    """One mechanism: its `name`, what it can do, and why it is `missing` here (None when it is
+    not).
 
-    A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its channel can wait
-    (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over besides `recv`: `into` by
-    `recv_into(buffer, timeout_ns)`, which returns the length in bytes, `view` by `recv_view(timeout_ns)`, a
-    memoryview of the message in place, good until the next receive. `stream` is its channel where a side may send
-    any number of messages one after the other, `channel` where not given. `longest` gives the most bytes that the
-    system lets a message of its channel have and what raises that, None when any length will do. The ends of its
-    channel are MPI `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests on, as
-    the native limits have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `packet`, `tcp`, `udp`, `mq`); its stream
-    `gathers` if several messages may go by one system call. `demands` says what else it asks of its users
-    (`daemon`, `root`, `python` at both ends, `one host` for both), `look` is its colour and matplotlib marker in
-    every figure (given by their order where empty). A quick run leaves it out where it is not `brief`. A `lossy`
-    one may lose messages, which its ends count: it has no stream.
+    A mechanism has a `segment`, a `channel`, a `store`, or several of them. `waits`: how its
+    channel can wait (`waiting.WAITS`), the usual way first. `receives`: how it hands a message over
+    besides `recv`: `into` by `recv_into(buffer, timeout_ns)`, which returns the length in bytes,
+    `view` by `recv_view(timeout_ns)`, a memoryview of the message in place, good until the next
+    receive. `stream` is its channel where a side may send any number of messages one after the
+    other, `channel` where not given. `longest` gives the most bytes that the system lets a message
+    of its channel have and what raises that, None when any length will do. The ends of its channel
+    are MPI `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests
+    on, as the native limits have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `packet`, `tcp`,
+    `udp`, `mq`); its stream `gathers` if several messages may go by one system call. `demands` says
+    what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both),
+    `look` is its colour and matplotlib marker in every figure (given by their order where empty). A
+    quick run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends
+    count: it has no stream.
     """
 
     name: str
@@ -244,12 +260,16 @@ class Backend:
 
     @property
     def flow(self) -> str:
-        """Return over what the native limit of its stream goes: a ring where no message needs a call of its own."""
+        """Return over what the native limit of its stream goes: a ring where no message needs a
+        call of its own.
+        """
         called = self.limit and not self.limit.startswith("shm-") and not self.gathers
         return self.limit if called else "ring"
 
     def refuses(self, size: int) -> str | None:
-        """Return why its channel cannot have messages of `size` bytes here and the fix; None when it can."""
+        """Return why its channel cannot have messages of `size` bytes here and the fix; None when
+        it can.
+        """
         reason = self.missing() or self.longest()
         if isinstance(reason, str) or reason is None:
             return reason

@@ -1,4 +1,6 @@
-"""LMDB: a memory-mapped database in the session's private folder, as published with a writable map and without sync."""
+"""LMDB: a memory-mapped database in the session's private folder, as published with a writable map
+and without sync.
+"""
 
 import os
 import shutil
@@ -17,8 +19,8 @@ READERS = 126
 class LmdbStore(Store):
     """The content under one key, its version under another, written in one transaction.
 
-    The number of a reader's transaction is no version: a writer that commits twice while a reader begins gives it the
-    newer content under the older number.
+    The number of a reader's transaction is no version: a writer that commits twice while a reader
+    begins gives it the newer content under the older number.
     """
 
     map_bytes: ClassVar[int] = MAP_BYTES
@@ -60,7 +62,10 @@ class LmdbStore(Store):
                 transaction.put(VERSION, (self.version + 1).to_bytes(8, "little"))
             self.version += 1
         except self.full as error:
-            why = f"{len(data):,} bytes do not fit into a map of {self.environment.info()['map_size']:,}"
+            why = (
+                f"{len(data):,} bytes do not fit into a map of"
+                f" {self.environment.info()['map_size']:,}"
+            )
             raise LabError(
                 "the LMDB map is full", why, "give it a larger map or write less"
             ) from error

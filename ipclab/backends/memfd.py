@@ -1,4 +1,6 @@
-"""Sealed files in memory, each of which holds one message and is passed over a Unix socket (memfd_create(2))."""
+"""Sealed files in memory, each of which holds one message and is passed over a Unix socket
+(memfd_create(2)).
+"""
 
 import fcntl
 import mmap
@@ -12,7 +14,9 @@ SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 
 
 def sealed(data: Data) -> int:
-    """Return the descriptor of a new file in memory that holds `data`, which nobody can change any more."""
+    """Return the descriptor of a new file in memory that holds `data`, which nobody can change any
+    more.
+    """
     made = os.memfd_create(NAME, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         left = memoryview(data)
@@ -55,7 +59,8 @@ class _MemfdChannel(NotesEnd):
     def recv_view(self, timeout_ns: int) -> memoryview:
         came, size = self._taken(timeout_ns)
         try:
-            # A private mapping shows the same memory, and old kernels refuse a shared one of what is sealed.
+            # A private mapping shows the same memory, and old kernels refuse a shared one of what
+            # is sealed.
             return memoryview(
                 mmap.mmap(came, size, mmap.MAP_PRIVATE, mmap.PROT_READ) if size else b""
             )

@@ -1,4 +1,6 @@
-"""Message queues that the kernel keeps, whole messages, one each way: POSIX (mq_overview(7)), System V (svipc(7))."""
+"""Message queues that the kernel keeps, whole messages, one each way: POSIX (mq_overview(7)),
+System V (svipc(7)).
+"""
 
 import errno
 import signal
@@ -70,7 +72,10 @@ class _PosixChannel(_QueueChannel):
         except OSError as error:
             if error.errno != errno.EMFILE:
                 raise
-            full = f"this user's queues would take more than RLIMIT_MSGQUEUE for {self.capacity} bytes a message"
+            full = (
+                f"this user's queues would take more than RLIMIT_MSGQUEUE for {self.capacity} bytes"
+                " a message"
+            )
             raise LabError(
                 "no room for a POSIX message queue", full, "raise it (ulimit -q)"
             ) from error
@@ -92,8 +97,8 @@ class _PosixChannel(_QueueChannel):
 class _SystemVChannel(_QueueChannel):
     """Queues by key.
 
-    msgrcv(2) and msgsnd(2) know no deadline: a timer's signal ends them every slice of a wait, for as long as a channel
-    of this process is open, so that this end looks at its clock and its peer.
+    msgrcv(2) and msgsnd(2) know no deadline: a timer's signal ends them every slice of a wait, for
+    as long as a channel of this process is open, so that this end looks at its clock and its peer.
     """
 
     users = 0  # of the timer
@@ -101,9 +106,8 @@ class _SystemVChannel(_QueueChannel):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         _SystemVChannel.users += 1
-        signal.signal(
-            signal.SIGALRM, lambda number, frame: None
-        )  # the system call that it came into has ended
+        # the system call that it came into has ended
+        signal.signal(signal.SIGALRM, lambda number, frame: None)
         signal.setitimer(signal.ITIMER_REAL, SLICE_NS / 1e9, SLICE_NS / 1e9)
         self.held.callback(self._stop)
 
@@ -141,7 +145,8 @@ class _SystemVChannel(_QueueChannel):
             except sysv_ipc.ExistentialError as error:
                 raise closed() from error
 
-        # Full, empty, or ended by the timer, whose next tick may come at once: a slice more makes up for that.
+        # Full, empty, or ended by the timer, whose next tick may come at once: a slice more makes
+        # up for that.
         return until(attempt, sysv_ipc.Error, timeout_ns + SLICE_NS, self.peer)
 
 

@@ -1,9 +1,9 @@
 """Python's own `multiprocessing`: its connection, its queue and its shared memory.
 
-A `Queue` is inherited or given to a child; two workers that are nobody's child to the other join theirs by named pipes
-instead of an unnamed one. What is unpickled comes from a pipe in the session's private folder, which no other user can
-write to; the connection moves bytes only. One thing is cheaper than usual, without weight: a queue's locks have one
-process each.
+A `Queue` is inherited or given to a child; two workers that are nobody's child to the other join
+theirs by named pipes instead of an unnamed one. What is unpickled comes from a pipe in the
+session's private folder, which no other user can write to; the connection moves bytes only. One
+thing is cheaper than usual, without weight: a queue's locks have one process each.
 """
 
 import multiprocessing
@@ -64,8 +64,11 @@ class _PipeChannel(UnixEnd):
 
 
 def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[bytes]":
-    """Return a `Queue` whose pipe has the descriptors given; the end that this process lacks is /dev/null."""
-    # Semaphores lose their name as soon as they are made; were we killed in between, it must be known as ours.
+    """Return a `Queue` whose pipe has the descriptors given; the end that this process lacks is
+    /dev/null.
+    """
+    # Semaphores lose their name as soon as they are made; were we killed in between, it must be
+    # known as ours.
     vars(process.current_process())["_config"]["semprefix"] = f"/{place.prefix}"
     made: Any = multiprocessing.get_context("fork").Queue()
     made._reader.close()
@@ -127,7 +130,9 @@ class _QueueChannel(PipesEnd):
 
 @contextmanager
 def untracked() -> Iterator[None]:
-    """Keep the resource tracker out: it unlinks segments that others still use (cpython#82300); our ledger tracks."""
+    """Keep the resource tracker out: it unlinks segments that others still use (cpython#82300); our
+    ledger tracks.
+    """
     kept = resource_tracker.register, resource_tracker.unregister
     resource_tracker.register = resource_tracker.unregister = lambda name, rtype: None
     try:

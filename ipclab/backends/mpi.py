@@ -1,8 +1,9 @@
-"""MPI itself: messages between two ranks, a broadcast to all, and a window of memory that the ranks of a node share.
+"""MPI itself: messages between two ranks, a broadcast to all, and a window of memory that the ranks
+of a node share.
 
-`MPI_Isend` and `MPI_Irecv` are asked until done, since `MPI_Send` and `MPI_Recv` wait forever. Open MPI waits by
-spinning too; here the clock and the other rank are looked at meanwhile. `mpiexec` ends all ranks when one dies, which
-fails the launch.
+`MPI_Isend` and `MPI_Irecv` are asked until done, since `MPI_Send` and `MPI_Recv` wait forever. Open
+MPI waits by spinning too; here the clock and the other rank are looked at meanwhile. `mpiexec` ends
+all ranks when one dies, which fails the launch.
 """
 
 from functools import partial
@@ -29,7 +30,8 @@ class _MpiChannel(Channel):
                 "measure it by a study that starts ranks",
             )
         self.comm = place.comm
-        # A stream's parts are "0-", "1-" and so on: the maker's other end is the consumer of that number.
+        # A stream's parts are "0-", "1-" and so on: the maker's other end is the consumer of that
+        # number.
         self.other = (1 + int(place.part.rstrip("-") or 0)) if create else 0
         self.view = memoryview(bytearray(place.capacity))
 
@@ -89,7 +91,9 @@ class _MpiBcastStore(Store):
 
 
 class _MpiWindowStore(SeqlockStore):
-    """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as other shared memory."""
+    """`MPI_Win_allocate_shared` at the writer, read in place by all, behind the same header as
+    other shared memory.
+    """
 
     def accept(self, timeout_ns: int) -> None:
         """Make the window together with the others; its memory is zero before anyone may look."""

@@ -1,4 +1,6 @@
-"""Our own shared memory channels, in native code: one slot or a ring each way, awaited by spinning or by futex."""
+"""Our own shared memory channels, in native code: one slot or a ring each way, awaited by spinning
+or by futex.
+"""
 
 import os
 from collections.abc import Callable
@@ -13,7 +15,9 @@ from ipclab.paths import SHIPPED
 
 
 def missing() -> str | None:
-    """Return why what only native code can measure is not testable here, with the fix; None when it is."""
+    """Return why what only native code can measure is not testable here, with the fix; None when it
+    is.
+    """
     fix = "install Rust, then: make setup" + (" in a checkout" if SHIPPED.is_dir() else "")
     return None if find_spec("ipclab_native") else f"the native package is not there; {fix}"
 
@@ -21,8 +25,8 @@ def missing() -> str | None:
 class _NativeChannel(Channel):
     """A segment in /dev/shm and the native code's two slots in it; its methods are the native ones.
 
-    `kind` is the native class: with `RingChannel` it is two rings, many messages are on their way, and many of one size
-    are sent or received by one call.
+    `kind` is the native class: with `RingChannel` it is two rings, many messages are on their way,
+    and many of one size are sent or received by one call.
     """
 
     kind: ClassVar = "Channel"

@@ -24,14 +24,11 @@ class _PairChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.limits = {
-            "recv_timeout": -1,
-            "send_timeout": -1,
-        }  # in ms, as the socket has them; setting costs a call
+        # in ms, as the socket has them; setting costs a call
+        self.limits = {"recv_timeout": -1, "send_timeout": -1}
         self.path = socket_path(place)
-        self.socket: Any = pynng.Pair0(
-            recv_max_size=0
-        )  # of any size: nothing else comes from this folder
+        # of any size: nothing else comes from this folder
+        self.socket: Any = pynng.Pair0(recv_max_size=0)
         self.held.callback(self.socket.close)
         if create:
             self.socket.listen(f"ipc://{self.path}")

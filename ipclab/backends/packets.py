@@ -30,7 +30,8 @@ def _longest() -> tuple[int, str]:
 class _PacketChannel(Channel):
     """A socket of whole messages that blocks, with its deadline left to the kernel.
 
-    A byte goes before each message, since the end of a connection is received as a message of no bytes.
+    A byte goes before each message, since the end of a connection is received as a message of no
+    bytes.
     """
 
     def adopt(self, sock: socket.socket) -> None:
@@ -90,7 +91,9 @@ class _SequencedChannel(UnixEnd, _PacketChannel):
 
 
 class _DatagramChannel(_PacketChannel):
-    """Two sockets, each with a path of its own and connected to the other's, so that it hears nobody else."""
+    """Two sockets, each with a path of its own and connected to the other's, so that it hears
+    nobody else.
+    """
 
     tags: ClassVar = ("request", "answer")
 

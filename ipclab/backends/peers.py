@@ -1,4 +1,6 @@
-"""Peers: executables in any language that speak for a mechanism on their standard streams (docs/peers.md)."""
+"""Peers: executables in any language that speak for a mechanism on their standard streams
+(docs/peers.md).
+"""
 
 import os
 import select
@@ -27,7 +29,9 @@ class PeerError(LabError):
 
 
 class PeerChannel(Channel):
-    """The end of a channel that a peer holds; `command` starts it, and each of its answers has a deadline."""
+    """The end of a channel that a peer holds; `command` starts it, and each of its answers has a
+    deadline.
+    """
 
     command: Sequence[str] = ()
     longest = 0
@@ -68,7 +72,9 @@ class PeerChannel(Channel):
             self.child.wait()
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Wait until it is joined with the other one, and note the longest message that it says it takes."""
+        """Wait until it is joined with the other one, and note the longest message that it says it
+        takes.
+        """
         self.peer = peer
         word, self.longest = self._answer("start", timeout_ns)
         if word != READY:
@@ -98,7 +104,9 @@ class PeerChannel(Channel):
         return data
 
     def _ask(self, wanted: bytes, line: str, body: Data, wait_ns: int) -> int:
-        """Say `line` and `body`; return the number of the answer, due after `wait_ns` and slack, which is `wanted`."""
+        """Say `line` and `body`; return the number of the answer, due after `wait_ns` and slack,
+        which is `wanted`.
+        """
         deadline, view = clock() + wait_ns + SLACK_NS, memoryview(line.encode() + b"\n" + body)
         while view:
             self._await(
@@ -154,19 +162,22 @@ class PeerChannel(Channel):
 
 
 def peer(name: str, *command: str) -> Backend:
-    """Return a backend whose channel is held by two processes of `command`, for an entry point of one's own."""
+    """Return a backend whose channel is held by two processes of `command`, for an entry point of
+    one's own.
+    """
     return Backend(name, channel=variant(PeerChannel, command=command))
 
 
 SHORT_NS, LONG_NS, BURST, SMALL = 50 * MS, 1000 * MS, 8, 100
-LARGEST = (
-    16 << 20
-)  # bytes of a message that is tried, however long those are that a peer says it takes
+# bytes of a message that is tried, however long those are that a peer says it takes
+LARGEST = 16 << 20
 LENGTHS = (0, 1, 7, 4097)
 
 
 def faults(command: Sequence[str]) -> Iterator[str]:
-    """Yield what the peer `command` does wrong, up to the first check that fails; each starts two of it."""
+    """Yield what the peer `command` does wrong, up to the first check that fails; each starts two
+    of it.
+    """
     for check in (_lengths, _order, _deadline, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
             place, kind = (
@@ -190,11 +201,16 @@ def faults(command: Sequence[str]) -> Iterator[str]:
                 yield str(error)
                 return
             if left:
-                yield f"it leaves {left.name} behind; remove what was made, at the latest when the standard input ends"
+                yield (
+                    f"it leaves {left.name} behind; remove what was made, at the latest when the"
+                    " standard input ends"
+                )
 
 
 def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
-    """Take message `number` of those `sent` at `end`; raises `PeerError` that says what is wrong with it."""
+    """Take message `number` of those `sent` at `end`; raises `PeerError` that says what is wrong
+    with it.
+    """
     wanted = sent[number]
     try:
         got = end.recv(LONG_NS)

@@ -1,4 +1,6 @@
-"""POSIX shared memory and named semaphores through `posix_ipc`; its channel is built as the published one."""
+"""POSIX shared memory and named semaphores through `posix_ipc`; its channel is built as the
+published one.
+"""
 
 import os
 from contextlib import ExitStack, suppress
@@ -38,7 +40,9 @@ class PosixSegment(Segment):
 
 
 class _Slot:
-    """One direction: a segment that holds one message behind its length, and the semaphores `empty` and `full`."""
+    """One direction: a segment that holds one message behind its length, and the semaphores `empty`
+    and `full`.
+    """
 
     def __init__(self, place: Place, tag: str, create: bool, held: ExitStack) -> None:
         self.segment = PosixSegment(place.name(tag), START + place.capacity, create)
@@ -64,7 +68,9 @@ class _Slot:
 
 
 class _PosixChannel(Channel):
-    """Two segments and four named semaphores: one slot each way, each message copied in and out once."""
+    """Two segments and four named semaphores: one slot each way, each message copied in and out
+    once.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -117,7 +123,8 @@ class _PosixChannel(Channel):
             self._take(slot.full, timeout_ns)
             return
         if not slot.full.value:
-            # Offers the CPU once: a peer that shares it may answer now, without a sleep and a wake-up on either side.
+            # Offers the CPU once: a peer that shares it may answer now, without a sleep and a
+            # wake-up on either side.
             os.sched_yield()
         try:
             slot.take_full(SLICE_SECONDS)

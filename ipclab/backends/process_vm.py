@@ -1,7 +1,9 @@
-"""One copy, straight out of the sender's memory: it says where a message lies, and the receiver takes it from there.
+"""One copy, straight out of the sender's memory: it says where a message lies, and the receiver
+takes it from there.
 
-process_vm_readv(2) asks for the right to trace the other process; where the Yama security module guards that, each end
-gives it to its peer. An end keeps its last messages until it hears that they were taken, which goes with an answer.
+process_vm_readv(2) asks for the right to trace the other process; where the Yama security module
+guards that, each end gives it to its peer. An end keeps its last messages until it hears that they
+were taken, which goes with an answer.
 """
 
 import ctypes
@@ -64,12 +66,17 @@ def copy(pid: int, address: int, target: Any) -> None:
 
 
 def missing() -> str | None:
-    """Return what keeps a process here from reading its peer's memory, and the fix; None when nothing does."""
+    """Return what keeps a process here from reading its peer's memory, and the fix; None when
+    nothing does.
+    """
     probe = bytearray(1)
     try:
         copy(os.getpid(), _address(b"x"), probe)
     except OSError as error:
-        return f"process_vm_readv is refused ({error.strerror}); allow it in the container's seccomp profile"
+        return (
+            f"process_vm_readv is refused ({error.strerror}); allow it in the container's seccomp"
+            " profile"
+        )
     scope = int(YAMA.read_text()) if YAMA.exists() else 0
     if scope <= OWN_PEER or os.geteuid() == 0:
         return None
@@ -90,9 +97,8 @@ class _ProcessVmChannel(NotesEnd):
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         super().accept(peer, timeout_ns)
         self.pid = peer.pid
-        _libc.prctl(
-            PR_SET_PTRACER, ctypes.c_ulong(peer.pid), 0, 0, 0
-        )  # an error where nothing guards it
+        # an error where nothing guards it
+        _libc.prctl(PR_SET_PTRACER, ctypes.c_ulong(peer.pid), 0, 0, 0)
         # Before anything is offered: both ends have let the other in.
         self._say(timeout_ns)
         self._hear(timeout_ns)
@@ -141,7 +147,9 @@ class _ProcessVmChannel(NotesEnd):
         self.taken += 1
 
     def _check_kept(self) -> None:
-        """Raise `BrokenPipeError` when the peer has closed its end, and with that forgotten its message."""
+        """Raise `BrokenPipeError` when the peer has closed its end, and with that forgotten its
+        message.
+        """
         try:
             if not self.notes.recv(1, PEEK):
                 raise closed()

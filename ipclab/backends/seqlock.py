@@ -1,8 +1,10 @@
-"""A store in any shared-memory segment: a versioned header in front of the content, so that no reader sees half of it.
+"""A store in any shared-memory segment: a versioned header in front of the content, so that no
+reader sees half of it.
 
-It is a sequence lock, as in the Linux kernel: the writer makes the sequence odd, copies, and makes it even again; a
-reader copies between two equal even values, or tries again. Python has no memory barrier: where a processor reorders
-stores or loads (x86 does not), the header has a checksum of the content too, and what does not fit it is read again.
+It is a sequence lock, as in the Linux kernel: the writer makes the sequence odd, copies, and makes
+it even again; a reader copies between two equal even values, or tries again. Python has no memory
+barrier: where a processor reorders stores or loads (x86 does not), the header has a checksum of the
+content too, and what does not fit it is read again.
 """
 
 import os
@@ -15,24 +17,24 @@ from typing import ClassVar
 from ipclab.backends.interface import Data, Place, Segment, Store, too_long
 
 SEQUENCE, LENGTH, CHECKSUM = 0, 1, 2  # words of 8 bytes
-# Where the content begins. Not the next cache line: a large bytes object starts 48 bytes into its page, and copies
-# whose ends lie 4 to 28 bytes apart within a page are many times slower on some processors (seen on Zen 4 with 64).
+# Where the content begins. Not the next cache line: a large bytes object starts 48 bytes into its
+# page, and copies
+# whose ends lie 4 to 28 bytes apart within a page are many times slower on some processors (seen on
+# Zen 4 with 64).
 START = 128
-ORDERED = (
-    "x86_64",
-    "amd64",
-    "i686",
-    "i386",
-)  # processors that keep the order of stores and of loads
+# processors that keep the order of stores and of loads
+ORDERED = "x86_64", "amd64", "i686", "i386"
 
 
 class SeqlockStore(Store):
     """A store in memory behind that header."""
 
     def use(self, memory: memoryview, checked: bool | None = None) -> None:
-        """Read and write `memory` from now on, zero before the first write; `checked` puts the checksum in.
+        """Read and write `memory` from now on, zero before the first write; `checked` puts the
+        checksum in.
 
-        That is for processors that reorder, and decided by the one that this is where it is not given.
+        That is for processors that reorder, and decided by the one that this is where it is not
+        given.
         """
         self.buffer = memory.cast("B") if memory.format != "B" else memory
         self.words = self.buffer[: 8 * 3].cast("Q")
@@ -42,14 +44,14 @@ class SeqlockStore(Store):
         self.held.callback(self.words.release)
 
     def write(self, data: Data, timeout_ns: int = 0) -> None:
-        """Replace the content, without waiting; raises `ValueError` when it is longer than there is room."""
+        """Replace the content, without waiting; raises `ValueError` when it is longer than there is
+        room.
+        """
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
-        words, sequence = (
-            self.words,
-            self.words[SEQUENCE] & ~1,
-        )  # odd where a writer was killed inside a write
+        # odd where a writer was killed inside a write
+        words, sequence = self.words, self.words[SEQUENCE] & ~1
         words[SEQUENCE] = sequence + 1
         self.buffer[START : START + size] = data
         words[LENGTH] = size
@@ -58,7 +60,9 @@ class SeqlockStore(Store):
         words[SEQUENCE] = sequence + 2
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        """Return version and content above `after`; raises `TimeoutError` when none is whole in time."""
+        """Return version and content above `after`; raises `TimeoutError` when none is whole in
+        time.
+        """
         words, buffer, end = self.words, self.buffer, 0
         while True:
             before = words[SEQUENCE]

@@ -1,8 +1,9 @@
-"""A ring in shared memory each way, woken by eventfd(2) and awaited in `selectors`, as an event loop does.
+"""A ring in shared memory each way, woken by eventfd(2) and awaited in `selectors`, as an event
+loop does.
 
-An eventfd counts the messages that lie in a ring, another its free places: each end takes one from a count before it
-touches a place, so that the kernel orders what both see, on every processor. Nothing of it has a name: memory and
-eventfds are passed over the launch's socket.
+An eventfd counts the messages that lie in a ring, another its free places: each end takes one from
+a count before it touches a place, so that the kernel orders what both see, on every processor.
+Nothing of it has a name: memory and eventfds are passed over the launch's socket.
 """
 
 import fcntl
@@ -21,7 +22,9 @@ FLAGS = os.EFD_CLOEXEC | os.EFD_NONBLOCK | os.EFD_SEMAPHORE
 
 
 class _Ring:
-    """One direction: `many` places of so many bytes from `start` on, and the counts `full` and `free`."""
+    """One direction: `many` places of so many bytes from `start` on, and the counts `full` and
+    `free`.
+    """
 
     def __init__(self, start: int, place: int, many: int, counts: Sequence[int]) -> None:
         self.start, self.place, self.many, self.number = start, place, many, 0
@@ -43,7 +46,9 @@ class EventfdChannel(NotesEnd):
         self.places = max(FEWEST, min(MOST, RING_BYTES // self.place_bytes))
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Make and pass on, or take, the memory and the counts: full and free of requests, then of answers."""
+        """Make and pass on, or take, the memory and the counts: full and free of requests, then of
+        answers.
+        """
         super().accept(peer, timeout_ns)
         passed = self._made() if self.create else self.told(timeout_ns)[1]
         for descriptor in passed:
@@ -61,9 +66,8 @@ class EventfdChannel(NotesEnd):
     def _made(self) -> list[int]:
         memory = os.memfd_create("ipclab", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(memory, 2 * self.places * self.place_bytes)
-        fcntl.fcntl(
-            memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
-        )  # the peer cannot cut it short
+        # the peer cannot cut it short
+        fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
         return [memory, *(os.eventfd(count, FLAGS) for count in (0, self.places, 0, self.places))]
 
     def _selector(self, count: int) -> selectors.BaseSelector:

@@ -1,4 +1,6 @@
-"""Sockets: Unix sockets in the session's private folder, of streams and of whole messages, and TCP on loopback."""
+"""Sockets: Unix sockets in the session's private folder, of streams and of whole messages, and TCP
+on loopback.
+"""
 
 import hmac
 import os
@@ -34,7 +36,9 @@ def socket_path(place: Place, tag: str = "socket") -> Path:
 
 
 class UnixEnd(Channel):
-    """An end that meets the other at the launch's socket, which only its owner may use: one listens, one connects."""
+    """An end that meets the other at the launch's socket, which only its owner may use: one
+    listens, one connects.
+    """
 
     kind: ClassVar = socket.SOCK_STREAM
 
@@ -49,7 +53,9 @@ class UnixEnd(Channel):
             self.meeting.listen(1)
 
     def join(self, timeout_ns: int) -> int:
-        """Return the descriptor of the connection to the other end, in blocking mode, which the caller closes."""
+        """Return the descriptor of the connection to the other end, in blocking mode, which the
+        caller closes.
+        """
         sock = self.meeting
         sock.settimeout(timeout_ns / 1e9)
         if self.create:
@@ -61,7 +67,9 @@ class UnixEnd(Channel):
 
 
 class NotesEnd(UnixEnd):
-    """An end that passes short notes, and descriptors with them; the end of the connection tells of the peer's."""
+    """An end that passes short notes, and descriptors with them; the end of the connection tells of
+    the peer's.
+    """
 
     kind = socket.SOCK_SEQPACKET
 
@@ -105,7 +113,9 @@ class NotesEnd(UnixEnd):
 
 
 class Deadline:
-    """Has the kernel end every read and write of a blocking socket after so many ns (socket(7), SO_RCVTIMEO)."""
+    """Has the kernel end every read and write of a blocking socket after so many ns (socket(7),
+    SO_RCVTIMEO).
+    """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor, self.set_ns = descriptor, -1
@@ -122,7 +132,9 @@ class Deadline:
 
 
 class _SocketChannel(StreamChannel):
-    """A channel over a connected stream socket; one that blocks leaves its deadline to the kernel, in the same call."""
+    """A channel over a connected stream socket; one that blocks leaves its deadline to the kernel,
+    in the same call.
+    """
 
     def adopt_socket(self, descriptor: int) -> None:
         self.limit = Deadline(descriptor)
@@ -151,7 +163,9 @@ class _UnixChannel(UnixEnd, _SocketChannel):
 
 
 class _TcpChannel(_SocketChannel):
-    """A connected TCP socket without Nagle's delay; whoever connects must first show the launch's token."""
+    """A connected TCP socket without Nagle's delay; whoever connects must first show the launch's
+    token.
+    """
 
     listening: socket.socket | None = None
 

@@ -1,4 +1,6 @@
-"""Messages over byte streams: a length, then the bytes, with full reads and writes. Over named pipes, and sockets."""
+"""Messages over byte streams: a length, then the bytes, with full reads and writes. Over named
+pipes, and sockets.
+"""
 
 import fcntl
 import os
@@ -16,9 +18,8 @@ from ipclab.errors import LabError
 
 HEADER = struct.Struct("=I")
 WIDEST = Path("/proc/sys/fs/pipe-max-size")
-AHEAD = (
-    1 << 16
-)  # bytes read at most before the length is known, so that a long message is read in place
+# bytes read at most before the length is known, so that a long message is read in place
+AHEAD = 1 << 16
 
 
 class StreamChannel(Channel):
@@ -65,7 +66,9 @@ class StreamChannel(Channel):
             return got
 
     def _write(self, parts: list[memoryview], timeout_ns: int) -> int:
-        """Write as much of `parts` as fits now, waiting for room if there is none; return how much that was."""
+        """Write as much of `parts` as fits now, waiting for room if there is none; return how much
+        that was.
+        """
         while True:
             try:
                 return os.writev(self.writing, parts)
@@ -105,7 +108,9 @@ class StreamChannel(Channel):
         return data
 
     def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Put the next message into `buffer`: its beginning by a copy, the rest straight from the kernel."""
+        """Put the next message into `buffer`: its beginning by a copy, the rest straight from the
+        kernel.
+        """
         size = self._size(timeout_ns)
         target = memoryview(buffer)[:size]
         have = min(self.filled - HEADER.size, size)
@@ -125,7 +130,9 @@ class StreamChannel(Channel):
 
 
 class PipesEnd(Channel):
-    """An end with a launch's two named pipes: `request` is read by the end that made them, `answer` by the other."""
+    """An end with a launch's two named pipes: `request` is read by the end that made them, `answer`
+    by the other.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -151,7 +158,9 @@ class PipesEnd(Channel):
 
 
 class _PipeChannel(PipesEnd, StreamChannel):
-    """A pipe each way; a `wide` one holds as much as the kernel lets anybody ask for (pipe(7), pipe-max-size)."""
+    """A pipe each way; a `wide` one holds as much as the kernel lets anybody ask for (pipe(7),
+    pipe-max-size).
+    """
 
     wide: ClassVar = False
 

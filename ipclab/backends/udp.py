@@ -1,4 +1,6 @@
-"""Datagrams of UDP on loopback, each with the launch's token and its number: one that does not come is counted."""
+"""Datagrams of UDP on loopback, each with the launch's token and its number: one that does not come
+is counted.
+"""
 
 import hmac
 import secrets
@@ -12,14 +14,14 @@ from ipclab.backends.waiting import Peer, until
 
 HEADER = Struct("=8sQ")
 LONGEST = 65_507 - HEADER.size  # udp(7): what a datagram of IPv4 carries
-HELLO, AGAIN_NS = (
-    0,
-    20_000_000,
-)  # the number of the datagram by which the ends meet, which may be lost as well
+# the number of the datagram by which the ends meet, which may be lost as well
+HELLO, AGAIN_NS = 0, 20_000_000
 
 
 class UdpChannel(Channel):
-    """A connected socket at each end; nothing that was `lost` is sent again, and nobody waits for room."""
+    """A connected socket at each end; nothing that was `lost` is sent again, and nobody waits for
+    room.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -35,7 +37,9 @@ class UdpChannel(Channel):
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Show the token until it is answered, or answer whoever shows it; all others are not heard."""
+        """Show the token until it is answered, or answer whoever shows it; all others are not
+        heard.
+        """
         self.peer, end = peer, clock() + timeout_ns
         self.token = bytes.fromhex(str(self.address["token"]))
         if self.create:
@@ -70,7 +74,9 @@ class UdpChannel(Channel):
             raise closed() from error
 
     def _datagram(self, timeout_ns: int) -> tuple[int, tuple[str, int]]:
-        """Return the size and the sender of the next datagram that shows the token; what others send is dropped."""
+        """Return the size and the sender of the next datagram that shows the token; what others
+        send is dropped.
+        """
         end = clock() + timeout_ns
         while True:
             left_ns = max(0, end - clock())

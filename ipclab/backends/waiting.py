@@ -1,4 +1,6 @@
-"""Waiting for the other end: by spinning, by blocking, or by the one and then the other, always with a deadline."""
+"""Waiting for the other end: by spinning, by blocking, or by the one and then the other, always
+with a deadline.
+"""
 
 import os
 from collections.abc import Callable
@@ -10,11 +12,8 @@ from typing import Self, TypeVar
 
 BLOCK, SPIN_THEN_BLOCK, SPIN = "block", "spin-then-block", "spin"
 WAITS = (BLOCK, SPIN_THEN_BLOCK, SPIN)
-ROUNDS = {
-    BLOCK: 0,
-    SPIN_THEN_BLOCK: 10,
-    SPIN: 100,
-}  # rounds of spinning before a look at the clock and the peer
+# rounds of spinning before a look at the clock and the peer
+ROUNDS = {BLOCK: 0, SPIN_THEN_BLOCK: 10, SPIN: 100}
 ASKS = 10  # asks in a round; the CPU is then offered to others, among which the peer may be
 JOIN_SECONDS = 0.0005
 SLICE_NS = 50_000_000  # the longest sleep between two such looks
@@ -33,7 +32,9 @@ def start_ticks(pid: int) -> int | None:
 
 @dataclass(frozen=True)
 class Peer:
-    """The process at the other end of a channel: its pid and its start time in clock ticks since boot."""
+    """The process at the other end of a channel: its pid and its start time in clock ticks since
+    boot.
+    """
 
     pid: int
     start_ticks: int
@@ -67,7 +68,8 @@ def wait(
 ) -> None:
     """Wait by `strategy` until `ready()` or `block(ns)`, which sleeps at most so long, says yes.
 
-    Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left nothing.
+    Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left
+    nothing.
     """
     end = clock() + timeout_ns
     while not spin(ready, ROUNDS[strategy]):
@@ -95,9 +97,11 @@ def there(ready: Callable[[], object], timeout_ns: int, peer: Peer) -> None:
 def until(
     attempt: Callable[[int], Got], late: type[Exception], timeout_ns: int, peer: Peer | None
 ) -> Got:
-    """Return what `attempt(ns)` gives, which blocks at most so long in the kernel and then raises `late`.
+    """Return what `attempt(ns)` gives, which blocks at most so long in the kernel and then raises
+    `late`.
 
-    Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left nothing.
+    Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left
+    nothing.
     """
     end, piece, gone = 0, min(timeout_ns, SLICE_NS), False
     while True:

@@ -1,6 +1,8 @@
-"""Zenoh: a peer at each end that publishes and subscribes, over a Unix socket in the session's private folder.
+"""Zenoh: a peer at each end that publishes and subscribes, over a Unix socket in the session's
+private folder.
 
-Peers look for nobody: multicast and gossip are off. What is put waits for room instead of being dropped.
+Peers look for nobody: multicast and gossip are off. What is put waits for room instead of being
+dropped.
 """
 
 import json
@@ -15,7 +17,9 @@ zenoh = optional("zenoh")
 
 
 class _ZenohChannel(Channel):
-    """A session at each end; a publisher one way, a subscriber the other, whose messages come through a queue."""
+    """A session at each end; a publisher one way, a subscriber the other, whose messages come
+    through a queue.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)

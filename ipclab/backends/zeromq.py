@@ -1,10 +1,13 @@
-"""ZeroMQ: request and answer, and a store of messages, over a Unix socket in the session's private folder or over TCP.
+"""ZeroMQ: request and answer, and a store of messages, over a Unix socket in the session's private
+folder or over TCP.
 
-Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC 24) shows it in the
-handshake, and ZAP (RFC 27) asks us; messages are the same as without. Who knocks later waits in vain.
+Over TCP come in those that know the launch's secret, while somebody asks at the door: PLAIN (RFC
+24) shows it in the handshake, and ZAP (RFC 27) asks us; messages are the same as without. Who
+knocks later waits in vain.
 
-The published program slept for a while instead of waiting for its readers, and lost messages. Here PUSH counts finished
-handshakes, PUB counts subscriptions, and no queue has a limit at which PUB would drop or PUSH would favour a reader.
+The published program slept for a while instead of waiting for its readers, and lost messages. Here
+PUSH counts finished handshakes, PUB counts subscriptions, and no queue has a limit at which PUB
+would drop or PUSH would favour a reader.
 """
 
 import hmac
@@ -66,7 +69,9 @@ class _ZmqEnd(End):
         """Set the socket up before it is bound or connected."""
 
     def bind(self, host: str) -> Address:
-        """Bind to the launch's path, which only its owner may use, or to a free port of `host`; return where."""
+        """Bind to the launch's path, which only its owner may use, or to a free port of `host`;
+        return where.
+        """
         if self.tcp:
             self.secret, self.door = secrets.token_hex(SECRET_BYTES), self.context.socket(zmq.REP)
             self.door.linger = 0
@@ -114,7 +119,9 @@ class _ZmqChannel(_ZmqEnd, Channel):
     kinds = zmq.REP, zmq.REQ
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Begin to connect; the serving end's door waits for the one that knows the secret and lets nobody else in."""
+        """Begin to connect; the serving end's door waits for the one that knows the secret and lets
+        nobody else in.
+        """
         self.peer = peer
         if not self.create:
             self.reach()
@@ -214,9 +221,8 @@ class PubStore(_ZmqStore):
     def prepare(self) -> None:
         super().prepare()
         if self.create:
-            self.socket.setsockopt(
-                zmq.XPUB_VERBOSE, 1
-            )  # else only the first of equal subscriptions is told
+            # else only the first of equal subscriptions is told
+            self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)
         else:
             self.socket.subscribe(b"")
 

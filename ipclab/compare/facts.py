@@ -15,8 +15,9 @@ SHORT = {"git_commit": 10, "lock_digest": 10}  # digits that tell long digests a
 def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """Return one row for each fact that affects results and that some run has.
 
-    Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a value that is absent is
-    the reason (a msgid). Of lists and mappings that differ only what is not the same in all is left, as text.
+    Columns: affects and fact (msgids), name, unit, same, and each run's value under its name; a
+    value that is absent is the reason (a msgid). Of lists and mappings that differ only what is not
+    the same in all is left, as text.
     """
     rows = []
     for fact in sorted(

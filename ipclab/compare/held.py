@@ -1,4 +1,6 @@
-"""What a comparison needs of one run: each op of each point with its launch medians, its levels and its limit."""
+"""What a comparison needs of one run: each op of each point with its launch medians, its levels and
+its limit.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +29,10 @@ HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 class ComparedRun:
     """One run: its `run.json`, its launch frames (medians) by study, and its points.
 
-    `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation, medians (a list, ns),
-    value (their median) and `BOUNDS`, what the hardware allows (ns, from the best launch to the second best; NaN where
-    nothing is known). Where another quantile is compared, it stands for the median, of launches with samples enough.
+    `points` has a row for each op of each point: the columns `HEAD` (levels as a dict), relation,
+    medians (a list, ns), value (their median) and `BOUNDS`, what the hardware allows (ns, from the
+    best launch to the second best; NaN where nothing is known). Where another quantile is compared,
+    it stands for the median, of launches with samples enough.
     """
 
     id: str
@@ -61,13 +64,13 @@ class ComparedRun:
 def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
     """Return what a comparison of a `quantile` of each launch needs of `run`.
 
-    Raises `LabError` when it is not what was measured, and where no launch has samples enough for the quantile.
+    Raises `LabError` when it is not what was measured, and where no launch has samples enough for
+    the quantile.
     """
     tails.check(quantile)
     run.checked()
-    studies = [
-        study for study in derived.measured(run) if study != STUDY
-    ]  # which tells nothing of two machines
+    # which tells nothing of two machines
+    studies = [study for study in derived.measured(run) if study != STUDY]
     launches = {study: tails.by_launch(run, study, quantile) for study in studies}
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]

@@ -18,11 +18,13 @@ Field = dict[str, Side]  # launch medians by the name of the mechanism
 
 
 def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return one row for each pair of mechanisms of each contest that the first run and another one hold.
+    """Return one row for each pair of mechanisms of each contest that the first run and another one
+    hold.
 
-    `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there, `ratio_second` in the
-    other; `turned`: their order is another there; `shown`: tests within both runs show both orders. Launches of one run
-    are interleaved, so that pairs are compared by round, at the level of all pairs of their contest.
+    `quick` and `slow` are named as the first run has them; `ratio` is slow over quick there,
+    `ratio_second` in the other; `turned`: their order is another there; `shown`: tests within both
+    runs show both orders. Launches of one run are interleaved, so that pairs are compared by round,
+    at the level of all pairs of their contest.
     """
     rows = []
     for pair, first, other in pairs(runs):
@@ -35,7 +37,9 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
 
 
 def fastest(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return the fastest mechanism by its median of each contest, one column for each run; indexed by the contest."""
+    """Return the fastest mechanism by its median of each contest, one column for each run; indexed
+    by the contest.
+    """
     by_run = {}
     for name, run in zip(names(runs), runs, strict=True):
         by_run[name] = {key: _fastest(field) for key, field in _contests(run).items()}

@@ -1,7 +1,9 @@
-"""Every point of two runs: the ratio of its times, its verdict, and what is left of it over the machines' own limits.
+"""Every point of two runs: the ratio of its times, its verdict, and what is left of it over the
+machines' own limits.
 
-Two runs were measured apart: `compare_runs` compares their launches. A point without its equal is set beside the
-nearest of the same study, mechanism and op that has none either; the levels that differ are then the reason.
+Two runs were measured apart: `compare_runs` compares their launches. A point without its equal is
+set beside the nearest of the same study, mechanism and op that has none either; the levels that
+differ are then the reason.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +38,10 @@ USES = {judge.BELOW: BETTER, judge.ABOVE: WORSE, judge.INSIDE: ALIKE, judge.UNDE
 USES |= {judge.NOT_TESTED: judge.NOT_TESTED}
 KNOWN = ("verdict", "reason", "ratio", "low", "high", "detectable", "launches")
 USE = ("limit", "use", "use_low", "use_high", "used")
-APART = "runs share no rounds: less than two sessions' luck (here taken as 5 %) is not shown; ipclab ab interleaves"
+APART = (
+    "runs share no rounds: less than two sessions' luck (here taken as 5 %) is not shown; ipclab ab"
+    " interleaves"
+)
 COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 
@@ -55,11 +60,13 @@ def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedR
 
 
 def points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
-    """Return one row for each op of each point of the first run and another one, with the columns `COLUMNS`.
+    """Return one row for each op of each point of the first run and another one, with the columns
+    `COLUMNS`.
 
-    `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two), `ratio` of the times
-    with its 95 % interval, `limit` the ratio of the limits, `use` that of the times over their limits, `used` its
-    verdict. A point that one run alone holds has the verdict `ONLY_FIRST` or `ONLY_SECOND` and the other run's reason.
+    `verdict` is of the later run over the first (`VERDICTS`, corrected for all points of the two),
+    `ratio` of the times with its 95 % interval, `limit` the ratio of the limits, `use` that of the
+    times over their limits, `used` its verdict. A point that one run alone holds has the verdict
+    `ONLY_FIRST` or `ONLY_SECOND` and the other run's reason.
     """
     rows = []
     for pair, first, other in pairs(runs):
@@ -83,14 +90,17 @@ def listed(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(compared: pd.DataFrame) -> list[str]:
-    """Return a line for each pair of runs of `points`: how many points have each verdict, the limits left out."""
+    """Return a line for each pair of runs of `points`: how many points have each verdict, the
+    limits left out.
+    """
     lines = []
     for (second, first), part in compared[compared.study != LIMITS].groupby(
         ["second", "first"], sort=False
     ):
         counts = ", ".join(f"{(part.verdict == verdict).sum()} {verdict}" for verdict in VERDICTS)
         lines.append(
-            f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of them only"
+            f"{second} over {first}: {counts}; {(~part.verdict.isin(VERDICTS)).sum()} in one of"
+            " them only"
         )
     return lines
 
@@ -98,8 +108,9 @@ def summary(compared: pd.DataFrame) -> list[str]:
 def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
     """Return the rows of `points` that fail on a word of `FAIL_ON`.
 
-    `missing` are points of one run only, `limits` those of the limits that differ: then the machine changed. The other
-    words are verdicts of all other points; `undecided` holds those that were not tested, too.
+    `missing` are points of one run only, `limits` those of the limits that differ: then the machine
+    changed. The other words are verdicts of all other points; `undecided` holds those that were not
+    tested, too.
     """
     if word == LIMITS:
         return compared[(compared.study == LIMITS) & compared.verdict.isin([FASTER, SLOWER])]
@@ -111,7 +122,9 @@ def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
 
 
 def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
-    """Raise `LabError`, its exit code that of the first word of `FAIL_ON` for which rows of `points` fail, if any."""
+    """Raise `LabError`, its exit code that of the first word of `FAIL_ON` for which rows of
+    `points` fail, if any.
+    """
     for word in sorted(on, key=FAIL_ON.__getitem__):
         if len(rows := failing(compared, word)):
             first = rows.iloc[0]
@@ -122,7 +135,9 @@ def fail(compared: pd.DataFrame, on: Sequence[str]) -> None:
 
 
 def least_shown(compared: pd.DataFrame) -> int | None:
-    """Return how many points of a pair must differ clearly for the correction to let one be shown; or None."""
+    """Return how many points of a pair must differ clearly for the correction to let one be shown;
+    or None.
+    """
     tested = sorted(
         pair for pair in compared.launches[compared.verdict.isin(VERDICTS[:-1])] if all(pair)
     )
@@ -169,7 +184,9 @@ def _side(row: dict[Any, Any], which: str = "") -> Side:
 
 
 def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the ratio of the limits and what is left of the ratio of the times over it; nothing without either."""
+    """Return the ratio of the limits and what is left of the ratio of the times over it; nothing
+    without either.
+    """
     mine = [row[name] for name in BOUNDS]
     theirs = [row[f"{name}_other"] for name in BOUNDS]
     exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
@@ -209,7 +226,9 @@ def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[
 
 
 def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
-    """Return the names of the levels that differ; none for points of other studies, mechanisms or ops."""
+    """Return the names of the levels that differ; none for points of other studies, mechanisms or
+    ops.
+    """
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
     mine, theirs = _levels(one), _levels(other)

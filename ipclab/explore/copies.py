@@ -19,13 +19,16 @@ from ipclab.paths import Paths, checkout
 from ipclab.render.report import report
 from ipclab.store.files import dump_json, sha256, write_whole
 
-NOTED = ".sources.json"  # in the folder of the copies: of each, the digests of its source and of the copy as made
+NOTED = (  # in the folder of the copies: of each, the digests of its source and of the copy as made
+    ".sources.json"
+)
 INDEX = "index"  # the notebook that says which one answers what; no page of a report
 INJECTED = "injected-parameters"  # papermill's own cell
 
 
 def refresh(paths: Paths, executed: dict[str, Path]) -> list[str]:
-    """Copy every notebook into `notebooks/work`, changed copies excepted; return the names of those that are behind.
+    """Copy every notebook into `notebooks/work`, changed copies excepted; return the names of those
+    that are behind.
 
     A copy has the outputs of the `executed` notebook of its name, where there is one.
     """
@@ -47,7 +50,9 @@ def refresh(paths: Paths, executed: dict[str, Path]) -> list[str]:
 
 
 def _write(copy: Path, source: Path, executed: Path | None) -> None:
-    """Write a copy with the outputs of the executed notebook, and have JupyterLab trust it: we made both."""
+    """Write a copy with the outputs of the executed notebook, and have JupyterLab trust it: we made
+    both.
+    """
     import nbformat
     from nbformat.sign import NotebookNotary
 
@@ -66,7 +71,8 @@ def _injected(cell: dict[str, Any]) -> bool:
 
 
 def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
-    """Return the notebooks executed on the newest complete run, by name; those that are current are not executed again.
+    """Return the notebooks executed on the newest complete run, by name; those that are current are
+    not executed again.
 
     Empty where there is no run, or it cannot be shown: a reader can explore all the same.
     """
@@ -87,5 +93,8 @@ def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
 
 if __name__ == "__main__":
     for name in refresh(checkout(), shown(checkout())):
-        line = f"notebooks/work/{name} is yours and older than its source; remove it to get the new one"
+        line = (
+            f"notebooks/work/{name} is yours and older than its source; remove it to get the"
+            " new one"
+        )
         print(f"ipclab: {line}", file=sys.stderr)

@@ -1,4 +1,6 @@
-"""A course of six exercises: predict a ratio, measure it, compare; predictions are judged by the student's own run."""
+"""A course of six exercises: predict a ratio, measure it, compare; predictions are judged by the
+student's own run.
+"""
 
 import tomllib
 from collections.abc import Sequence
@@ -39,10 +41,11 @@ EXERCISES = tuple(SAID["questions"])
 
 
 def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
-    """Return each exercise with its prediction, what the run measured, and what the judge says of the two.
+    """Return each exercise with its prediction, what the run measured, and what the judge says of
+    the two.
 
-    `predictions` are ranges of ratios such as `1.5-3`, in order; what has none yet shows no result. Raises `UsageError`
-    for a range that is none.
+    `predictions` are ranges of ratios such as `1.5-3`, in order; what has none yet shows no result.
+    Raises `UsageError` for a range that is none.
     """
     rows = []
     for number, name in enumerate(EXERCISES):

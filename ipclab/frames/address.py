@@ -1,9 +1,11 @@
-"""Values of tidy frames by address, such as `payload.write[arm=mapping,mapping=kept,size_bytes=max].p50`.
+"""Values of tidy frames by address, such as
+`payload.write[arm=mapping,mapping=kept,size_bytes=max].p50`.
 
-An address names a study, an op, levels and a metric; `text.` before it means the table of the study's published text.
-Ops and levels may be several (`a|b`), a level also all that there are (`*`), the largest or smallest (`max`, `min`),
-or hold a multiple of what is known of the run (`{2*cpus}`). Where no metric is named it is the median, else the mean;
-a factor in its place gives the level itself.
+An address names a study, an op, levels and a metric; `text.` before it means the table of the
+study's published text. Ops and levels may be several (`a|b`), a level also all that there are
+(`*`), the largest or smallest (`max`, `min`), or hold a multiple of what is known of the run
+(`{2*cpus}`). Where no metric is named it is the median, else the mean; a factor in its place gives
+the level itself.
 """
 
 import re
@@ -63,9 +65,10 @@ class Address:
     ) -> list[tuple[Axes, Any]]:
         """Return (the levels that tell it from the others, row) of each value in a tidy frame.
 
-        Rows are `loose` when they are a text's: levels that it has no column for are not asked of it, and of a number
-        printed several times alike the first is taken. Raises `MissingError` for what is not there, `LabError` when
-        several rows are, or when a factor in the metric's place is told in words.
+        Rows are `loose` when they are a text's: levels that it has no column for are not asked of
+        it, and of a number printed several times alike the first is taken. Raises `MissingError`
+        for what is not there, `LabError` when several rows are, or when a factor in the metric's
+        place is told in words.
         """
         rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
         asked = {
@@ -127,7 +130,8 @@ class Address:
 
 
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that have all `levels`; a list of levels means any of them, NA the absence of one.
+    """Return the rows that have all `levels`; a list of levels means any of them, NA the absence of
+    one.
 
     Raises `UsageError` for a column that the frame has not.
     """
@@ -147,7 +151,8 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
 def quantity(row: Any) -> Quantity:
     """Return a row of a point frame, or of a text's table, as a quantity.
 
-    A notebook may have put another value into the row, such as a rate: that is not the median of the row's launches.
+    A notebook may have put another value into the row, such as a rate: that is not the median of
+    the row's launches.
     """
     if not hasattr(row, "launches"):
         return Quantity(float(row.value), str(row.unit), kind=str(row.kind))
@@ -165,7 +170,8 @@ def quantity(row: Any) -> Quantity:
 
 
 def at(words: str, points: Points, texts: Points) -> Quantity | None:
-    """Return the value at an address over the frames that `points` and `texts` give by study; None for other words.
+    """Return the value at an address over the frames that `points` and `texts` give by study; None
+    for other words.
 
     What is not there has no value; raises `LabError` when the address names several.
     """

@@ -1,4 +1,6 @@
-"""What a run's own calibration says: how often its judge errs on identical code, and what slow-down it finds."""
+"""What a run's own calibration says: how often its judge errs on identical code, and what slow-down
+it finds.
+"""
 
 from typing import Any
 
@@ -14,14 +16,13 @@ STUDY = CalibrationStudy.name
 def rows(contests: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a row for each placement of the contest frame of the study `calibration`.
 
-    Of the `comparisons` of twins that launches could tell apart, `false_alarms` called one of the two
-    slower: a share of at most `upper` with 95 % confidence, since no two pairs share a contestant.
-    `found` gives for each planted share how many of the `trials` (contests) called it slower; the
-    fastest itself was not.
+    Of the `comparisons` of twins that launches could tell apart, `false_alarms` called one of the
+    two slower: a share of at most `upper` with 95 % confidence, since no two pairs share a
+    contestant. `found` gives for each planted share how many of the `trials` (contests) called it
+    slower; the fastest itself was not.
     """
-    compared = contests[
-        contests.other != ""
-    ]  # a mechanism alone in its contest is compared with none
+    # a mechanism alone in its contest is compared with none
+    compared = contests[contests.other != ""]
     return [{"placement": str(name), **_row(part)} for name, part in compared.groupby("placement")]
 
 

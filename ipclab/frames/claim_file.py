@@ -1,4 +1,6 @@
-"""What a file of claims states: claims, numbers that a text derives, corrections, and the document's own fields."""
+"""What a file of claims states: claims, numbers that a text derives, corrections, and the
+document's own fields.
+"""
 
 from typing import Literal
 
@@ -12,10 +14,11 @@ Terms = dict[str, Term]
 
 
 class Derivation(msgspec.Struct, forbid_unknown_fields=True):
-    """Numbers that a text derives from others of its own: the address where they are printed, and what they should be.
+    """Numbers that a text derives from others of its own: the address where they are printed, and
+    what they should be.
 
-    `by` is a msgid that says how; `sense` what the printed number claims to be: equal to the computed one, the lowest
-    or the highest of them, or equal with its further digits cut off.
+    `by` is a msgid that says how; `sense` what the printed number claims to be: equal to the
+    computed one, the lowest or the highest of them, or equal with its further digits cut off.
     """
 
     printed: Text
@@ -27,8 +30,9 @@ class Derivation(msgspec.Struct, forbid_unknown_fields=True):
 class Correction(msgspec.Struct, forbid_unknown_fields=True):
     """What can stand in place of the words of some claims, or of `quote` (in `source`).
 
-    `own` is a msgid whose numbers follow from the text's own table, `here` one whose numbers are this run's; either may
-    be empty. The values of their placeholders are expressions, `values` those of both.
+    `own` is a msgid whose numbers follow from the text's own table, `here` one whose numbers are
+    this run's; either may be empty. The values of their placeholders are expressions, `values`
+    those of both.
     """
 
     claims: tuple[str, ...] = ()
@@ -79,7 +83,8 @@ class _Names(msgspec.Struct):
 class File(_Names, forbid_unknown_fields=True, kw_only=True):
     """What a file of claims states.
 
-    `printed` gives the op and metric of a run for quantities of a text's table, `levels` the levels of its factors.
+    `printed` gives the op and metric of a run for quantities of a text's table, `levels` the levels
+    of its factors.
     """
 
     claims: list[Claim] = msgspec.field(default_factory=list, name="claim")

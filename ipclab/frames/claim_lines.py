@@ -1,4 +1,6 @@
-"""Files of claims in TOML, those of the published texts and a person's own: read, or refused with the line."""
+"""Files of claims in TOML, those of the published texts and a person's own: read, or refused with
+the line.
+"""
 
 import re
 import tomllib
@@ -29,14 +31,8 @@ _PICTURES = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]"
 )
 WHAT = {"rule": "the rule: ", "own": "the text's own method: ", "fair": "the fair method: "}
-PLAIN = (
-    "id",
-    "section",
-    "source",
-    "adds",
-    "unstated",
-    "untestable",
-)  # of a claim: without placeholders
+# of a claim: without placeholders
+PLAIN = "id", "section", "source", "adds", "unstated", "untestable"
 
 
 class Lines:
@@ -64,7 +60,10 @@ class Lines:
                 c for c in line if unicodedata.category(c) in UNPRINTED and c != "\t"
             ] + _PICTURES.findall(line)
             for bad in strange:
-                why = f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()}, cannot be printed"
+                why = (
+                    f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()},"
+                    " cannot be printed"
+                )
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
             content = tomllib.loads("\n".join(self.lines))
@@ -109,13 +108,16 @@ class Lines:
         return file
 
     def _check_braces(self, printed: Any, names: Iterable[str], number: int | None) -> None:
-        """Raise `UsageError` for braces, which name values in prose, in fields that are printed as they are."""
+        """Raise `UsageError` for braces, which name values in prose, in fields that are printed as
+        they are.
+        """
         for name in names:
             if {"{", "}"} & {*getattr(printed, name)}:
                 raise UsageError(self.place(number, name), f"{name} holds a brace", "leave it out")
 
     def check(self, file: File, run: Source) -> None:
-        """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike things.
+        """Raise `UsageError` for a claim that names what the run cannot have, or compares unlike
+        things.
 
         Claims that take more than `MOST_WORK` to judge, all together, are refused too.
         """
@@ -166,7 +168,9 @@ class Lines:
         return UsageError(place, f"{what} has no {field[2]!r}", fix)
 
     def place(self, number: int | None, *keys: str) -> str:
-        """Return the file and the line of the first of `keys` in claim `number` (in the file), else of the claim."""
+        """Return the file and the line of the first of `keys` in claim `number` (in the file), else
+        of the claim.
+        """
         first, last = 0, len(self.lines)
         if number is not None and number < len(self.begins):  # else an inline table
             first, last = self.begins[number], [*self.begins, last][number + 1]
@@ -210,9 +214,8 @@ def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
         return f"no study {address.study!r}", error.fix
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
-    held = _held(
-        address, frame
-    )  # a run without these levels does not tell which ops and metrics they have
+    # a run without these levels does not tell which ops and metrics they have
+    held = _held(address, frame)
     wanted += [(op, set(frame["op"])) for op in address.ops if held]
     if address.metric and held:
         wanted.append((address.metric, {*frame["metric"], *columns}))

@@ -1,4 +1,6 @@
-"""Claims and their verdicts: holds, fails, undecided, or not testable here. `rules` has the language of their rules."""
+"""Claims and their verdicts: holds, fails, undecided, or not testable here. `rules` has the
+language of their rules.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,13 +37,14 @@ class Table(Amounts):
 class Claim(msgspec.Struct, forbid_unknown_fields=True):
     """One published statement, as a file of claims states it.
 
-    `text` is the original's words, `meaning` a msgid for readers of other languages with `figures` as its placeholders
-    (`translations` by language take its place where they are given). `rule` is what must be so by the published
-    method; `own` and `fair` are what is compared with the same bounds on the text's own table, and by a fair method,
-    where these differ. `unstated` says, as a msgid, why the text's table cannot decide, `untestable` what it would take
-    where no run of another machine can, `adds` what the fair method adds; `from_code` tells that the text's code
-    decides, not its table. `needs` is what must be known of the run, at least; `published` the claim's own table, where
-    it is in none of the texts.
+    `text` is the original's words, `meaning` a msgid for readers of other languages with `figures`
+    as its placeholders (`translations` by language take its place where they are given). `rule` is
+    what must be so by the published method; `own` and `fair` are what is compared with the same
+    bounds on the text's own table, and by a fair method, where these differ. `unstated` says, as a
+    msgid, why the text's table cannot decide, `untestable` what it would take where no run of
+    another machine can, `adds` what the fair method adds; `from_code` tells that the text's code
+    decides, not its table. `needs` is what must be known of the run, at least; `published` the
+    claim's own table, where it is in none of the texts.
     """
 
     id: Text
@@ -74,7 +77,9 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a rule: the quantity that decides it, all that it compared, or what is missing or needed."""
+    """The outcome of a rule: the quantity that decides it, all that it compared, or what is missing
+    or needed.
+    """
 
     word: str
     deciding: Quantity | None = None
@@ -84,7 +89,9 @@ class Verdict:
 
 
 class Verdicts(NamedTuple):
-    """The three verdicts of a claim; `fair` equals `here` when the fair method is the published one."""
+    """The three verdicts of a claim; `fair` equals `here` when the fair method is the published
+    one.
+    """
 
     own: Verdict
     here: Verdict
@@ -92,7 +99,9 @@ class Verdicts(NamedTuple):
 
 
 def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
-    """Return the verdicts of `claim` on the text's own table, and on the run by the published and the fair method."""
+    """Return the verdicts of `claim` on the text's own table, and on the run by the published and
+    the fair method.
+    """
     table = text if claim.published is None else Source(text.points, given=claim.published)
     own = (
         Verdict(NOT_TESTABLE)
@@ -115,9 +124,11 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
 
 
 def decide(rule: Rule, term: Term, source: Source) -> Verdict:
-    """Return the verdict of `rule` on what `term` gives: each of its quantities must lie inside the bounds.
+    """Return the verdict of `rule` on what `term` gives: each of its quantities must lie inside the
+    bounds.
 
-    It holds when every interval does, fails when one lies outside, and is undecided when one contains a bound.
+    It holds when every interval does, fails when one lies outside, and is undecided when one
+    contains a bound.
     """
     try:
         quantities = [source.judged(quantity) for quantity in term(source).shown(rule.unit)]
@@ -142,7 +153,9 @@ def _word(rule: Rule, quantity: Quantity) -> str:
 
 
 def _margin(rule: Rule, quantity: Quantity) -> float:
-    """Return how far the interval's worse end lies inside the bounds: a ratio where there is one, else a difference."""
+    """Return how far the interval's worse end lies inside the bounds: a ratio where there is one,
+    else a difference.
+    """
     low, high = quantity.ends
     return min(
         _inside(low, rule.low) if rule.low > -inf else inf,
@@ -155,7 +168,9 @@ def _inside(over: float, under: float) -> float:
 
 
 def known_of(about: Mapping[str, Any]) -> dict[str, float]:
-    """Return what rules know of the run with the `run.json` `about`: its CPUs, and the files of its sets."""
+    """Return what rules know of the run with the `run.json` `about`: its CPUs, and the files of its
+    sets.
+    """
     notes = about["notes"].get("file_io", {})
     known = {"cpus": notes.get("cores") or about["machine"].get("facts", {}).get("cores")}
     for name, of in SETS.items():

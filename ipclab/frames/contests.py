@@ -1,4 +1,6 @@
-"""Contests: the mechanisms that answer one question under equal conditions, and what is known of each."""
+"""Contests: the mechanisms that answer one question under equal conditions, and what is known of
+each.
+"""
 
 import inspect
 import tomllib
@@ -31,23 +33,12 @@ from ipclab.studies.installed import study as study_of
 
 FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
-SPINNING = (
-    "spin",
-    "spin-then-block",
-)  # ways to wait; who spins before it blocks spins while its peer is quick
+# ways to wait; who spins before it blocks spins while its peer is quick
+SPINNING = "spin", "spin-then-block"
 WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
-KNOWN = (
-    "verdict",
-    "reason",
-    "ratio",
-    "low",
-    "high",
-    "level",
-    "detectable",
-    "launches",
-    "paired",
-)  # of a Comparison
+# of a Comparison
+KNOWN = "verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired"
 VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other_point")
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
@@ -56,11 +47,12 @@ Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 class Race:
     """Which points of a study are compared by which op, as its `contests.toml` says.
 
-    `op` is one or several; `levels` are what the points share (a list of levels means any of them), `either` holds
-    further levels, of which one group suffices; `per` are the factors by whose values contests are kept apart, beside
-    placement and size; `names` is what tells two entrants apart.
-    `sleeping` adds a contest without those that spin. Without `sized` the size is a result of what is compared. With
-    `state` only shared state takes part: who reads the message that it holds already moves nothing.
+    `op` is one or several; `levels` are what the points share (a list of levels means any of them),
+    `either` holds further levels, of which one group suffices; `per` are the factors by whose
+    values contests are kept apart, beside placement and size; `names` is what tells two entrants
+    apart. `sleeping` adds a contest without those that spin. Without `sized` the size is a result
+    of what is compared. With `state` only shared state takes part: who reads the message that it
+    holds already moves nothing.
     """
 
     op: Sequence[str] | str
@@ -83,11 +75,13 @@ def races(study: str) -> tuple[Race, ...]:
 
 
 def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return one row for each contest and mechanism that was compared with its fastest, with the columns `VALUES`.
+    """Return one row for each contest and mechanism that was compared with its fastest, with the
+    columns `VALUES`.
 
-    `launches` is the launch frame of the study; the medians of launches are compared, by round. `bound` (a share) is
-    what counts as the same. `low` to `high` is the interval that was judged, at `level`; `best` and `value` are the
-    medians of the fastest and of the other one, `point` and `other_point` what they are of.
+    `launches` is the launch frame of the study; the medians of launches are compared, by round.
+    `bound` (a share) is what counts as the same. `low` to `high` is the interval that was judged,
+    at `level`; `best` and `value` are the medians of the fastest and of the other one, `point` and
+    `other_point` what they are of.
     """
     rows: list[dict[str, Any]] = []
     for race in races(study) if len(launches) else ():
@@ -97,7 +91,9 @@ def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> 
 
 
 def keeps(backend: str) -> bool:
-    """Tell whether what is written into `backend` stays for any number of reads: shared state, not a message."""
+    """Tell whether what is written into `backend` stays for any number of reads: shared state, not
+    a message.
+    """
     registered = backends().get(backend)
     return bool(registered and registered.store and registered.store.keeps)
 
@@ -105,10 +101,11 @@ def keeps(backend: str) -> bool:
 def winners(compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each contest of a contest frame.
 
-    Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that were not shown to be
-    slower), `slower` (a list), `least` and `most` (the ends of the medians of the tied), `detectable` (a slow-down that
-    would have been found for each that is undecided, else NaN), `decided`: something was shown to be slower, or all to
-    be the same, and `state`: "decided", or why not ("undecided", "not tested").
+    Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that
+    were not shown to be slower), `slower` (a list), `least` and `most` (the ends of the medians of
+    the tied), `detectable` (a slow-down that would have been found for each that is undecided, else
+    NaN), `decided`: something was shown to be slower, or all to be the same, and `state`:
+    "decided", or why not ("undecided", "not tested").
     """
     rows = [(*key, *_winner(part)) for key, part in compared.groupby(list(CONTEST))]
     return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
@@ -130,10 +127,12 @@ def _winner(part: pd.DataFrame) -> tuple[Any, ...]:
 def pairs(
     launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE
 ) -> pd.DataFrame:
-    """Return what is known of every pair of mechanisms at each level of `by`; each level is a contest of its own.
+    """Return what is known of every pair of mechanisms at each level of `by`; each level is a
+    contest of its own.
 
-    `launches` are rows of a launch frame with one metric of one op, `name` is what tells the mechanisms apart. Columns:
-    first, other, `by`, and `KNOWN`: the verdict is of the other one over the first.
+    `launches` are rows of a launch frame with one metric of one op, `name` is what tells the
+    mechanisms apart. Columns: first, other, `by`, and `KNOWN`: the verdict is of the other one over
+    the first.
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
@@ -146,7 +145,9 @@ def pairs(
 
 
 def side_of(rows: pd.DataFrame) -> Side:
-    """Return the launch medians of one point with their rounds: without any, its k-th launch is of round k."""
+    """Return the launch medians of one point with their rounds: without any, its k-th launch is of
+    round k.
+    """
     rounds = rows[ROUND] if ROUND in rows else range(len(rows))
     heats = {}
     if HEAT in rows:
@@ -161,7 +162,8 @@ def side_of(rows: pd.DataFrame) -> Side:
 def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any], Sides]]:
     """Yield each contest of `race` by its `CONTEST` columns, with its entrants by name and point.
 
-    Launches of more processes than CPUs take part in none: what they would tell is how the scheduler parts the CPUs.
+    Launches of more processes than CPUs take part in none: what they would tell is how the
+    scheduler parts the CPUs.
     """
     if CROWDED in launches:
         launches = launches[~launches[CROWDED].fillna(False).astype(bool)]

@@ -1,7 +1,8 @@
-"""The frames of a run on disk: derived from its samples, kept beside them, and never trusted without them.
+"""The frames of a run on disk: derived from its samples, kept beside them, and never trusted
+without them.
 
-Whoever can alter a frame can alter its digest, too: what is read agrees with a tenth of the points, and `verify`
-derives all of them.
+Whoever can alter a frame can alter its digest, too: what is read agrees with a tenth of the points,
+and `verify` derives all of them.
 """
 
 import hashlib
@@ -45,10 +46,8 @@ from ipclab.studies.profile import profile
 
 FOLDER = "frames"
 WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
-AGAIN, LEAST_AGAIN = (
-    0.1,
-    20,
-)  # which share of the points, and how many at least, are derived again when frames are read
+# which share of the points, and how many at least, are derived again when frames are read
+AGAIN, LEAST_AGAIN = 0.1, 20
 CHUNK = 8  # points that a process derives at once
 MOST_HELD = 16  # studies whose frames stay in memory
 LISTS = (TURNS, HEATS, BY_HEAT)  # columns whose cells hold several values
@@ -72,7 +71,9 @@ LAUNCH_VALUES = (
 
 @dataclass(frozen=True)
 class ReadFrames:
-    """The frames of a study by kind, and the state of the run's files that they were read or derived in."""
+    """The frames of a study by kind, and the state of the run's files that they were read or
+    derived in.
+    """
 
     state: State
     frames: Mapping[str, pd.DataFrame]
@@ -82,11 +83,13 @@ _held: dict[tuple[Path, str], ReadFrames] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
-    """Return the frame `kind` (points, launches, contests) of `study` in `run`; empty when the run has none of it.
+    """Return the frame `kind` (points, launches, contests) of `study` in `run`; empty when the run
+    has none of it.
 
-    It comes from `frames/` in the run's folder when it follows from today's samples and code, which a tenth of the
-    points proves, else it is derived and kept there. Files that did not change since are not read again. Raises
-    `UsageError` for an unknown study and `LabError` for samples that are not what was measured.
+    It comes from `frames/` in the run's folder when it follows from today's samples and code, which
+    a tenth of the points proves, else it is derived and kept there. Files that did not change since
+    are not read again. Raises `UsageError` for an unknown study and `LabError` for samples that are
+    not what was measured.
     """
     study_of(study)
     place = run.path, study
@@ -102,10 +105,11 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
 
 
 def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Derive the frames of `studies` (of all when there is none) anew; return the names of those that were altered.
+    """Derive the frames of `studies` (of all when there is none) anew; return the names of those
+    that were altered.
 
-    These are put right, as are older ones. Raises `LabError` for samples that are not what was measured, and for
-    altered frames in a folder that cannot be written.
+    These are put right, as are older ones. Raises `LabError` for samples that are not what was
+    measured, and for altered frames in a folder that cannot be written.
     """
     altered = []
     for study in list(studies) or measured(run):
@@ -142,7 +146,9 @@ def _frames(content: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:
 
 
 def _kept(run: RunFolder, study: str) -> dict[str, pd.DataFrame] | None:
-    """Return the frames on disk when they are of today's stamp and agree with some of the points; else None."""
+    """Return the frames on disk when they are of today's stamp and agree with some of the points;
+    else None.
+    """
     files, now = {kind: _file(run, study, kind) for kind in KINDS}, stamp(run, study)
     try:
         if any(_stamp_of(file) != now for file in files.values()):
@@ -156,7 +162,9 @@ def _kept(run: RunFolder, study: str) -> dict[str, pd.DataFrame] | None:
 
 
 def _agree(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> bool:
-    """Tell whether a tenth of the points, which nobody can know beforehand, give the rows that frames have of them."""
+    """Tell whether a tenth of the points, which nobody can know beforehand, give the rows that
+    frames have of them.
+    """
     files = {file.stem: file for file in run.checked(f"points/{study}/").values()}
     count = min(len(files), max(LEAST_AGAIN, round(AGAIN * len(files))))
     chosen = sorted(random.SystemRandom().sample(sorted(files), count))
@@ -193,7 +201,9 @@ def _keep(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
 
 
 def _stamp_of(file: Path) -> str:
-    """Return the stamp of a kept frame, empty when there is none or its bytes are not those that were written."""
+    """Return the stamp of a kept frame, empty when there is none or its bytes are not those that
+    were written.
+    """
     try:
         note = json.loads(file.with_suffix(".json").read_text())
         return str(note["stamp"]) if note["sha256"] == sha256(file) else ""

@@ -1,4 +1,6 @@
-"""What expressions are computed with: sources of values, several quantities of one dimension, and functions of them."""
+"""What expressions are computed with: sources of values, several quantities of one dimension, and
+functions of them.
+"""
 
 import operator
 import tomllib
@@ -32,10 +34,8 @@ MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
 )
 
 
-MOST_WORK, LOOK_UP = (
-    300_000,
-    300,
-)  # values that a person's file may make; an address counts as so many
+# values that a person's file may make; an address counts as so many
+MOST_WORK, LOOK_UP = 300_000, 300
 
 
 class RuleError(ValueError):
@@ -61,10 +61,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Source:
-    """Where addresses are looked up: the frames of a run by study, the texts' tables, or amounts given by address.
+    """Where addresses are looked up: the frames of a run by study, the texts' tables, or amounts
+    given by address.
 
-    `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a quantity of a row,
-    `judged` gives a result the interval that is judged. `work` is what computing may still take.
+    `known` are numbers about the run that levels may be multiples of (`cpus`); `value` makes a
+    quantity of a row, `judged` gives a result the interval that is judged. `work` is what computing
+    may still take.
     """
 
     points: Points
@@ -75,9 +77,8 @@ class Source:
     value: Callable[[Any], Quantity] = quantity
     judged: Callable[[Quantity], Quantity] = of
     frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
-    cached: dict[Any, "Values"] = field(
-        default_factory=dict, compare=False
-    )  # by address, and by a name's term
+    # by address, and by a name's term
+    cached: dict[Any, "Values"] = field(default_factory=dict, compare=False)
     work: Work = field(default_factory=Work, compare=False)
 
     def frame(self, address: Address) -> pd.DataFrame:
@@ -109,7 +110,9 @@ class Source:
         return self.cached[address]
 
     def once(self, named: "Term") -> "Values":
-        """Return the values of a name's term, computed once however often the name stands in expressions."""
+        """Return the values of a name's term, computed once however often the name stands in
+        expressions.
+        """
         if named not in self.cached:
             self.cached[named] = named(self)
         return self.cached[named]
@@ -142,7 +145,9 @@ class Values:
         return Values(cells, (a[0] + power * b[0], a[1] + power * b[1]))
 
     def only(self, axes: Axes) -> "Values":
-        """Return the value of these levels, or the only one; raises `LookupError` when there is none."""
+        """Return the value of these levels, or the only one; raises `LookupError` when there is
+        none.
+        """
         return self if len(self.cells) == 1 else Values({axes: self.cells[axes]}, self.dimension)
 
     def shown(self, unit: str) -> list[Quantity]:
@@ -162,7 +167,8 @@ Compute = Callable[[Source], Values]
 
 
 class Term:
-    """An expression that was read: how it is computed from a source, the addresses that it names, and its depth.
+    """An expression that was read: how it is computed from a source, the addresses that it names,
+    and its depth.
 
     The addresses are in order; the depth is how many parts stand inside each other, names included.
     """
@@ -171,7 +177,9 @@ class Term:
         self.compute, self.addresses, self.depth = compute, tuple(dict.fromkeys(addresses)), depth
 
     def __call__(self, source: Source) -> Values:
-        """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go together."""
+        """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go
+        together.
+        """
         return self.compute(source)
 
 
@@ -191,7 +199,9 @@ def _each(*parts: Values) -> Values:
 
 
 def _in_part(place: int, axes: Axes) -> Axes:
-    """Return the axes with their place among the parts, before the places that they have within that part."""
+    """Return the axes with their place among the parts, before the places that they have within
+    that part.
+    """
     within = dict(axes).get("part", ())
     return frozenset(pair for pair in axes if pair[0] != "part") | {("part", (place, *within))}
 
@@ -261,7 +271,9 @@ ALONG = ("growth", "change")  # the functions whose last word is a factor
 
 
 def joined(sign: str, first: Compute, second: Compute, source: Source) -> Values:
-    """Return what arithmetic gives of two expressions; raises `RuleError` for what does not go together."""
+    """Return what arithmetic gives of two expressions; raises `RuleError` for what does not go
+    together.
+    """
     one, other = first(source), second(source)
     source.work.take(1 + len(one.cells) * len(other.cells))
     return one.joined(sign, other)

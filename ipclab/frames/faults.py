@@ -19,7 +19,8 @@ def _counted(launches: pd.DataFrame, op: str) -> Any:
 def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
     """Return a row for each way in which `op` ended, from the launch frame of the study of faults.
 
-    Columns: backend, fault, kind, `hits` of `trials`, and the exact 95 % interval of the share, `low` to `high`.
+    Columns: backend, fault, kind, `hits` of `trials`, and the exact 95 % interval of the share,
+    `low` to `high`.
     """
     counts: pd.DataFrame = (
         _counted(launches, op)
@@ -34,7 +35,8 @@ def seen(launches: pd.DataFrame, op: str) -> pd.DataFrame:
 
 
 def mostly(counts: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
-    """Return the backend and fault of which more than half of the trials ended in `kinds`: their median is of these.
+    """Return the backend and fault of which more than half of the trials ended in `kinds`: their
+    median is of these.
 
     `counts` has rows of `seen`.
     """

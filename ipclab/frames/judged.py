@@ -1,4 +1,6 @@
-"""The interval of a ratio of two medians: that of their contest, or of the heats that both took part in."""
+"""The interval of a ratio of two medians: that of their contest, or of the heats that both took
+part in.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +30,8 @@ class Contest:
 
 
 def judged(run: RunFolder, ratio: Quantity) -> Quantity:
-    """Return a ratio of two medians with the interval of their largest contest in `run`; others as they are.
+    """Return a ratio of two medians with the interval of their largest contest in `run`; others as
+    they are.
 
     Where no contest holds both, but the same heats do, it is the interval of these two alone.
     """

@@ -1,4 +1,6 @@
-"""Results over the limit of the hardware that matches them, and results that no copying mechanism can reach."""
+"""Results over the limit of the hardware that matches them, and results that no copying mechanism
+can reach.
+"""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -21,11 +23,13 @@ LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
 def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> pd.DataFrame:
-    """Return p50 rows of one study with the columns `limit` (ns), `over_limit` and `over`, empty where there is none.
+    """Return p50 rows of one study with the columns `limit` (ns), `over_limit` and `over`, empty
+    where there is none.
 
-    `limits` is the launch frame of the study `limits` in the same run. A limit is the median of its best launch
-    (`place` 0) or of the second best (1): what disturbed the others must not make a mechanism look better. `over` is
-    the ratio with its interval (a quantity): to the limit's turns in the same heats where it took some there.
+    `limits` is the launch frame of the study `limits` in the same run. A limit is the median of its
+    best launch (`place` 0) or of the second best (1): what disturbed the others must not make a
+    mechanism look better. `over` is the ratio with its interval (a quantity): to the limit's turns
+    in the same heats where it took some there.
     """
     known_floors, heats = floors(limits), _by_heat(limits)
     rows = points.to_dict("records")
@@ -82,7 +86,9 @@ def floors(limits: pd.DataFrame) -> Floors:
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `with_limits` that lie below `LEAST` of their limit, or below it with their whole interval."""
+    """Return the rows of `with_limits` that lie below `LEAST` of their limit, or below it with
+    their whole interval.
+    """
     return points[
         (points.over_limit < LEAST) | ((points.over_limit < 1) & (points.high < points.limit))
     ]
@@ -98,10 +104,11 @@ def lines(beaten_rows: pd.DataFrame) -> list[str]:
 
 
 def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
-    """Return one line for each median that is shorter than its passes of memcpy (the fastest sample) can be.
+    """Return one line for each median that is shorter than its passes of memcpy (the fastest
+    sample) can be.
 
-    `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied, the next smaller
-    one is what its passes take at least.
+    `limits` is the launch frame of the study `limits` in the same run. Where a size was not copied,
+    the next smaller one is what its passes take at least.
     """
     fastest = (
         limits[(limits.op == "copy") & (limits.metric == "min")].groupby("size_bytes").value.min()
@@ -113,7 +120,10 @@ def impossible(points: pd.DataFrame, limits: pd.DataFrame) -> list[str]:
         shorter = fastest[fastest.index <= row["size_bytes"]]
         least = copies * float(shorter.max() if len(shorter) else 0) * TOLERANCE
         if row["value"] < least:
-            what = f"{copies} passes of memcpy over {row['size_bytes']} bytes can take ({least:.0f} ns)"
+            what = (
+                f"{copies} passes of memcpy over {row['size_bytes']} bytes can take"
+                f" ({least:.0f} ns)"
+            )
             lines.append(
                 f"{row['study']} {row['point']}: {row['value']:.0f} ns is less than {what}"
             )

@@ -1,4 +1,6 @@
-"""The numbers of a point: quantiles, means and counters with their estimates over launches, and flags."""
+"""The numbers of a point: quantiles, means and counters with their estimates over launches, and
+flags.
+"""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,24 +21,23 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 SUMMARY = {*QUANTILES, "samples", "median", "mean", "sd", "min", "max"}
 AGAIN = "thin the run again: ipclab bundle --samples"
 DRIFT_P = 0.01  # a drift over the launches less likely than this is flagged
-TAILS = {
-    metric: q for metric, q in QUANTILES.items() if metric != "p50"
-}  # of the samples of all launches
+# of the samples of all launches
+TAILS = {metric: q for metric, q in QUANTILES.items() if metric != "p50"}
 # The flag of a quantile that has too few samples beyond it, and no value
 FEW_SAMPLES = "few-samples"
 POOLED, THIN_VERSION = "pooled-", "pooled"  # in what a thinned launch keeps
 UNITS = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text("utf-8"))
 COUNTER_UNITS, FACT_UNITS = UNITS["counters"], UNITS["facts"]
-ROUND, HEAT = (
-    "round",
-    "heat",
-)  # among a launch's facts: in which round, and in which heat of the run
+# among a launch's facts: in which round, and in which heat of the run
+ROUND, HEAT = "round", "heat"
 RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One number of a point: what it is of, its estimate, and its value in each launch where it has one there."""
+    """One number of a point: what it is of, its estimate, and its value in each launch where it has
+    one there.
+    """
 
     op: str
     metric: str
@@ -69,10 +70,11 @@ def metrics(measured: Measured) -> Iterator[Metric]:
 
 
 def summary(launch: Launch, op: str) -> Mapping[str, float]:
-    """Return of all samples of `op` their number, and in ns quantiles, median, mean, sd, the least and the largest.
+    """Return of all samples of `op` their number, and in ns quantiles, median, mean, sd, the least
+    and the largest.
 
-    The quantile is the sample of its rank, the median the mean of both where two are in the middle. Raises `LabError`
-    for a thinned launch that does not tell one of them.
+    The quantile is the sample of its rank, the median the mean of both where two are in the middle.
+    Raises `LabError` for a thinned launch that does not tell one of them.
     """
     if op in launch.whole:
         if lacking := SUMMARY - launch.whole[op].keys():
@@ -122,10 +124,11 @@ def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metr
 
 
 def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
-    """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples lie beyond it.
+    """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples
+    lie beyond it.
 
-    Of a thinned point they are those that were kept when it was thinned; one that was thinned before they were kept has
-    the medians over launches.
+    Of a thinned point they are those that were kept when it was thinned; one that was thinned
+    before they were kept has the medians over launches.
     """
     whole = measured.launches[0].whole.get(op)
     if whole is None:
@@ -147,7 +150,9 @@ def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
 
 
 def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
-    """Return `quantiles` as the first launch of a thinned point keeps them, of which infinite ends are left out."""
+    """Return `quantiles` as the first launch of a thinned point keeps them, of which infinite ends
+    are left out.
+    """
     kept = {THIN_VERSION: 1.0}
     for metric, quantile in quantiles(measured, op).items():
         if quantile is not None:
@@ -162,7 +167,9 @@ def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
 
 
 def _shape(measured: Measured, op: str) -> tuple[str, ...]:
-    """Return what the medians do not show: a drift over the launches, and how many modes the samples have."""
+    """Return what the medians do not show: a drift over the launches, and how many modes the
+    samples have.
+    """
     moved = drift([summary(launch, op)["median"] for launch in measured.launches])
     together = np.concatenate([launch.times(op) for launch in measured.launches])
     count = len(modes(together)) if together.min() > 0 else 1

@@ -13,10 +13,8 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 
-HEATS, BY_HEAT = (
-    "heats",
-    "by_heat",
-)  # the heats (or launches) that a value is of, and its value in each
+# the heats (or launches) that a value is of, and its value in each
+HEATS, BY_HEAT = "heats", "by_heat"
 VALUES = (
     "op",
     "metric",
@@ -39,7 +37,9 @@ NO_HEAT = 0  # of a launch that was made before there were heats
 
 
 def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the levels of each factor that varies in the rows of a study's frame, its arms left out."""
+    """Return the levels of each factor that varies in the rows of a study's frame, its arms left
+    out.
+    """
     names = rows.columns.difference(["study", "point", "arm", *VALUES])
     varied = [name for name in names if rows[name].nunique() > 1]
     return {name: list(rows[name].dropna().sort_values().unique()) for name in varied}
@@ -47,7 +47,8 @@ def factors(rows: pd.DataFrame) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True)
 class LaunchMedians:
-    """What contests need of a launch: its round, its heat, and by op its median and those of its turns, in ns.
+    """What contests need of a launch: its round, its heat, and by op its median and those of its
+    turns, in ns.
 
     `crowded` tells that its processes were more than their CPUs by intent.
     """
@@ -101,7 +102,9 @@ def point_rows(measured: Measured) -> Iterator[Row]:
 
 
 def launch_rows(measured: Measured) -> Iterator[Row]:
-    """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample, counters, conditions."""
+    """Yield one row for each launch, op and metric: median, mean, fastest and slowest sample,
+    counters, conditions.
+    """
     for number, launch in enumerate(measured.launches):
         about = head(measured.point) | {
             "launch": number,
@@ -138,7 +141,9 @@ def medians(point: Point, launches: Iterable[LaunchMedians]) -> Iterator[Row]:
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-    """Return rows as a frame: key columns, further factors by name, then `columns`; whole numbers stay whole."""
+    """Return rows as a frame: key columns, further factors by name, then `columns`; whole numbers
+    stay whole.
+    """
     made = pd.DataFrame(rows)
     factors = sorted(set(made.columns) - set(KEY) - set(columns))
     made = made.reindex(columns=[*KEY, *factors, *columns])

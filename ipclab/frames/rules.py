@@ -3,10 +3,10 @@
     rule = sum ("at_least" | "at_most" | "above" | "below" | "exactly") amount ["rounded"]
          | sum "between" amount "and" amount ["rounded"]
 
-A sum is written as in Python, of amounts, addresses, names, `+ - * /`, brackets and functions. An address that names
-several values gives all of them: arithmetic pairs those of equal levels. `min(...)` and `max(...)` take one of them,
-`each(...)` says that every one is meant. Python only parses the rule: nothing is executed. Values come through a
-`Source`.
+A sum is written as in Python, of amounts, addresses, names, `+ - * /`, brackets and functions. An
+address that names several values gives all of them: arithmetic pairs those of equal levels.
+`min(...)` and `max(...)` take one of them, `each(...)` says that every one is meant. Python only
+parses the rule: nothing is executed. Values come through a `Source`.
 """
 
 import ast
@@ -53,9 +53,11 @@ Ends = tuple[float, float]
 
 
 class Rule:
-    """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and how it is written.
+    """A rule that was read: what it compares, its bounds (`open`: not included), their unit, and
+    how it is written.
 
-    `low` and `high` decide. `written` are the bounds as they are written, which may stand for all that round to them.
+    `low` and `high` decide. `written` are the bounds as they are written, which may stand for all
+    that round to them.
     """
 
     def __init__(
@@ -92,7 +94,9 @@ def amount(text: str) -> Quantity:
 
 
 def half_a_digit(number: str) -> float:
-    """Return half a unit of the last digit of a number as it is printed: what lies so near rounds to it."""
+    """Return half a unit of the last digit of a number as it is printed: what lies so near rounds
+    to it.
+    """
     return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
 
 
@@ -108,7 +112,9 @@ def _half(text: str) -> float:
 
 
 def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
-    """Return the rule that `text` says; `names` are expressions that it may use by name. Raises `RuleError`."""
+    """Return the rule that `text` says; `names` are expressions that it may use by name. Raises
+    `RuleError`.
+    """
     parts = _RULE.fullmatch(text)
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
@@ -132,7 +138,9 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
 
 
 def read_names(names: Mapping[str, str]) -> dict[str, Term]:
-    """Return the expressions that may be used by name; each may use others. Raises `RuleError` with the name."""
+    """Return the expressions that may be used by name; each may use others. Raises `RuleError` with
+    the name.
+    """
     uses = {}
     for name, text in names.items():
         uses[name] = {match["name"] for match in _LEAF.finditer(text)} & names.keys()
@@ -186,7 +194,9 @@ def _leaf(match: re.Match[str]) -> Term:
 
 
 def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term]) -> Term:
-    """Return what a node of the parsed expression says; raises `RuleError` for what is not of the language."""
+    """Return what a node of the parsed expression says; raises `RuleError` for what is not of the
+    language.
+    """
     match node:
         case ast.Name(id=name) if name in leaves:
             return leaves[name]
@@ -205,7 +215,9 @@ def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term])
 
 
 def _above(compute: Compute, parts: Sequence[Term]) -> Term:
-    """Return the term that is computed of `parts`; raises `RuleError` when too many stand inside each other."""
+    """Return the term that is computed of `parts`; raises `RuleError` when too many stand inside
+    each other.
+    """
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
         raise RuleError(f"more than {DEEPEST} parts stand inside each other", "say it with fewer")

@@ -1,4 +1,6 @@
-"""Results of a run that cannot be, and results that beat the limit of the hardware, which shows that it is none."""
+"""Results of a run that cannot be, and results that beat the limit of the hardware, which shows
+that it is none.
+"""
 
 from collections.abc import Iterable
 
@@ -10,7 +12,8 @@ LIMITS = "limits"
 
 
 def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Return what `beaten` does, once every file's digest was checked and the frames of `studies` were derived anew.
+    """Return what `beaten` does, once every file's digest was checked and the frames of `studies`
+    were derived anew.
 
     Raises `LabError` for what was altered, and for results that cannot be.
     """
@@ -21,19 +24,26 @@ def checked(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
 
 
 def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
-    """Return a line for each median of `studies` (of all when there is none) below its limit, under a head; or none."""
+    """Return a line for each median of `studies` (of all when there is none) below its limit, under
+    a head; or none.
+    """
     bounds, lines = derived.read(run, LIMITS, "launches"), list[str]()
     for study in list(studies) or derived.measured(run):
         points = derived.read(run, study, "points")
         medians = points[points.metric == "p50"]
         if len(medians):
             lines += limits.lines(limits.beaten(limits.with_limits(medians, bounds)))
-    head = f"{run.id}: {len(lines)} results lie below {limits.LEAST} of their limit, or below it with their interval"
+    head = (
+        f"{run.id}: {len(lines)} results lie below {limits.LEAST} of their limit, or below it with"
+        " their interval"
+    )
     return [head, *lines] if lines else []
 
 
 def check(run: RunFolder, studies: Iterable[str] = ()) -> None:
-    """Raise `LabError` for results of `studies` (of all when there is none) that are faster than memcpy can be."""
+    """Raise `LabError` for results of `studies` (of all when there is none) that are faster than
+    memcpy can be.
+    """
     bounds = derived.read(run, LIMITS, "launches")
     wanted = list(studies) or derived.measured(run)
     wrong = [

@@ -1,4 +1,6 @@
-"""Any quantile of what was measured, of a point or of one launch; none where too few samples lie beyond it."""
+"""Any quantile of what was measured, of a point or of one launch; none where too few samples lie
+beyond it.
+"""
 
 import math
 from functools import partial
@@ -45,7 +47,8 @@ def enough(samples: "pd.Series[int]", quantile: float) -> "pd.Series[bool]":
 
 
 def of_point(measured: Measured, op: str, quantile: float) -> Pooled | None:
-    """Return a quantile above the median of all samples of `op` with its interval; None where samples are too few.
+    """Return a quantile above the median of all samples of `op` with its interval; None where
+    samples are too few.
 
     Raises `LabError` for a thinned point that did not keep this one.
     """
@@ -57,7 +60,9 @@ def of_point(measured: Measured, op: str, quantile: float) -> Pooled | None:
 
 
 def of_launch(launch: Launch, op: str, quantile: float) -> float:
-    """Return a quantile of the samples of one launch, NaN where too few lie beyond it; raises as `of_point` does."""
+    """Return a quantile of the samples of one launch, NaN where too few lie beyond it; raises as
+    `of_point` does.
+    """
     if quantile == MEDIAN:
         return summary(launch, op)["median"]
     name, whole = metric(quantile), launch.whole.get(op)
@@ -71,7 +76,8 @@ def of_launch(launch: Launch, op: str, quantile: float) -> float:
 
 
 def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
-    """Return the launch frame of `study`, medians alone, with the quantile of each launch in the place of its median.
+    """Return the launch frame of `study`, medians alone, with the quantile of each launch in the
+    place of its median.
 
     It is NaN in launches with too few samples. Raises as `of_point` does.
     """

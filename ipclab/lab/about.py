@@ -1,4 +1,6 @@
-"""What every report says of its run: how much was measured, on what machine, and what the hardware allows."""
+"""What every report says of its run: how much was measured, on what machine, and what the hardware
+allows.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -27,15 +29,14 @@ from ipclab.studies.profile import profile
 GIB = 1 << 30
 MOST_TOLD = 3  # results that a notice names
 LIMITS = labels.SAID["limits"]
-TWINS = (
-    "flow-",
-    "map-",
-    "transfer-",
-)  # at the start of limits of which the least size is told
+# at the start of limits of which the least size is told
+TWINS = "flow-", "map-", "transfer-"
 
 
 def about_run(lab: Data) -> pd.DataFrame:
-    """Return how much was measured in how many sessions, how it ended, and what disturbed it (item, value)."""
+    """Return how much was measured in how many sessions, how it ended, and what disturbed it (item,
+    value).
+    """
     about = lab.run.about
     words = lab.words
     held = measured(lab.run)
@@ -59,15 +60,9 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Points measured"): len(points),
         N_("Launches"): len(launches),
         N_("Timed operations"): int(medians.samples.sum()),
-        **(
-            {N_("Times kept of each launch at most"): about[THINNED]}
-            if THINNED in about
-            else {}
-        ),
+        **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
         N_("Why points ended"): words.joined(reasons),
-        N_("Launches that were disturbed (flagged and kept)"): Quantity(
-            disturbed, "share"
-        ),
+        N_("Launches that were disturbed (flagged and kept)"): Quantity(disturbed, "share"),
         N_("Points with fewer undisturbed launches than their profile asks for"): _short(
             lab, launches
         ),
@@ -97,7 +92,9 @@ def _flagged(medians: pd.DataFrame, flag: str) -> int:
 
 
 def _loads(lab: Data) -> list[str]:
-    """Return the load when the first session began and when the last one ended, where they are known."""
+    """Return the load when the first session began and when the last one ended, where they are
+    known.
+    """
     sessions = lab.run.about["sessions"]
     conditions = []
     if sessions:
@@ -112,14 +109,14 @@ def stolen(about: Mapping[str, Any]) -> float:
     for session in about["sessions"]:
         last = session.get("conditions_end")
         if last:
-            stolen += (last.get("steal_ns") or 0) - (
-                session["conditions"].get("steal_ns") or 0
-            )
+            stolen += (last.get("steal_ns") or 0) - (session["conditions"].get("steal_ns") or 0)
     return stolen
 
 
 def about_machine(lab: Data) -> pd.DataFrame:
-    """Return the facts of the machine that reports show (fact, value); a star marks those that identify it."""
+    """Return the facts of the machine that reports show (fact, value); a star marks those that
+    identify it.
+    """
     stored = lab.run.about["machine"]
     rows = [
         (
@@ -132,29 +129,29 @@ def about_machine(lab: Data) -> pd.DataFrame:
 
 
 def about_limits(lab: Data) -> pd.DataFrame:
-    """Return what the hardware allows: of each limit the best launch and the second best, by placement.
+    """Return what the hardware allows: of each limit the best launch and the second best, by
+    placement.
 
-    memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at their least.
+    memcpy stands as a bandwidth, echoes at their least and largest size, other native programs at
+    their least.
     """
     points = lab.points("limits", metric="p50")
     names = [called(*each) for each in zip(points.backend, points.op, strict=True)]
     rows = _told(points.assign(limit=pd.Series(names, points.index, dtype=object)))
     best = floors(lab.launches("limits")).medians
     keys: Any = zip(rows.limit, rows.size_bytes, rows.placement, strict=True)
-    cells = [
-        _best(best[key], row) for key, row in zip(keys, rows.itertuples(), strict=True)
-    ]
+    cells = [_best(best[key], row) for key, row in zip(keys, rows.itertuples(), strict=True)]
     what = [_limit(lab, *each) for each in zip(rows.limit, rows.size_bytes, strict=True)]
-    found: pd.DataFrame = rows.assign(
-        what=what, cell=pd.Series(cells, rows.index, dtype=object)
-    )
+    found: pd.DataFrame = rows.assign(what=what, cell=pd.Series(cells, rows.index, dtype=object))
     return found.pivot(index="what", columns="placement", values="cell").reindex(
         list(dict.fromkeys(what))
     )
 
 
 def _told(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the limits (column `limit`) whose sizes are told, in the order of `LIMITS`."""
+    """Return the rows of the limits (column `limit`) whose sizes are told, in the order of
+    `LIMITS`.
+    """
     echoed, parts = points[points.limit.str.startswith("echo-")].size_bytes, []
     for name in LIMITS:
         part = points[points.limit == name].sort_values("size_bytes")
@@ -171,17 +168,19 @@ def _told(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
-    """Return what the first page must say of the limits of `runs` (this one when none is named), else nothing.
+    """Return what the first page must say of the limits of `runs` (this one when none is named),
+    else nothing.
 
-    With `study` only its results count, those that the page shows, and the page says what its ratios are.
+    With `study` only its results count, those that the page shows, and the page says what its
+    ratios are.
     """
     paired = N_(
-        "A ratio is the median of the ratios of launches that were measured side by side; it may differ a little "
-        "from the quotient of the two medians."
+        "A ratio is the median of the ratios of launches that were measured side by side; it may"
+        " differ a little from the quotient of the two medians."
     )
     said = N_(
-        "In this run {count} results are faster than the hardware limit that they are read against: {which}. "
-        "It is no limit there; do not rely on “× limit” of these."
+        "In this run {count} results are faster than the hardware limit that they are read against:"
+        " {which}. It is no limit there; do not rely on “× limit” of these."
     )
     told = [lab.say(paired)] if study else []
     for each in runs or (lab.run,):
@@ -195,9 +194,7 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
 
 
 def _together(frames: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    return pd.concat(
-        [pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)]
-    )
+    return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
 
 
 def _best(times: Sequence[float], row: Any) -> Quantity:
@@ -215,29 +212,20 @@ def _best(times: Sequence[float], row: Any) -> Quantity:
     if row.backend != "memcpy":
         return found
     speed = row.size_bytes * 1e9
-    return replace(
-        found, value=speed / best, unit="B/s", low=speed / second, high=speed / best
-    )
+    return replace(found, value=speed / best, unit="B/s", low=speed / second, high=speed / best)
 
 
 def _which(lab: Data, found: pd.DataFrame) -> str:
     told = []
     for row in found.head(MOST_TOLD).to_dict("records"):
         words = [
-            lab.level(name, row[name])
-            for name in ("op", "backend", "size_bytes", "placement")
+            lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
         ]
         told.append(
-            lab.words.joined(
-                [*words, f"× {lab.words.numbers.number(row['over_limit'], 2)}"]
-            )
+            lab.words.joined([*words, f"× {lab.words.numbers.number(row['over_limit'], 2)}"])
         )
     which, more = lab.words.joined(told, N_("; ")), len(found) - MOST_TOLD
-    return (
-        lab.say(N_("{which} and {more} more"), which=which, more=more)
-        if more > 0
-        else which
-    )
+    return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
 
 
 def _limit(lab: Data, backend: str, size: int) -> str:
@@ -259,8 +247,6 @@ def told(lab: Data, value: Any, unit: str, reason: str = "") -> str:
         return str(value) or DASH
     if unit in ("ns", "bytes"):
         scaled = "GiB" if unit == "bytes" and value >= GIB else ""
-        return lab.words.numbers.format(
-            Quantity(value, "ns" if unit == "ns" else "B"), scaled
-        )
+        return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), scaled)
     number = lab.words.numbers.number(value, 0 if isinstance(value, int) else None)
     return f"{number}\u00a0{unit}" if unit else number

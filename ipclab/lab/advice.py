@@ -1,4 +1,6 @@
-"""Advice: of each contest the best guess, its evidence, the second best, a wrong choice's price, what would decide."""
+"""Advice: of each contest the best guess, its evidence, the second best, a wrong choice's price,
+what would decide.
+"""
 
 import math
 import re
@@ -17,10 +19,8 @@ from ipclab.stats.quantity import Quantity
 
 STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
-ONLY, ALIKE = (
-    "only",
-    "alike",
-)  # of the strong ones: of one rival, and where no rival was shown to be slower
+# of the strong ones: of one rival, and where no rival was shown to be slower
+ONLY, ALIKE = "only", "alike"
 GUESS_NOTES = tuple(labels.SAID["advice"].values())
 GUESS = ("guess", "best", "rivals", "shown", "strength")
 ADVICE = (
@@ -42,16 +42,18 @@ _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
 def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
-    """Return one row for each contest of more than one mechanism in a contest frame, in the frame's order.
+    """Return one row for each contest of more than one mechanism in a contest frame, in the frame's
+    order.
 
-    Columns beside those of the contest: `guess` (the least median, `best` ns), `rivals` (how many), `shown` (how many
-    of them were shown to be slower), `strength` (`strong`: each rival was shown to be slower or the same, `only`: the
-    one that there is to be slower, `alike`: all to be the same; `part`: some were, `least`: none, `none`: too few
-    launches to show any), `second` with its `ratio` to the guess from `low` to `high` and whether it is `slower`,
-    `within` (the factor within which all are alike, or undecided), `loss` (the share that the guess may take longer
-    than the best rival by the intervals; NaN where these have no end), `slowest` and how many `times` as long it
-    takes, and `more`: the launches that are estimated to
-    decide between guess and nearest undecided rival, beyond those that there are; 0 where all is decided.
+    Columns beside those of the contest: `guess` (the least median, `best` ns), `rivals` (how many),
+    `shown` (how many of them were shown to be slower), `strength` (`strong`: each rival was shown
+    to be slower or the same, `only`: the one that there is to be slower, `alike`: all to be the
+    same; `part`: some were, `least`: none, `none`: too few launches to show any), `second` with its
+    `ratio` to the guess from `low` to `high` and whether it is `slower`, `within` (the factor
+    within which all are alike, or undecided), `loss` (the share that the guess may take longer than
+    the best rival by the intervals; NaN where these have no end), `slowest` and how many `times` as
+    long it takes, and `more`: the launches that are estimated to decide between guess and nearest
+    undecided rival, beyond those that there are; 0 where all is decided.
     """
     rows = []
     contests = found[found.other != ""].groupby(list(CONTEST), sort=False)
@@ -101,7 +103,9 @@ def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
 
 
 def _within(rivals: pd.DataFrame) -> float:
-    """Return the factor that no ratio to the guess leaves by its interval; NaN where one has no end."""
+    """Return the factor that no ratio to the guess leaves by its interval; NaN where one has no
+    end.
+    """
     lows, highs = rivals.low.astype(float), rivals.high.astype(float)
     if lows.isna().any() or highs.isna().any():
         return float("nan")
@@ -109,7 +113,9 @@ def _within(rivals: pd.DataFrame) -> float:
 
 
 def _loss(undecided: pd.DataFrame) -> float:
-    """Return the share that the guess may take longer than the best rival; NaN where intervals have no end."""
+    """Return the share that the guess may take longer than the best rival; NaN where intervals have
+    no end.
+    """
     lows = undecided.low.astype(float)
     if lows.isna().any():
         return float("nan")
@@ -117,10 +123,11 @@ def _loss(undecided: pd.DataFrame) -> float:
 
 
 def _more(rival: Any, mechanisms: int, bound: float) -> int:
-    """Return how many launches more would show a rival to be slower, or the same: whichever needs fewer.
+    """Return how many launches more would show a rival to be slower, or the same: whichever needs
+    fewer.
 
-    The ratio is taken as it was found, and the width of its interval as shrinking with the root of the launches
-    (see `stats.compare.power_step`).
+    The ratio is taken as it was found, and the width of its interval as shrinking with the root of
+    the launches (see `stats.compare.power_step`).
     """
     launches = min(map(int, str(rival.launches).split("/")))
     step = None
@@ -129,16 +136,15 @@ def _more(rival: Any, mechanisms: int, bound: float) -> int:
     if step is None:
         return max(1, launches_needed(mechanisms) - launches)
     apart = abs(math.log(rival.ratio))
-    margin = max(
-        apart, math.log1p(bound) - apart
-    )  # to one, or to what counts as the same
+    margin = max(apart, math.log1p(bound) - apart)  # to one, or to what counts as the same
     return max(1, math.ceil(launches * (step / margin) ** 2) - launches)
 
 
 def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return, for each contest of `study` with `levels`, what `advised` gives of it, in words.
 
-    Columns beside the contest's: guess, evidence, second, price, more, to be shown with `GUESS_NOTES`.
+    Columns beside the contest's: guess, evidence, second, price, more, to be shown with
+    `GUESS_NOTES`.
 
     >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
@@ -150,7 +156,8 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
 
 
 def named_entrant(lab: Data, name: str) -> str:
-    """Return an entrant's name in words: a mechanism, or a way to read with the roles of its threads.
+    """Return an entrant's name in words: a mechanism, or a way to read with the roles of its
+    threads.
 
     >>> named_entrant(lab, "overlapped 2RnC+2C")
     'read, overlapped: 2 read all, then compute; 2 only compute (2RnC+2C)'

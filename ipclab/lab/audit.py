@@ -1,4 +1,6 @@
-"""The audit in a reader's words: the texts' claims and a person's own, judged, and what corrects them."""
+"""The audit in a reader's words: the texts' claims and a person's own, judged, and what corrects
+them.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -40,12 +42,14 @@ class Audit:
         self.known = known_of(lab.run.about)
 
     def claims(self, study: str = "") -> pd.DataFrame:
-        """Return one row for each claim of the study's text (of all texts, or your `own`) with its three verdicts.
+        """Return one row for each claim of the study's text (of all texts, or your `own`) with its
+        three verdicts.
 
-        Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each method, `own`
-        (on the text's own table), `here` (on this run, as published) and `fair`: the verdict (holds, fails, undecided,
-        not testable here), what decides it as `here_value`, `here_low`, `here_high`, or `here_reason`, and all of that
-        in words (`here_told`); whether the fair method is another (`fairly`), and the rule's bounds `low` and `high`.
+        Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for
+        each method, `own` (on the text's own table), `here` (on this run, as published) and `fair`:
+        the verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
+        `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether
+        the fair method is another (`fairly`), and the rule's bounds `low` and `high`.
 
         >>> claims(lab, "payload").query("here == 'fails'")
         """
@@ -102,12 +106,11 @@ class Audit:
             f"{method}_high": high,
         }
 
-    def claims_table(
-        self, study: str, name: str = "", of: Collection[str] | None = None
-    ) -> Table:
+    def claims_table(self, study: str, name: str = "", of: Collection[str] | None = None) -> Table:
         """Return the claims of the study's text (all texts when empty, or your `own`) as a table.
 
-        Columns: words, rule, verdicts, what decides; `of` names the claims that are shown, all when None.
+        Columns: words, rule, verdicts, what decides; `of` names the claims that are shown, all when
+        None.
         """
         names = [
             "id",
@@ -126,20 +129,18 @@ class Audit:
         says = N_("{words} ({section})")
         places = zip(found.meaning, found.section, strict=True)
         words = [
-            self.say(says, words=meaning, section=section or DASH)
-            for meaning, section in places
+            self.say(says, words=meaning, section=section or DASH) for meaning, section in places
         ]
         fairly = found.fair_told.where(found.fairly, self.say(N_("as published")))
         heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
         columns = (found.id, words, found.bounds, found.own_told, found.here_told, fairly)
         frame = pd.DataFrame(dict(zip(map(self.say, heads), columns, strict=True)))
         notes = [
-            self.say(
-                N_("A verdict is undecided when the interval contains the rule's bound.")
-            ),
+            self.say(N_("A verdict is undecided when the interval contains the rule's bound.")),
             self.say(
                 N_(
-                    "A rounded bound stands for every value that rounds to it, in the digits of its text."
+                    "A rounded bound stands for every value that rounds to it, in the digits of its"
+                    " text."
                 )
             ),
         ]
@@ -157,9 +158,7 @@ class Audit:
         if study not in captions:
             text = self._title(texts(self.paths)[study])
             caption = self.say(N_("{caption}: {text}"), caption=caption, text=text)
-            source = N_(
-                "Sections and the text's own numbers: {text}. All other numbers: this run."
-            )
+            source = N_("Sections and the text's own numbers: {text}. All other numbers: this run.")
             notes.append(self.say(source, text=text))
         return tabulated(
             self.lab,
@@ -170,15 +169,15 @@ class Audit:
         )
 
     def corrections(self) -> pd.DataFrame:
-        """Return sentences to put in place of claims, from the text's own table (`own`) and from this run (`here`)."""
+        """Return sentences to put in place of claims, from the text's own table (`own`) and from
+        this run (`here`).
+        """
         text, run = self.sources
         rows = []
         for file in texts(self.paths).values():
             stated = {claim.id: claim for claim in file.claims}
             for each in file.corrections:
-                quotes = dict.fromkeys(
-                    [*(stated[name].text for name in each.claims), each.quote]
-                )
+                quotes = dict.fromkeys([*(stated[name].text for name in each.claims), each.quote])
                 told = " ".join(f"“{quote}”" for quote in quotes if quote)
                 own, here = (
                     (each.own, each.own_values, text),
@@ -195,7 +194,9 @@ class Audit:
         )
 
     def _words(self, file: File, claim: Claim) -> str:
-        """Return what is judged, in the words of the reader, after the quotation where it is in their language."""
+        """Return what is judged, in the words of the reader, after the quotation where it is in
+        their language.
+        """
         if file.seed == OWN:
             by_language = {**claim.translations, claim.language: claim.text}
             return self.filled(by_language.get(self.words.lang, claim.text), claim)
@@ -230,9 +231,7 @@ class Audit:
         asked = {name for name, _ in prose.placeholders(msgid)}
         try:
             found = {
-                name: one_value(term, source)
-                for name, term in values.items()
-                if name in asked
+                name: one_value(term, source) for name, term in values.items() if name in asked
             }
         except MissingError:
             return DASH
@@ -247,20 +246,22 @@ def claims(lab: Data, study: str = "") -> pd.DataFrame:
     return Audit(lab).claims(study)
 
 
-def claims_table(
-    lab: Data, study: str, name: str = "", of: Collection[str] | None = None
-) -> Table:
+def claims_table(lab: Data, study: str, name: str = "", of: Collection[str] | None = None) -> Table:
     """Return the claims of the study's text (or your "own") as a table: see `Audit.claims_table`."""
     return Audit(lab).claims_table(study, name, of)
 
 
 def corrections(lab: Data) -> pd.DataFrame:
-    """Return sentences to put in place of claims, from the text's own table (`own`) and from this run (`here`)."""
+    """Return sentences to put in place of claims, from the text's own table (`own`) and from this
+    run (`here`).
+    """
     return Audit(lab).corrections()
 
 
 def with_own(lab: AnyData, file: str) -> AnyData:
-    """Return the lab with a person's own claims; raises `UsageError` with the line for what cannot be judged."""
+    """Return the lab with a person's own claims; raises `UsageError` with the line for what cannot
+    be judged.
+    """
     audit = Audit(lab)
     lines = Lines.read(Path(file))
     own = lines.told()

@@ -1,4 +1,6 @@
-"""The axes of a figure: plain numbers with their unit as ticks, and how far a logarithmic axis reaches."""
+"""The axes of a figure: plain numbers with their unit as ticks, and how far a logarithmic axis
+reaches.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,16 +22,11 @@ from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
 NEAR = 1.3  # ticks nearer than this are one
-LEAST = (
-    4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
-)
+LEAST = 4.0  # the least ratio of a logarithmic axis' ends: it must not magnify what is noise
 MANY = 150.0  # a logarithmic axis shorter than this has ticks at 1, 2, 5
 BEYOND = 10.0  # times the values that a logarithmic axis may show of their intervals
-SPANNED = (
-    "value",
-    "low",
-    "high",
-)  # of an interval: each column reaches as far as the others
+# of an interval: each column reaches as far as the others
+SPANNED = "value", "low", "high"
 
 
 LABEL = N_("{what}, {metric}")
@@ -61,7 +58,9 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
 
 
 def note_ends(ax: Any, which: str, values: Any) -> None:
-    """Note how far the data reach that one axis shows: a test holds every mark that is drawn against it."""
+    """Note how far the data reach that one axis shows: a test holds every mark that is drawn
+    against it.
+    """
     finite = [value for value in map(float, values) if isfinite(value)]
     if finite:
         known = ax.figure.data_ends.setdefault((ax, which), (min(finite), max(finite)))
@@ -110,7 +109,8 @@ def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
 
 
 def _bound(ax: Any, which: str, low: float, high: float) -> None:
-    """Cut what a logarithmic axis shows of intervals far beyond all values; lengthen one that shows less than `LEAST`.
+    """Cut what a logarithmic axis shows of intervals far beyond all values; lengthen one that shows
+    less than `LEAST`.
 
     Few launches bound nothing.
     """

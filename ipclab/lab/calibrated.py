@@ -1,4 +1,6 @@
-"""What a run's own calibration says: identical code and planted slow-downs, judged as its contests are."""
+"""What a run's own calibration says: identical code and planted slow-downs, judged as its contests
+are.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +19,8 @@ from ipclab.stats.quantity import Quantity
 def about_calibration(lab: Data) -> pd.DataFrame:
     """Return what the run's own calibration says, by placement; empty for a run that has none.
 
-    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a column for each
-    planted slow-down says in how many of the contests (or trials) it was found.
+    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a
+    column for each planted slow-down says in how many of the contests (or trials) it was found.
     """
     rows = own_calibration.rows(lab.contests(own_calibration.STUDY))
     table = pd.DataFrame([_calibrated(lab, row) for row in rows])
@@ -26,10 +28,10 @@ def about_calibration(lab: Data) -> pd.DataFrame:
 
 
 def calibration_table(lab: Data) -> Table:
-    """Return what the run's judge was seen to do with identical code and with planted slow-downs, as a table."""
-    note = N_(
-        "Found: of so many contests, those in which the slower one was called slower."
-    )
+    """Return what the run's judge was seen to do with identical code and with planted slow-downs,
+    as a table.
+    """
+    note = N_("Found: of so many contests, those in which the slower one was called slower.")
     before = N_("This run was made before calibration was part of a run.")
     caption = N_(
         "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
@@ -39,9 +41,7 @@ def calibration_table(lab: Data) -> Table:
         [] if own_calibration.STUDY in measured(lab.run) else [before],
     )
     notes = [note, *lacking] if len(told) else []
-    return tabulated(
-        lab, told, caption, spec="pct", notes=notes, name="calibration", empty=before
-    )
+    return tabulated(lab, told, caption, spec="pct", notes=notes, name="calibration", empty=before)
 
 
 def _calibrated(lab: Data, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,8 +52,6 @@ def _calibrated(lab: Data, row: Mapping[str, Any]) -> dict[str, Any]:
         "upper": Quantity(row["upper"], "share"),
     }
     for planted, count in row["found"].items():
-        head = lab.say(
-            N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share")
-        )
+        head = lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share"))
         told[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
     return told

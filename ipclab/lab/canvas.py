@@ -29,7 +29,8 @@ FIGURES = "IPCLAB_FIGURES"  # set while a report is made: where its figures go
 
 @dataclass(frozen=True)
 class Figure:
-    """An SVG drawing, its translated `alt` and `caption`, its file name without suffix, and what it was drawn from.
+    """An SVG drawing, its translated `alt` and `caption`, its file name without suffix, and what it
+    was drawn from.
 
     `drawn` names the studies and the number of rows that the helpers of `ipclab.lab.marks` drew.
     """
@@ -80,14 +81,16 @@ def named(names: Mapping[Any, str] | Iterable[str]) -> Mapping[Any, str]:
 def blank(
     lab: Data, size: tuple[float, float], names: Mapping[Any, str] | Iterable[str] = ()
 ) -> Iterator[Any]:
-    """Give an empty canvas of `size` (inches) for readers of the lab's language, as the helpers of drawing need it.
+    """Give an empty canvas of `size` (inches) for readers of the lab's language, as the helpers of
+    drawing need it.
 
     `names` are what levels are called (msgids) where that is not what they are called elsewhere.
     """
     settings: Any = style.settings(lab.words.lang)
     with mpl.rc_context(settings):
         canvas: Any = Canvas(figsize=size)
-        # The lab, what was drawn, whether axes had nothing to draw, what waits for the final layout, what marks tell.
+        # The lab, what was drawn, whether axes had nothing to draw, what waits for the final
+        # layout, what marks tell.
         canvas.lab, canvas.drawn, canvas.bare, canvas.later, canvas.hover = (
             lab,
             {},
@@ -95,26 +98,20 @@ def blank(
             [],
             [],
         )
-        canvas.names, canvas.data_ends = (
-            named(names),
-            {},
-        )  # how far the data of each axis reach
-        canvas.strokes, canvas.extent = (
-            {},
-            {},
-        )  # the lines' looks by level; the values that logarithmic axes show
+        # how far the data of each axis reach
+        canvas.names, canvas.data_ends = named(names), {}
+        # the lines' looks by level; the values that logarithmic axes show
+        canvas.strokes, canvas.extent = {}, {}
         yield canvas
 
 
 def complete(canvas: Any) -> str:
-    """Add what waits for the final layout (the legend, where axes have none, names beside lines); return the SVG."""
+    """Add what waits for the final layout (the legend, where axes have none, names beside lines);
+    return the SVG.
+    """
     if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
         handles = [axes.get_legend_handles_labels() for axes in canvas.axes]
-        found = {
-            label: handle
-            for shown in handles
-            for handle, label in zip(*shown, strict=True)
-        }
+        found = {label: handle for shown in handles for handle, label in zip(*shown, strict=True)}
         if found:
             columns = min(len(found), LEGEND_COLUMNS)
             canvas.legend(
@@ -133,7 +130,9 @@ def complete(canvas: Any) -> str:
 
 
 def _translate(canvas: Any) -> None:
-    """Translate what a notebook gave to matplotlib as it is: labels, titles, a legend's words. Not mathematics."""
+    """Translate what a notebook gave to matplotlib as it is: labels, titles, a legend's words. Not
+    mathematics.
+    """
     for text in canvas.findobj(Text):
         words = text.get_text()
         if words and "$" not in words:
@@ -160,19 +159,17 @@ def drawing(
 ) -> Iterator[Any]:  # fmt: skip
     """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown.
 
-    `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids: they are translated
-    here, and placeholders filled like those of prose. So are `names`: what levels are called in this figure (in a list:
-    what they are). `panels` is a number of axes side by side or (rows, columns), `share` the axes that they share ("x",
-    "y").
+    `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids: they
+    are translated here, and placeholders filled like those of prose. So are `names`: what levels
+    are called in this figure (in a list: what they are). `panels` is a number of axes side by side
+    or (rows, columns), `share` the axes that they share ("x", "y").
 
     >>> with lab.figure("payload-bandwidth", "How much moves in a second?", alt="...") as ax:
     ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
     """
     from IPython.display import display
 
-    np.random.seed(
-        0
-    )  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
+    np.random.seed(0)  # seaborn's jitter and bootstraps: a figure is drawn the same way each time
     with blank(lab, size, names) as canvas:
         rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
         axes = canvas.subplots(

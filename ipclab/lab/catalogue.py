@@ -31,17 +31,17 @@ class Catalogue:
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> "Catalogue":
-        """Read the catalogues of `lang`: one of the package, and one of each notebook, whose words come first.
+        """Read the catalogues of `lang`: one of the package, and one of each notebook, whose words
+        come first.
 
-        Raises UsageError for an unknown language, LabError for catalogues that are absent or no .po files.
+        Raises UsageError for an unknown language, LabError for catalogues that are absent or no .po
+        files.
         """
         if lang == SOURCE:
             return cls(lang)
         chosen("language", lang, dict.fromkeys(LANGUAGES))
         folder = catalogue_path(lang, locale or checkout().locale).parent
-        files = sorted(
-            folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem)
-        )
+        files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
         if not files:
             raise LabError(
                 f"no {lang} catalogue",
@@ -64,7 +64,9 @@ class Catalogue:
 
 
 def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:
-    """Return where the .po file of `lang` for the package, or for the notebook `domain`, lies below `locale`."""
+    """Return where the .po file of `lang` for the package, or for the notebook `domain`, lies below
+    `locale`.
+    """
     return locale / lang / "LC_MESSAGES" / f"{domain}.po"
 
 
@@ -77,6 +79,4 @@ def _read(path: Path, _mtime_ns: int) -> dict[str, str]:
             catalog = read_po(file, abort_invalid=True)
     except (PoFileError, ValueError) as error:
         raise LabError(f"cannot read {path}", str(error), "fix the .po file") from error
-    return {
-        str(m.id): str(m.string) for m in catalog if m.id and m.string and not m.fuzzy
-    }
+    return {str(m.id): str(m.string) for m in catalog if m.id and m.string and not m.fuzzy}

@@ -13,9 +13,11 @@ from ipclab.stats.quantity import Quantity, missing
 
 
 def compute(lab: Data, expression: str, study: str = "") -> Quantity:
-    """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its text's names.
+    """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its
+    text's names.
 
-    >>> compute(lab, "max(payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]) / 1 us")
+    >>> compute(lab, "max(payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]) /
+    1 us")
     """
     try:
         names = read_names(texts(lab.paths)[study].names) if study else {}
@@ -24,6 +26,4 @@ def compute(lab: Data, expression: str, study: str = "") -> Quantity:
     except MissingError:
         return missing()
     except RuleError as error:
-        raise UsageError(
-            f"the expression {expression!r}", error.why, error.fix
-        ) from error
+        raise UsageError(f"the expression {expression!r}", error.why, error.fix) from error

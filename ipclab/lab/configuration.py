@@ -1,4 +1,6 @@
-"""What a run was measured with, beside what the lock file pins: the configuration that a signed document states."""
+"""What a run was measured with, beside what the lock file pins: the configuration that a signed
+document states.
+"""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +33,9 @@ _PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 
 def about_configuration(lab: Data) -> pd.DataFrame:
-    """Return what the run was measured with (item, measured), and what the lock file pins of it (locked)."""
+    """Return what the run was measured with (item, measured), and what the lock file pins of it
+    (locked).
+    """
     facts = lab.run.about["machine"]["facts"]
     pins = _pins(lab)
     rows = []
@@ -51,7 +55,9 @@ def _recorded(lab: Data, facts: Mapping[str, object], name: str) -> str:
 
 
 def _pins(lab: Data) -> dict[str, list[str]]:
-    """Return the versions that the lock file pins of each package: several where Python's version decides."""
+    """Return the versions that the lock file pins of each package: several where Python's version
+    decides.
+    """
     pins: dict[str, list[str]] = {}
     if lab.paths.lock.is_file():
         for package, version in _PIN.findall(lab.paths.lock.read_text("utf-8")):

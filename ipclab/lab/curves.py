@@ -41,11 +41,13 @@ def lines(
     beside: bool = False,
     leading: Sequence[Any] | None = None,
 ) -> None:
-    """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are words stand in a row.
+    """Draw a line over `x` for each level of `hue`, with markers and intervals; levels that are
+    words stand in a row.
 
-    `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends instead of in a legend,
-    with `ends="both"` at the left ones too. With `beside` the lines are grey, hollow, dashed and nameless: other
-    values of the same levels, such as the text's. Levels that are not among `leading` (see there) are thin grey lines.
+    `log` names the logarithmic axes ("xy"); with `ends` names stand at the lines' right ends
+    instead of in a legend, with `ends="both"` at the left ones too. With `beside` the lines are
+    grey, hollow, dashed and nameless: other values of the same levels, such as the text's. Levels
+    that are not among `leading` (see there) are thin grey lines.
     """
     if beside and frame.empty:
         return
@@ -88,10 +90,9 @@ def lines(
         name_ends(ax, [_end(*line, x, y, 0) for line in named], "left")
 
 
-def over(
-    frame: pd.DataFrame, *, x: str, hue: str, ax: Any, label: str, log: str = ""
-) -> None:
-    """Draw values over `x` as lines; where it has one or two levels, as dots in a row for each level of `hue`.
+def over(frame: pd.DataFrame, *, x: str, hue: str, ax: Any, label: str, log: str = "") -> None:
+    """Draw values over `x` as lines; where it has one or two levels, as dots in a row for each
+    level of `hue`.
 
     `label` is the name of the values, `log` names the logarithmic axes of the lines ("xy").
     """
@@ -115,9 +116,7 @@ def _look(ax: Any, level: Any, place: int, beside: bool) -> dict[str, Any]:
     return {**look, "linestyle": style.stroke(ax, level, place)["linestyle"]}
 
 
-def _line(
-    part: pd.DataFrame, x: str, y: str, ax: Any, look: dict[str, Any], label: str
-) -> None:
+def _line(part: pd.DataFrame, x: str, y: str, ax: Any, look: dict[str, Any], label: str) -> None:
     """Draw one line, each row of it a point, with its intervals."""
     options: dict[str, Any] = {
         "errorbar": None,
@@ -129,9 +128,7 @@ def _line(
     sns.lineplot(data=part, x=x, y=y, ax=ax, label=label, **options)
     error = interval_ends(part, y)
     if error is not None:
-        ax.errorbar(
-            part[x], part[y], yerr=error, color=look["color"], label=NAMELESS, **INTERVAL
-        )
+        ax.errorbar(part[x], part[y], yerr=error, color=look["color"], label=NAMELESS, **INTERVAL)
 
 
 def _end(part: pd.DataFrame, label: str, colour: str, x: str, y: str, end: int) -> End:
@@ -147,7 +144,9 @@ def leading(
     most: int = 5,
     greatest: bool = False,
 ) -> list[Any]:
-    """Return at most `most` levels of `hue`: those that are least (or greatest) at some `x`, then second, and so on."""
+    """Return at most `most` levels of `hue`: those that are least (or greatest) at some `x`, then
+    second, and so on.
+    """
     keys = [frame[name] for name in dict.fromkeys((x, "placement")) if name in frame]
     ranks = frame[y].groupby(keys).rank(ascending=not greatest)
     best = ranks.groupby(frame[hue]).agg(["min", "mean"])
@@ -155,7 +154,9 @@ def leading(
 
 
 def sources(ax: Any, solid: str, hollow: str) -> None:
-    """Name in the legend what solid marks are and what those of `lines(..., beside=True)` are, such as the text's."""
+    """Name in the legend what solid marks are and what those of `lines(..., beside=True)` are, such
+    as the text's.
+    """
     for label, face in ((solid, style.GREY), (hollow, "white")):
         look = {
             "marker": "o",
@@ -196,7 +197,9 @@ def name_ends(ax: Any, ends: Sequence[End], side: str = "right") -> None:
 
 
 def _apart(places: list[float], gap: float) -> list[float]:
-    """Return ascending places moved as little as makes each stand at least `gap` above the one before."""
+    """Return ascending places moved as little as makes each stand at least `gap` above the one
+    before.
+    """
     # Groups of places less their number of gaps: those that touch stand around their mean.
     groups: list[list[float]] = []
     for number, place in enumerate(places):

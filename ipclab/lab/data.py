@@ -28,7 +28,8 @@ FEW = N_("The launches of this run cannot test this, whatever the difference.")
 
 @dataclass(frozen=True, repr=False)
 class Data:
-    """A run for one reader: its frames, narrowed by levels, values out of them, and how these are written.
+    """A run for one reader: its frames, narrowed by levels, values out of them, and how these are
+    written.
 
     `_names` gives the notebook's variables, for prose; `_own` are claims of a person's own.
     """
@@ -40,40 +41,44 @@ class Data:
     _own: File | None = None
 
     def points(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return the tidy frame of `study`: one row for each point, op and metric, one column for each factor.
+        """Return the tidy frame of `study`: one row for each point, op and metric, one column for
+        each factor.
 
-        `levels` narrow it: `lab.points("round_trip", arm="main", metric="p50", backend=["tcp", "unix"])`. Columns:
-        study, point, the factors, op, metric, unit, value, low, high (a 95 % interval), launches, samples, flags; times
-        are ns, sizes bytes. Factors that no row has are left out; levels that this run has not give no row. Raises
-        `UsageError` for an unknown study, column or level.
+        `levels` narrow it: `lab.points("round_trip", arm="main", metric="p50", backend=["tcp",
+        "unix"])`. Columns: study, point, the factors, op, metric, unit, value, low, high (a 95 %
+        interval), launches, samples, flags; times are ns, sizes bytes. Factors that no row has are
+        left out; levels that this run has not give no row. Raises `UsageError` for an unknown
+        study, column or level.
         """
         return self._frame(study, "points", levels)
 
     def launches(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return one row for each launch, op and metric (p50, mean, min, max, counters) of `study`, in the order taken.
+        """Return one row for each launch, op and metric (p50, mean, min, max, counters) of `study`,
+        in the order taken.
 
-        >>> lab.launches("round_trip", backend="tcp", placement="same", metric="p50").plot.scatter(x="order", y="value")
+        >>> lab.launches("round_trip", backend="tcp", placement="same",
+        metric="p50").plot.scatter(x="order", y="value")
         """
         return self._frame(study, "launches", levels)
 
     def contests(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return what is known of each mechanism against the fastest of its contest: verdict, ratio, interval, reason.
+        """Return what is known of each mechanism against the fastest of its contest: verdict,
+        ratio, interval, reason.
 
         >>> lab.contests("round_trip", placement="same", among="sleeping")
         """
         return self._frame(study, "contests", levels)
 
     def samples(self, study: str, op: str = "", **levels: Any) -> pd.DataFrame:
-        """Return the raw samples (ns of one operation) of the points of `study` that have `levels`, all launches.
+        """Return the raw samples (ns of one operation) of the points of `study` that have `levels`,
+        all launches.
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
         points = self.points(study, **({"op": op} if op else {}), metric="p50", **levels)
         frames = []
         for row in points.to_dict("records"):
-            measured = decode(
-                self.run.path / "points" / study / f"{row['point']}.parquet"
-            )
+            measured = decode(self.run.path / "points" / study / f"{row['point']}.parquet")
             levels_of_row = {
                 str(name): value
                 for name, value in row.items()
@@ -82,12 +87,11 @@ class Data:
             for number, launch in enumerate(measured.launches):
                 times = pd.DataFrame({"ns": launch.times(row["op"])})
                 frames.append(times.assign(launch=number, **levels_of_row))
-        return pd.concat(
-            frames or [points.assign(ns=0, launch=0)], ignore_index=bool(frames)
-        )
+        return pd.concat(frames or [points.assign(ns=0, launch=0)], ignore_index=bool(frames))
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
-        """Return the numbers that the text of `study` prints (value in SI units, printed as it stands).
+        """Return the numbers that the text of `study` prints (value in SI units, printed as it
+        stands).
 
         >>> lab.published("payload", section="3.1", metric="mean")
         """
@@ -105,14 +109,11 @@ class Data:
         else:
             rows = address.narrowed(frame, levels).reset_index(drop=True)
         if len(rows):
-            unused = [
-                name for name in factors if name in rows and rows[name].isna().all()
-            ]
+            unused = [name for name in factors if name in rows and rows[name].isna().all()]
             return rows.drop(columns=unused)
         absent = [name for name in dict.fromkeys([*factors, *levels]) if name not in rows]
-        return rows.assign(
-            **{name: pd.Series(dtype=object) for name in absent}
-        )  # a cell finds each factor
+        # a cell finds each factor
+        return rows.assign(**{name: pd.Series(dtype=object) for name in absent})
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
         """Return one measured value with its interval: of a frame, a study, or an address.
@@ -120,8 +121,8 @@ class Data:
         >>> lab.value(writes, mapping="kept", size_bytes=84)
         >>> lab.value("payload.write[arm=mapping,mapping=kept,size_bytes=84].p50")
 
-        Without a metric the median is meant. What was not measured has no value, and neither has what is computed from
-        it. Raises `LabError` when several rows have the levels.
+        Without a metric the median is meant. What was not measured has no value, and neither has
+        what is computed from it. Raises `LabError` when several rows have the levels.
         """
         if isinstance(of, str):
             addressed = self._at(of)
@@ -137,20 +138,18 @@ class Data:
         if len(rows) == 1:
             return address.quantity(next(rows.itertuples()))
         of_op = {
-            name: level
-            for name, level in levels.items()
-            if name in ("op", "metric") and name in of
+            name: level for name, level in levels.items() if name in ("op", "metric") and name in of
         }
         units = address.narrowed(of, of_op)
         return missing(str(units.unit.iloc[0]) if len(units) else "ns")
 
-    def over(
-        self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]
-    ) -> pd.DataFrame:
-        """Return the rows with a column `cell`: each value over that of the row of `under` with the same levels `on`.
+    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+        """Return the rows with a column `cell`: each value over that of the row of `under` with the
+        same levels `on`.
 
-        The columns of that row are there too, with `_under` at their names' end; without one, the ratio is missing.
-        A row over itself is exactly one. Raises `LabError` when several rows of `under` have the same levels.
+        The columns of that row are there too, with `_under` at their names' end; without one, the
+        ratio is missing. A row over itself is exactly one. Raises `LabError` when several rows of
+        `under` have the same levels.
 
         >>> lab.over(writes, writes[writes.backend == "tcp"], on=["size_bytes"])
         """
@@ -162,17 +161,18 @@ class Data:
         )
         ratios = []
         for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
-            itself = bool(base) and top.sources == getattr(
-                base, "sources", None
-            )  # NaN stands where no row is below
+            # NaN stands where no row is below
+            itself = bool(base) and top.sources == getattr(base, "sources", None)
             ratio = Quantity(1.0) if itself else top / base
             ratios.append(judged.judged(self.run, ratio))
         return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
 
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
-        """Return the rows with a column `cell` of quantities, to pivot into a table that prints value and interval.
+        """Return the rows with a column `cell` of quantities, to pivot into a table that prints
+        value and interval.
 
-        `more` names further columns: another metric of the same point and op, or (op, metric) of the same point.
+        `more` names further columns: another metric of the same point and op, or (op, metric) of
+        the same point.
 
         >>> lab.cells(medians, p99="p99", total=("launch", "total_ns"))
         """
@@ -192,20 +192,22 @@ class Data:
         return made
 
     def say(self, text: str, /, **more: Any) -> str:
-        """Return text (a msgid or already translated), placeholders filled from `more`, then from the notebook."""
+        """Return text (a msgid or already translated), placeholders filled from `more`, then from
+        the notebook.
+        """
         said = self.words.translate(text)
         if "{" not in said:
             return said
-        return prose.fill_plain(
-            said, lambda name: self._lookup(name, more), self.words.numbers
-        )
+        return prose.fill_plain(said, lambda name: self._lookup(name, more), self.words.numbers)
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level, or a list of them, is written: with its unit, words translated."""
         return self.words.level(factor, level)
 
     def _at(self, words: str) -> Quantity | None:
-        """Return the value at an address of this run's frames or of a text's table; None for other words."""
+        """Return the value at an address of this run's frames or of a text's table; None for other
+        words.
+        """
         return address.at(words, self.points, lambda study: worded(self.paths, study))
 
     def _lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
@@ -218,7 +220,9 @@ class Data:
 
 @dataclass(frozen=True)
 class Teller:
-    """Says a notebook's prose: translates it, fills in values, and has the judge answer its questions."""
+    """Says a notebook's prose: translates it, fills in values, and has the judge answer its
+    questions.
+    """
 
     lab: Data
 
@@ -227,7 +231,9 @@ class Teller:
         return self.lab.words.translate(msgid)
 
     def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
-        """Return Markdown with its placeholders filled: from `more`, with the notebook's values and the run's."""
+        """Return Markdown with its placeholders filled: from `more`, with the notebook's values and
+        the run's.
+        """
         numbers = self.lab.words.numbers
         return numbers.written_out(
             prose.fill(text, lambda name: self.lab._lookup(name, more), numbers)

@@ -1,7 +1,9 @@
-"""Marks below seaborn and matplotlib that figures share: values with their intervals, panels, limits.
+"""Marks below seaborn and matplotlib that figures share: values with their intervals, panels,
+limits.
 
-Every helper draws rows of one study's frame into axes of `lab.figure`, refuses rows of another study and two rows in
-one place (levels that were not narrowed down), and says in words why nothing is drawn.
+Every helper draws rows of one study's frame into axes of `lab.figure`, refuses rows of another
+study and two rows in one place (levels that were not narrowed down), and says in words why nothing
+is drawn.
 """
 
 from collections.abc import Iterator
@@ -38,7 +40,8 @@ def dots(
     x: str = "value",
     log: str = "",
 ) -> dict[Any, int]:
-    """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side by side.
+    """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side
+    by side.
 
     Returns the row of each level of `y`, from the top.
     """
@@ -69,7 +72,9 @@ def dots(
 
 
 def values_beside(frame: pd.DataFrame, rows: dict[Any, int], *, y: str, ax: Any) -> None:
-    """Write the value of each level of `y` at the right edge of its row; `rows` are those that `dots` returned."""
+    """Write the value of each level of `y` at the right edge of its row; `rows` are those that
+    `dots` returned.
+    """
     for level, value, unit in zip(frame[y], frame.value, frame.unit, strict=True):
         written = ax.figure.lab.say("{value}", value=Quantity(value, unit))
         look = {
@@ -115,7 +120,9 @@ def limit(
     passes: float = 1,
     dash: str = ":",
 ) -> None:
-    """Draw what the hardware allows as a black broken line: `passes` times the rows of the study `limits`."""
+    """Draw what the hardware allows as a black broken line: `passes` times the rows of the study
+    `limits`.
+    """
     if frame.empty:
         return
     part = frame.sort_values(x)
@@ -134,7 +141,9 @@ def limit(
 
 
 def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel for each."""
+    """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel
+    for each.
+    """
     check_columns(frame, by)
     panels = list(np.ravel(axes))
     for ax in panels[max(1, len(frame[by].unique())) :]:

@@ -1,4 +1,6 @@
-"""Execution by papermill: a notebook with parameters becomes an executed notebook, whole or not at all."""
+"""Execution by papermill: a notebook with parameters becomes an executed notebook, whole or not at
+all.
+"""
 
 import io
 import logging
@@ -22,12 +24,14 @@ def execute(
     notebook: Path, parameters: Mapping[str, Any], output: Path, *,
     timeout_s: float, metadata: Mapping[str, Any] | None = None, kernel: "Kernel | None" = None, say: Any = None,
 ) -> None:  # fmt: skip
-    """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells are done.
+    """Execute `notebook` with `parameters` into `output`, which appears by rename when all cells
+    are done.
 
-    `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which exporters read (lang,
-    title, date, run, attachments). The kernel is this interpreter; one that is given is used again. What cells print
-    to stderr, such as progress, goes to the file `say`. Raises UsageError for wrong parameters, before a kernel starts,
-    and LabError when a cell fails or time runs out.
+    `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
+    exporters read (lang, title, date, run, attachments). The kernel is this interpreter; one that
+    is given is used again. What cells print to stderr, such as progress, goes to the file `say`.
+    Raises UsageError for wrong parameters, before a kernel starts, and LabError when a cell fails
+    or time runs out.
     """
     import nbformat
 
@@ -39,7 +43,9 @@ def execute(
 
 
 def normalise(notebook: Any) -> Any:
-    """Return the executed notebook without what differs from run to run: ids, times, paths, progress."""
+    """Return the executed notebook without what differs from run to run: ids, times, paths,
+    progress.
+    """
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
         for stamp in ("papermill", "execution"):
@@ -66,10 +72,12 @@ def normalise(notebook: Any) -> Any:
 
 
 class Kernel:
-    """A kernel for one notebook after the other, its names forgotten in between; it ends with its context.
+    """A kernel for one notebook after the other, its names forgotten in between; it ends with its
+    context.
 
-    Its sockets are files in a folder of its own, written down in the ledger: kernels that run at the same time clash
-    over ports. To start one and to import what notebooks need takes as long as to execute a notebook.
+    Its sockets are files in a folder of its own, written down in the ledger: kernels that run at
+    the same time clash over ports. To start one and to import what notebooks need takes as long as
+    to execute a notebook.
     """
 
     session: Session | None = None
@@ -98,7 +106,9 @@ class Kernel:
         timeout_s: float,
         say: IO[str] | None = None,
     ) -> Any:
-        """Return the executed notebook; raises LabError when a cell fails, time runs out, or the kernel dies."""
+        """Return the executed notebook; raises LabError when a cell fails, time runs out, or the
+        kernel dies.
+        """
         said = io.StringIO()
         try:
             done = self._papermill(notebook, values, timeout_s, say or said)
@@ -121,9 +131,8 @@ class Kernel:
         source = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
         source.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + timeout_s
-        logging.getLogger("papermill").setLevel(
-            logging.CRITICAL
-        )  # every error becomes one line of ours
+        # every error becomes one line of ours
+        logging.getLogger("papermill").setLevel(logging.CRITICAL)
         return execute_notebook(
             source, None, values, kernel_name="python3", language="python", km=self._managed(), start_timeout=60,
             progress_bar=False, autosave_cell_every=0, request_save_on_cell_execute=False, stderr_file=said,
@@ -155,7 +164,8 @@ class Kernel:
 def _lab_error(
     notebook: Path, error: BaseException, timeout_s: float, stderr: str, injected: bool
 ) -> LabError | None:
-    """Return the line of a LabError or UsageError as it is, for any other error of a cell where it stands and why.
+    """Return the line of a LabError or UsageError as it is, for any other error of a cell where it
+    stands and why.
 
     None for other exceptions. With parameters `injected`, papermill's own cell stands before it.
     """
@@ -166,11 +176,7 @@ def _lab_error(
         case PapermillExecutionError(ename="LabError" | "UsageError") if error.evalue:
             return LabError(error.evalue)
         case PapermillExecutionError():  # IPython prints an unknown magic to stderr, with no exception
-            line = (
-                f"{error.ename}: {error.evalue}"
-                if error.evalue
-                else stderr or error.ename
-            )
+            line = f"{error.ename}: {error.evalue}" if error.evalue else stderr or error.ename
             begins = error.source.split("\n")[0][:60]
             number = error.cell_index - injected
             where = f"{notebook.name}, cell {number}, which begins {begins!r}"

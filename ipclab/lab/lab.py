@@ -40,24 +40,23 @@ class Lab(Data):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
     >>> lab = Lab.open(lang="ko", study="payload")          # the newest run that holds the study
-    >>> writes = lab.points("payload", op="write", metric="p50", arm="mapping")      # a pandas frame
-    >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax:
-    ...     lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy")
-    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
-    >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / lab.value(writes, mapping="kept", size_bytes=84)
+    >>> writes = lab.points("payload", op="write", metric="p50", arm="mapping")      # a pandas
+    frame >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax: ...
+    lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy") >>>
+    lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One
+    write") >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / lab.value(writes,
+    mapping="kept", size_bytes=84)
 
     In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
     """
 
     @classmethod
-    def open(
-        cls, run: str = "", lang: str = "en", study: str = "", claims: str = ""
-    ) -> "Lab":
+    def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> "Lab":
         """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
 
-        When `run` is empty: the newest run here that holds `study`, or the newest full one; else the reference.
-        `claims` is a TOML file of your own claims. Raises `UsageError` for a folder that is no run, a language that is
-        not there, and claims that cannot be judged.
+        When `run` is empty: the newest run here that holds `study`, or the newest full one; else
+        the reference. `claims` is a TOML file of your own claims. Raises `UsageError` for a folder
+        that is no run, a language that is not there, and claims that cannot be judged.
         """
         lab = lab_of(choose(checkout(), run, study), checkout(), lang)
         lab = replace(lab, _names=prose.namespace)
@@ -78,11 +77,13 @@ class Lab(Data):
         profile: Any = "quick",
         **sweep: Any,
     ) -> "Lab":
-        """Open a run that holds `study`; with `measure`, first measure what it lacks of `study`, under `profile`.
+        """Open a run that holds `study`; with `measure`, first measure what it lacks of `study`,
+        under `profile`.
 
-        `sweep` names levels to measure instead of the study's own: sizes (bytes), backends, entries, readers ...; an
-        empty one means the study's own. Values may come from papermill's command line: "false" is meant as False, a
-        scalar as a list of it. Raises `UsageError` for what cannot be meant, and what `ipclab.measure.session` raises.
+        `sweep` names levels to measure instead of the study's own: sizes (bytes), backends,
+        entries, readers ...; an empty one means the study's own. Values may come from papermill's
+        command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
+        what cannot be meant, and what `ipclab.measure.session` raises.
         """
         given = {
             "run": run,
@@ -93,9 +94,7 @@ class Lab(Data):
         }
         values = {}
         for name, value in given.items():
-            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(
-                value
-            )
+            values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
         run, lang, measure, profile = (
             values.pop(name) for name in ("run", "lang", "measure", "profile")
         )
@@ -116,7 +115,8 @@ class Lab(Data):
         seed: int = -1,
         run: str = "",
     ) -> "Lab":
-        """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and open the run.
+        """Measure `studies` (all when empty) on this machine, points that are on disk excepted, and
+        open the run.
 
         Empty levels mean each study's own; `run` is the folder of a run to continue. Raises what
         `ipclab.measure.session.measure` raises.
@@ -126,9 +126,7 @@ class Lab(Data):
         from ipclab.measure.session import measure
         from ipclab.studies.interface import Sweep
 
-        swept = {
-            name: tuple(values) for name, values in (levels or {}).items() if len(values)
-        }
+        swept = {name: tuple(values) for name, values in (levels or {}).items() if len(values)}
         request = Request(
             tuple(studies),
             profile,
@@ -149,7 +147,8 @@ class Lab(Data):
         panels: int | tuple[int, int] = 1,
         share: str = "",
     ) -> AbstractContextManager[Any]:
-        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown with its title.
+        """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown with its
+        title.
 
         `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids:
         they are translated here, and placeholders filled like those of prose. So are `names`: what
@@ -176,7 +175,8 @@ class Lab(Data):
     ) -> table.Table:
         """Return a frame as a table: see `ipclab.lab.tabulation.tabulated`.
 
-        >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
+        >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"),
+        "One write")
         """
         return tabulation.tabulated(
             self,
@@ -190,7 +190,8 @@ class Lab(Data):
         )
 
     def keep(self, *names: str, **values: Any) -> quotes.Kept:
-        """Keep variables of the notebook, and values under other names, for other notebooks; shows nothing.
+        """Keep variables of the notebook, and values under other names, for other notebooks; shows
+        nothing.
 
         >>> lab.keep("past", "now", gain=past / now)
         """
@@ -200,7 +201,8 @@ class Lab(Data):
         return quotes.Kept(kept)
 
     def quoted(self, notebook: str) -> quotes.Quoted:
-        """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
+        """Return what another notebook made of this run: figures and tables by name, and the values
+        that it kept.
 
         It is executed when that was not done yet; raises `LabError` when it fails.
 
@@ -210,15 +212,15 @@ class Lab(Data):
         return quotes.quoted(self, notebook)
 
     def _say_origin(self) -> None:
-        """Name the machine and the date of a run that was not measured here, before anything of it is shown."""
+        """Name the machine and the date of a run that was not measured here, before anything of it
+        is shown.
+        """
         if elsewhere(self.paths, self.run):
             named = {
                 "processor": processor(self.run),
                 "machine": self.run.about["machine"]["digest"],
             }
-            prose.show(
-                self.say(ORIGIN, **named, date=Quantity(self.run.about["begun"], "date"))
-            )
+            prose.show(self.say(ORIGIN, **named, date=Quantity(self.run.about["begun"], "date")))
 
     def _hint(self, asked: str, study: str) -> str:
         rivals = best(self.paths, study) if study and not asked else []
@@ -231,11 +233,11 @@ class Lab(Data):
         return f"{hint}; a sweep: run = {str(fuller.path)!r} opens the newest full run"
 
     def __repr__(self) -> str:
-        return (
-            f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"
-        )
+        return f"<Lab {self.run.id} in {self.words.lang}: {', '.join(measured(self.run))}>"
 
 
 def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
-    """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for another one."""
+    """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for
+    another one.
+    """
     return Lab(run, Words(Catalogue.load(lang, paths.locale)), paths)

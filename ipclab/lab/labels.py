@@ -1,4 +1,6 @@
-"""What factors, levels, operations and metrics are called in reports (`labels.toml`), and how they are ordered."""
+"""What factors, levels, operations and metrics are called in reports (`labels.toml`), and how they
+are ordered.
+"""
 
 import tomllib
 from collections.abc import Iterable
@@ -24,10 +26,8 @@ KNOWN = {  # words that mean something
     *LEVELLED["known"]["op"],
     *LEVELLED["known"]["metric"],
 }
-ORDER = LEVELLED["order"] | {
-    "node": NODES,
-    "backend": (*NODES, *CALLS),
-}  # others are in the order of the frame
+# others are in the order of the frame
+ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
 
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
@@ -39,7 +39,9 @@ def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
 
 
 def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what `pivot` made with its columns in their levels' order; several values of one level stand together."""
+    """Return what `pivot` made with its columns in their levels' order; several values of one level
+    stand together.
+    """
     if frame.columns.nlevels == 1 and frame.columns.name:
         return frame[ordered(str(frame.columns.name), frame.columns)]
     if (
@@ -61,26 +63,21 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose index, and columns of several levels, have known levels in their usual order.
+    """Return a frame whose index, and columns of several levels, have known levels in their usual
+    order.
 
     What is not sorted as the alphabet has it was put into an order of its own, and keeps it.
     """
 
     def ranks(levels: pd.Index) -> pd.Index:
-        known = {
-            *levels,
-            *getattr(levels, "categories", ()),
-        }  # pandas maps categories, of no row too
+        # pandas maps categories, of no row too
+        known = {*levels, *getattr(levels, "categories", ())}
         return levels.map(ordered(str(levels.name), sorted(known)).index)
 
     for axis in (0, 1):
         found = frame.axes[axis]
         known = not axis or None not in found.names
-        if (
-            known
-            and any(name in ORDER for name in found.names)
-            and found.is_monotonic_increasing
-        ):
+        if known and any(name in ORDER for name in found.names) and found.is_monotonic_increasing:
             frame = frame.sort_index(axis=axis, key=ranks)
     return frame
 

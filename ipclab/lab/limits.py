@@ -11,14 +11,17 @@ from ipclab.studies.limits import pairs
 
 
 def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value over it."""
+    """Return rows of `lab.points` with the limit of the hardware (ns) and `over_limit`, the value
+    over it.
+    """
     if points.empty:
         return points.assign(limit=0.0, over_limit=0.0, over=None)
     return with_limits(points, lab.launches("limits"))
 
 
 def beaten(lab: Data) -> pd.DataFrame:
-    """Return the medians of all studies that are faster than their limit, which shows that it is none.
+    """Return the medians of all studies that are faster than their limit, which shows that it is
+    none.
 
     >>> beaten(lab)[["study", "op", "backend", "size_bytes", "placement", "over_limit"]]
     """
@@ -28,15 +31,15 @@ def beaten(lab: Data) -> pd.DataFrame:
 
 
 def cpu_pairs(lab: Data) -> pd.DataFrame:
-    """Return a row for each pair of CPUs: `cpu`, `other`, `shares`, and the median (ns) of a cache line's round trip.
+    """Return a row for each pair of CPUs: `cpu`, `other`, `shares`, and the median (ns) of a cache
+    line's round trip.
 
-    It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs or more.
+    It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
+    or more.
     """
     found = lab.points("limits", metric="p50")
     found = found[found.backend == pairs.NAME]
-    ends = pd.DataFrame(
-        map(pairs.pair_of, found.op), found.index, ["cpu", "other"], dtype="int64"
-    )
+    ends = pd.DataFrame(map(pairs.pair_of, found.op), found.index, ["cpu", "other"], dtype="int64")
     shares = found.get("shares", pd.Series(dtype=object))
     return found.assign(cpu=ends.cpu, other=ends.other, shares=shares)
 
@@ -45,6 +48,4 @@ def impossible(lab: Data) -> list[str]:
     """Return one line for each result that is faster than its copies by memcpy can be."""
     limits = lab.launches("limits")
     studies = derived.measured(lab.run)
-    return [
-        line for study in studies for line in impossible_lines(lab.points(study), limits)
-    ]
+    return [line for study in studies for line in impossible_lines(lab.points(study), limits)]

@@ -43,9 +43,7 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     token = state.push("footnote_open", "", 1)
     token.meta, token.map = {"label": found[1]}, [start, stop]
     inline = state.push("inline", "", 0)
-    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[
-        found.end() :
-    ]
+    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[found.end() :]
     inline.map, inline.children = [start, stop], []
     state.push("footnote_close", "", -1)
     state.line = stop

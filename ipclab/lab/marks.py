@@ -1,4 +1,6 @@
-"""What all marks of a figure share: rows that may be drawn, groups, names, intervals, and what pointing tells."""
+"""What all marks of a figure share: rows that may be drawn, groups, names, intervals, and what
+pointing tells.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,10 +23,11 @@ _MEASURED = (
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
-    """Tell whether there are rows to draw, and say in `ax` why when there are none: before seaborn's own functions.
+    """Tell whether there are rows to draw, and say in `ax` why when there are none: before
+    seaborn's own functions.
 
-    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one place, and
-    `UsageError` for factors that are no columns.
+    What is drawn from is noted; raises `LabError` for rows of several studies or two rows in one
+    place, and `UsageError` for factors that are no columns.
     """
     canvas = ax.figure
     if frame.empty:
@@ -66,7 +69,9 @@ def check_columns(frame: pd.DataFrame, *names: str) -> None:
 
 
 def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows when it is None."""
+    """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows
+    when it is None.
+    """
     if by is None:
         yield None, frame
         return
@@ -75,7 +80,9 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
 
 
 def tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
-    """Have each mark of a series tell its name and its value with the interval when it is pointed at."""
+    """Have each mark of a series tell its name and its value with the interval when it is pointed
+    at.
+    """
     numbers = ax.figure.lab.words.numbers
     for x, y, row in zip(xs, ys, part.to_dict("records"), strict=True):
         value, low, high = row.get("value"), row.get("low"), row.get("high")
@@ -92,7 +99,9 @@ def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
 
 
 def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
-    """Return how far the intervals reach to both sides, None without any; one without end is not drawn."""
+    """Return how far the intervals reach to both sides, None without any; one without end is not
+    drawn.
+    """
     if column != "value" or not {"low", "high"} <= set(part):
         return None
     ends = [part.value - part.low, part.high - part.value]

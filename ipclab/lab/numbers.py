@@ -15,10 +15,8 @@ from ipclab.lab.catalogue import N_
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing, of
 
 NBSP = "\u00a0"
-_DIGITS, _WRITTEN_OUT = (
-    3,
-    20,
-)  # significant digits; the most on a side of the decimal point
+# significant digits; the most on a side of the decimal point
+_DIGITS, _WRITTEN_OUT = 3, 20
 _BINARY = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 _SCALES = {
     "ns": {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9},
@@ -60,12 +58,12 @@ class Formatter:
     def format(self, found: Quantity, spec: str = "") -> str:
         """Return a quantity as text. `spec` is a list of words, separated by commas:
 
-        a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times and rates
-        choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval` (adds `[low–high]` where
-        it can be told from the value in the digits that are shown),
-        `fine` (two more decimals), `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked` (says when
-        it was not measured).
-        Raises LabError for a word that does not fit the quantity's unit.
+        a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times
+        and rates choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval`
+        (adds `[low–high]` where it can be told from the value in the digits that are shown), `fine`
+        (two more decimals), `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked`
+        (says when it was not measured). Raises LabError for a word that does not fit the quantity's
+        unit.
         """
         words = {word.strip() for word in spec.split(",") if word.strip()}
         if found.value is None:
@@ -87,7 +85,8 @@ class Formatter:
         )
 
     def number(self, value: float, decimals: int | None = None) -> str:
-        """Return a number with the language's separators: 3 significant digits, or `decimals` places.
+        """Return a number with the language's separators: 3 significant digits, or `decimals`
+        places.
 
         One that would take more than 20 digits is written with a power of ten.
         """
@@ -99,11 +98,7 @@ class Formatter:
         pattern = "#,##0" + ("." + "0" * places if places else "")
         if places > _WRITTEN_OUT or abs(value) >= 10**_WRITTEN_OUT:
             pattern = "0.00E0"
-        exact = (
-            Decimal(repr(float(value)))
-            if isinstance(value, float)
-            else Decimal(int(value))
-        )
+        exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
         text = str(format_decimal(exact, pattern, locale=self.lang))
         return (
             text.replace("-", "−")
@@ -116,9 +111,7 @@ class Formatter:
         from babel.dates import format_date
 
         try:
-            return str(
-                format_date(datetime.fromisoformat(iso).date(), "long", locale=self.lang)
-            )
+            return str(format_date(datetime.fromisoformat(iso).date(), "long", locale=self.lang))
         except ValueError as error:
             raise LabError(f"{iso!r} is no date", str(error)) from error
 
@@ -136,11 +129,7 @@ class Formatter:
             "count",
             found.unit,
         )
-        places = (
-            0
-            if "int" in words or exact
-            else _decimals(value / scale) + 2 * ("fine" in words)
-        )
+        places = 0 if "int" in words or exact else _decimals(value / scale) + 2 * ("fine" in words)
         symbols = _SYMBOL | ({"x": _TIMES[self.lang]} if self.lang in _TIMES else {})
         symbols["pp"] = _POINTS.get(self.lang, f"{NBSP}pp")
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
@@ -168,9 +157,7 @@ class Formatter:
         if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
             size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
             reached = [
-                name
-                for name, step in scales.items()
-                if name not in _BINARY and size >= step
+                name for name, step in scales.items() if name not in _BINARY and size >= step
             ]
             return max(reached, key=scales.__getitem__, default=found.unit)
         return {"share": "pct", "points": "pp"}.get(found.unit, found.unit)
@@ -190,7 +177,9 @@ def plain(value: Any) -> Quantity | str:
 
 
 def trimmed(text: str) -> str:
-    """Return a number without the zeros at the end of its decimals: for levels and ticks, which are exact."""
+    """Return a number without the zeros at the end of its decimals: for levels and ticks, which are
+    exact.
+    """
     return _ZEROS.sub(lambda found: f".{found[1]}" if found[1] else "", text)
 
 
@@ -201,7 +190,5 @@ def _rounded(value: float) -> float:
 def _decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
     return (
-        max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value)))))
-        if value and isfinite(value)
-        else 0
+        max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value))))) if value and isfinite(value) else 0
     )

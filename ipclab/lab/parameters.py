@@ -1,4 +1,6 @@
-"""Notebook files as plain data, their parameters (the cell tagged `parameters`), and what may be passed for these."""
+"""Notebook files as plain data, their parameters (the cell tagged `parameters`), and what may be
+passed for these.
+"""
 
 import ast
 import json
@@ -33,7 +35,8 @@ class Parameter:
     default: Any
 
     def checked(self, value: Any, where: str = "") -> Any:
-        """Return `value` as the parameter's type: "false" is meant as False, one item as a list of it.
+        """Return `value` as the parameter's type: "false" is meant as False, one item as a list of
+        it.
 
         Raises UsageError for what cannot be meant.
         """
@@ -41,9 +44,7 @@ class Parameter:
             kind = eval(self.type, {"__builtins__": {}}, _TYPES)
         except (NameError, SyntaxError, TypeError) as error:
             fix = f"use {', '.join(_TYPES)}"
-            raise UsageError(
-                f"parameter {self.name!r}", f"no type {self.type!r}", fix
-            ) from error
+            raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", fix) from error
         given = value
         if self.type.startswith("list") and not isinstance(value, list | tuple):
             given = (
@@ -76,13 +77,9 @@ def read_notebook(path: Path) -> dict[str, Any]:
                     kind: _joined(data) for kind, data in output.get("data", {}).items()
                 }
     except OSError as error:
-        raise UsageError(
-            f"cannot read notebook {path}", error.strerror or str(error)
-        ) from error
+        raise UsageError(f"cannot read notebook {path}", error.strerror or str(error)) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{path.name} is no notebook", "it is not JSON with cells"
-        ) from error
+        raise UsageError(f"{path.name} is no notebook", "it is not JSON with cells") from error
     return dict(notebook)
 
 
@@ -99,9 +96,7 @@ def read(notebook: Path) -> dict[str, Parameter]:
 
     Raises UsageError when the file is no notebook, or has not exactly one cell tagged `parameters`.
     """
-    cells = [
-        cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"
-    ]
+    cells = [cell for cell in read_notebook(notebook)["cells"] if cell["cell_type"] == "code"]
     tagged = [cell["source"] for cell in cells if TAG in cell["metadata"].get("tags", [])]
     if len(tagged) != 1:
         what = f"{notebook.name} has {len(tagged)} cells tagged {TAG!r}"
@@ -121,15 +116,11 @@ def from_source(source: str) -> dict[str, Parameter]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 kind = ""
             case _:
-                raise UsageError(
-                    "the parameters cell", f"{ast.unparse(node)!r} is no parameter"
-                )
+                raise UsageError("the parameters cell", f"{ast.unparse(node)!r} is no parameter")
         try:
             default = ast.literal_eval(value)
         except ValueError as error:
-            raise UsageError(
-                f"parameter {name!r}", "its default is no literal"
-            ) from error
+            raise UsageError(f"parameter {name!r}", "its default is no literal") from error
         found[name] = Parameter(
             name,
             kind or ("object" if default is None else type(default).__name__),

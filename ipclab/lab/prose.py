@@ -1,4 +1,5 @@
-"""Prose: Markdown split into translatable blocks, its placeholders filled with values; the cell magic `%%prose`.
+"""Prose: Markdown split into translatable blocks, its placeholders filled with values; the cell
+magic `%%prose`.
 
 The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 """
@@ -15,14 +16,14 @@ from ipclab.lab.numbers import Formatter, plain
 from ipclab.lab.questions import EDGE, Question, answered, edged, variants
 from ipclab.stats.quantity import Quantity
 
-# A name of the notebook, or the address of a measured value such as payload.write[mapping=kept].p50, and a format.
+# A name of the notebook, or the address of a measured value such as
+# payload.write[mapping=kept].p50, and a format.
 PLACEHOLDER = re.compile(
     r"\{\{|\}\}|\{([A-Za-z_][\w.\-]*(?:\[[^\]{}]*\](?:\.[\w.]+)?)?)(?::([^{}]*))?\}"
 )
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_FULL_STOP = re.compile(
-    "(?<=[。！？；：，]) +"
-)  # Chinese sentences stand side by side, those that values bring too
+# Chinese sentences stand side by side, those that values bring too
+_FULL_STOP = re.compile("(?<=[。！？；：，]) +")
 _SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
@@ -44,7 +45,9 @@ class Teller(Protocol):
         """Return whether `text` names no value, or one that is there."""
 
     def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
-        """Return the alternative (a msgid) that the judge chooses, and what may be said of what was asked."""
+        """Return the alternative (a msgid) that the judge chooses, and what may be said of what was
+        asked.
+        """
 
 
 def split(source: str) -> list[str]:
@@ -66,7 +69,9 @@ def split(source: str) -> list[str]:
 
 
 def rewrite(source: str, change: TextChange) -> str:
-    """Return Markdown text with `change` applied to each paragraph, heading, list item, cell and footnote."""
+    """Return Markdown text with `change` applied to each paragraph, heading, list item, cell and
+    footnote.
+    """
     lines: list[str | None] = list(source.splitlines())
     for first, count, text in _edits(parse(source), source.splitlines(), change):
         lines[first : first + count] = [text] + [None] * (count - 1)
@@ -79,9 +84,11 @@ def placeholders(text: str) -> set[tuple[str, str]]:
 
 
 def fill(text: str, lookup: Lookup, formatter: Formatter) -> str:
-    """Return Markdown text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{` and `}}` are braces.
+    """Return Markdown text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{`
+    and `}}` are braces.
 
-    Values are escaped, so that none becomes markup. Raises what `lookup` raises for an unknown name.
+    Values are escaped, so that none becomes markup. Raises what `lookup` raises for an unknown
+    name.
     """
     codes = [code.span() for code in _CODE.finditer(text)]
 
@@ -93,12 +100,15 @@ def fill(text: str, lookup: Lookup, formatter: Formatter) -> str:
 
 
 def fill_plain(text: str, lookup: Lookup, formatter: Formatter) -> str:
-    """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is escaped."""
+    """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is
+    escaped.
+    """
     return _fill(text, lookup, formatter, lambda value, _: value)
 
 
 def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
-    """Return a variable of the notebook, or an attribute or entry of one (`payload.gain`), as a quantity or a text.
+    """Return a variable of the notebook, or an attribute or entry of one (`payload.gain`), as a
+    quantity or a text.
 
     Raises `LabError` with the nearest name when there is none.
     """
@@ -119,9 +129,11 @@ def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
 
 
 def render(source: str, teller: Teller) -> str:
-    """Return the Markdown of one prose cell: questions answered, each block translated, then filled.
+    """Return the Markdown of one prose cell: questions answered, each block translated, then
+    filled.
 
-    Beside an answer, a text whose values are all missing is left out: the answer says that nothing was measured.
+    Beside an answer, a text whose values are all missing is left out: the answer says that nothing
+    was measured.
     """
 
     def said(msgid: str, more: Mapping[str, Any] | None = None) -> str:
@@ -149,7 +161,9 @@ def namespace() -> Mapping[str, Any]:
 
 
 def register(teller: Teller) -> None:
-    """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render` returns."""
+    """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render`
+    returns.
+    """
     shell = _shell()
     if shell is None:
         return
@@ -159,9 +173,7 @@ def register(teller: Teller) -> None:
 
         if line.strip():
             why = f"it got {line.strip()!r}"
-            raise UsageError(
-                "%%prose takes nothing on its line", why, "put it below as Markdown"
-            )
+            raise UsageError("%%prose takes nothing on its line", why, "put it below as Markdown")
         display(Markdown(render(cell, teller)))  # type: ignore[no-untyped-call]
 
     shell.register_magic_function(show, "cell", "prose")
@@ -184,10 +196,10 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _one_line(
-    shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any
-) -> list[str]:
-    """Show a LabError as its one line instead of a traceback; IPython leaves the showing to this handler."""
+def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:
+    """Show a LabError as its one line instead of a traceback; IPython leaves the showing to this
+    handler.
+    """
     line = [f"{kind.__name__}: {error}"]
     shell._showtraceback(kind, error, line)
     return line
@@ -238,7 +250,9 @@ def _edits(
 
 
 def parse(source: str) -> list[Token]:
-    """Return the block tokens of Markdown text; a footnote is `footnote_open`, `inline`, `footnote_close`."""
+    """Return the block tokens of Markdown text; a footnote is `footnote_open`, `inline`,
+    `footnote_close`.
+    """
     return parser().parse(source)
 
 

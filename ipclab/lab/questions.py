@@ -7,13 +7,14 @@
     ~ Whether reads or writes of the largest payload take longer is undecided in this run.
     ! Reads were not measured.
 
-What is asked is arithmetic with variables of the notebook and addresses of measured values; the bound after the colon
-is a number ("1", "50 %") or a variable. An alternative goes on in lines that are indented. `=` (the whole interval is
-within what counts as the same) and `!` (not measured) may be left out, and any may be empty. In an alternative `{it}`
-is what is asked, and `{within}` the factor that its interval stays within of the bound. A question without a bound
-asks whether its values were measured: `>` says that they were. An alternative may be a row of a table, which is left
-out where too few launches were made to test it. With
-`as name` at the end of the question, the sentence that is chosen is that variable of the notebook from then on.
+What is asked is arithmetic with variables of the notebook and addresses of measured values; the
+bound after the colon is a number ("1", "50 %") or a variable. An alternative goes on in lines that
+are indented. `=` (the whole interval is within what counts as the same) and `!` (not measured) may
+be left out, and any may be empty. In an alternative `{it}` is what is asked, and `{within}` the
+factor that its interval stays within of the bound. A question without a bound asks whether its
+values were measured: `>` says that they were. An alternative may be a row of a table, which is left
+out where too few launches were made to test it. With `as name` at the end of the question, the
+sentence that is chosen is that variable of the notebook from then on.
 """
 
 import builtins
@@ -38,12 +39,11 @@ MARKS = {
 NEEDED = {">", "<", "~"}
 EDGE = "\ue000"  # on both sides of a text that is a msgid of its own, and final once it is chosen
 _QUESTION = re.compile(
-    r"(?P<before>\s*(?:(?:[-*]|\d+\.)\s+)?)\? (?P<asked>.+?)(?:\s:\s(?P<bound>.+?))?(?: as (?P<name>\w+))?\s*"
+    r"(?P<before>\s*(?:(?:[-*]|\d+\.)\s+)?)\? (?P<asked>.+?)(?:\s:\s(?P<bound>.+?))?(?: as"
+    r" (?P<name>\w+))?\s*"
 )
 _ALTERNATIVE = re.compile(r"(?P<indent>\s*)(?P<mark>[><=~!])(?: (?P<text>.*))?")
-ADDRESS = re.compile(
-    r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]=]+=[^\[\]]*\](?:\.[a-z]\w*(?:\.\d+)?)?"
-)
+ADDRESS = re.compile(r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]=]+=[^\[\]]*\](?:\.[a-z]\w*(?:\.\d+)?)?")
 _PERCENT = re.compile(r"([\d.]+)\s*%")
 
 
@@ -51,7 +51,8 @@ _PERCENT = re.compile(r"([\d.]+)\s*%")
 class Question:
     """What is asked, its bound ("" for none), and the alternatives by what the judge says.
 
-    `before` is what stands before the sentence on its line, such as a list's mark; `name` what the sentence is called.
+    `before` is what stands before the sentence on its line, such as a list's mark; `name` what the
+    sentence is called.
     """
 
     asked: str
@@ -66,7 +67,8 @@ class Question:
         return any(text.startswith("|") for text in self.alternatives.values())
 
     def value(self, names: Mapping[str, Any], lookup: Callable[[str], Any]) -> Quantity:
-        """Return what is asked, from the notebook's variables and what `lookup` finds at an address.
+        """Return what is asked, from the notebook's variables and what `lookup` finds at an
+        address.
 
         Raises `LabError` for what cannot be computed.
         """
@@ -81,14 +83,14 @@ class Question:
         return float(of(_evaluated(bound, names, lookup)).value)
 
     def side(self, found: Quantity, bound: float, margin: float) -> str:
-        """Return what the judge says of `found`: `inside` only where there is an alternative for that.
+        """Return what the judge says of `found`: `inside` only where there is an alternative for
+        that.
 
         Inside is an interval within 1 / (1 + `margin`) to 1 + `margin` times the bound.
         """
         alike = (
             bound > 0
-            and judge.within(found, bound / (1 + margin), bound * (1 + margin))
-            == judge.INSIDE
+            and judge.within(found, bound / (1 + margin), bound * (1 + margin)) == judge.INSIDE
         )
         if alike and judge.INSIDE in self.alternatives:
             return judge.INSIDE
@@ -96,7 +98,9 @@ class Question:
 
 
 def within(found: Quantity, bound: float) -> Quantity:
-    """Return the factor that the interval stays within of the bound, rounded up to hundredths; missing without one."""
+    """Return the factor that the interval stays within of the bound, rounded up to hundredths;
+    missing without one.
+    """
     if not found or bound <= 0:
         return missing()
     low, high = found.ends
@@ -107,7 +111,9 @@ def within(found: Quantity, bound: float) -> Quantity:
 
 
 def parts(source: str) -> Iterator[str | Question]:
-    """Yield the lines of prose and, where they stand, its questions; raises `LabError` for one that lacks a side."""
+    """Yield the lines of prose and, where they stand, its questions; raises `LabError` for one that
+    lacks a side.
+    """
     lines = source.splitlines()
     place = 0
     while place < len(lines):
@@ -142,14 +148,15 @@ def answered(source: str, answer: Callable[[Question], str]) -> str:
         text = answer(part)
         goes_on = isinstance(after, str) and after.strip()
         if text or not (part.is_row or (part.before.strip() and not goes_on)):
-            lines.append(
-                part.before + (text or EDGE + EDGE)
-            )  # so that the text on both sides stays two
+            # so that the text on both sides stays two
+            lines.append(part.before + (text or EDGE + EDGE))
     return "\n".join(lines)
 
 
 def edged(text: str, change: Callable[[str], str] = str) -> str:
-    """Return the text of an alternative, or each cell of one that is a table's row, changed and set between edges."""
+    """Return the text of an alternative, or each cell of one that is a table's row, changed and set
+    between edges.
+    """
     if not text.startswith("|"):
         return f"{EDGE}{change(text)}{EDGE}" if text else ""
     cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
@@ -157,10 +164,10 @@ def edged(text: str, change: Callable[[str], str] = str) -> str:
 
 
 def variants(source: str) -> Iterator[str]:
-    """Yield prose with the first alternative of each question, then with the second, until each was there once."""
-    counts = [
-        len(part.alternatives) for part in parts(source) if isinstance(part, Question)
-    ]
+    """Yield prose with the first alternative of each question, then with the second, until each was
+    there once.
+    """
+    counts = [len(part.alternatives) for part in parts(source) if isinstance(part, Question)]
     for place in range(max(counts, default=1)):
 
         def chosen(question: Question, place: int = place) -> str:
@@ -200,9 +207,7 @@ def _check(question: Question) -> None:
         )
 
 
-def _evaluated(
-    expression: str, names: Mapping[str, Any], lookup: Callable[[str], Any]
-) -> Any:
+def _evaluated(expression: str, names: Mapping[str, Any], lookup: Callable[[str], Any]) -> Any:
     """Return what an expression gives; each address in it is a name that no notebook has."""
     values = {**vars(builtins), **names}
 
@@ -215,9 +220,7 @@ def _evaluated(
     try:
         return eval(compile(ADDRESS.sub(named, expression), "prose", "eval"), values)
     except NameError as error:
-        near = nearest(
-            str(error.name), [name for name in names if not name.startswith("_")]
-        )
+        near = nearest(str(error.name), [name for name in names if not name.startswith("_")])
         raise LabError(
             what, f"no value is named {error.name!r}", f"the nearest name is {near!r}"
         ) from error

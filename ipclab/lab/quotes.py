@@ -1,4 +1,6 @@
-"""What one notebook quotes of another: its figures, tables and kept values, out of the executed notebook."""
+"""What one notebook quotes of another: its figures, tables and kept values, out of the executed
+notebook.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -18,13 +20,8 @@ from ipclab.store.run import RunFolder
 
 MIME = "application/vnd.ipclab.values+json"
 TIMEOUT_S = 300.0
-CODE = (
-    ".py",
-    ".toml",
-    ".csv",
-    ".html",
-    ".mplstyle",
-)  # what an executed notebook is made with
+# what an executed notebook is made with
+CODE = ".py", ".toml", ".csv", ".html", ".mplstyle"
 
 
 @dataclass(frozen=True)
@@ -42,11 +39,10 @@ class Kept:
 
 
 def _quantity(kept: Mapping[str, Any]) -> Quantity:
-    """Return a quantity from what JSON made of it: an end that is infinite is a word there, a heat's number too."""
-    ends = {
-        name: None if kept[name] is None else float(kept[name])
-        for name in ("low", "high")
-    }
+    """Return a quantity from what JSON made of it: an end that is infinite is a word there, a
+    heat's number too.
+    """
+    ends = {name: None if kept[name] is None else float(kept[name]) for name in ("low", "high")}
     launches = {int(heat): value for heat, value in kept["launches"].items()}
     quotient = tuple(kept["quotient"]) if kept["quotient"] else None
     sources = tuple(kept["sources"])
@@ -55,31 +51,26 @@ def _quantity(kept: Mapping[str, Any]) -> Quantity:
 
 
 class Quoted:
-    """What an executed notebook made: its figures and tables by name, and the values that it kept as attributes."""
+    """What an executed notebook made: its figures and tables by name, and the values that it kept
+    as attributes.
+    """
 
     def __init__(
         self, name: str, outputs: list[tuple[Any, Any]], say: Callable[[str], str] = str
     ) -> None:
         kept = [each for data, _ in outputs for each in data.get(MIME, {}).items()]
         tables = [
-            table.Table.from_json(data[table.MIME])
-            for data, _ in outputs
-            if table.MIME in data
+            table.Table.from_json(data[table.MIME]) for data, _ in outputs if table.MIME in data
         ]
         drawn = [
-            (data[canvas.MIME], more[canvas.MIME])
-            for data, more in outputs
-            if canvas.MIME in data
+            (data[canvas.MIME], more[canvas.MIME]) for data, more in outputs if canvas.MIME in data
         ]
         self._name, self._say = name, say
         self._values = {
-            name: _quantity(each) if isinstance(each, dict) else each
-            for name, each in kept
+            name: _quantity(each) if isinstance(each, dict) else each for name, each in kept
         }
         self._tables = {made.name or made.caption: made for made in tables}
-        self._figures = {
-            words["name"]: canvas.Figure(svg, **words) for svg, words in drawn
-        }
+        self._figures = {words["name"]: canvas.Figure(svg, **words) for svg, words in drawn}
 
     def figure(self, name: str, caption: str = "") -> canvas.Figure:
         """Return the figure `name`, with another `caption` (a msgid) if one is given.
@@ -113,7 +104,9 @@ def notebooks(paths: Paths) -> dict[str, Path]:
 
 
 def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
-    """Return where the executed `notebook` about `run` lies, in the language; the name tells what it was made from."""
+    """Return where the executed `notebook` about `run` lies, in the language; the name tells what
+    it was made from.
+    """
     source = chosen("notebook", notebook, notebooks(paths))
     code = sorted(file for file in paths.package.rglob("*") if file.suffix in CODE)
     inputs = [
@@ -123,22 +116,15 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
         *sorted(paths.published.iterdir()),
     ]
     inputs += [paths.control] if paths.control.is_file() else []
-    inputs += sorted(
-        source.parent.glob("*.toml")
-    )  # the claims of a person's own notebook
+    inputs += sorted(source.parent.glob("*.toml"))  # the claims of a person's own notebook
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
     stamp.update(repr(sorted(run.about["files"].items())).encode())
-    return (
-        paths.data
-        / "executed"
-        / run.id
-        / lang
-        / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
-    )
+    return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
 
 
 def quoted(lab: Data, notebook: str) -> Quoted:
-    """Return what another notebook made of this run: figures and tables by name, and the values that it kept.
+    """Return what another notebook made of this run: figures and tables by name, and the values
+    that it kept.
 
     It is executed when that was not done yet; raises `LabError` when it fails.
 
@@ -157,12 +143,8 @@ def quoted(lab: Data, notebook: str) -> Quoted:
 def read(file: Path, notebook: str, say: Callable[[str], str] = str) -> Quoted:
     """Return what the executed `notebook` in a file holds; raises `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
-    outputs = [
-        output for cell in cells for output in cell.get("outputs", []) if "data" in output
-    ]
+    outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
     if not outputs:
-        raise LabError(
-            f"{notebook} shows nothing", "it has no outputs", "execute it again"
-        )
+        raise LabError(f"{notebook} shows nothing", "it has no outputs", "execute it again")
     shown = [(output["data"], output.get("metadata", {})) for output in outputs]
     return Quoted(notebook, shown, say)

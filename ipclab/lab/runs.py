@@ -1,4 +1,6 @@
-"""Which run a notebook opens: the one that is named, else the one that answers most of what is asked for."""
+"""Which run a notebook opens: the one that is named, else the one that answers most of what is
+asked for.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,18 +17,18 @@ from ipclab.studies.installed import ORDER
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.profile import PROFILES
 
-COARSE = "smoke"  # a profile to try things with: it never stands for a measurement that was not asked for
+COARSE = (  # a profile to try things with: it never stands for a measurement that was not asked for
+    "smoke"
+)
 
-Answers: TypeAlias = Callable[
-    [RunFolder], int
-]  # how many points of a run answer what is asked
-SWEPT = set(ORDER) - {
-    CalibrationStudy.name
-}  # which is part of every run, and no parameter of one
+Answers: TypeAlias = Callable[[RunFolder], int]  # how many points of a run answer what is asked
+SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and no parameter of one
 
 
 def find(paths: Paths, name: str) -> Path:
-    """Return where the run called `name` (a folder, a bundle or an id) lies, or would lie when there is none."""
+    """Return where the run called `name` (a folder, a bundle or an id) lies, or would lie when
+    there is none.
+    """
     places = (
         Path(name),
         paths.home / name,
@@ -39,9 +41,10 @@ def find(paths: Paths, name: str) -> Path:
 def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     """Return the run that is called `name` (a folder, a bundle or an id).
 
-    Without a name the best here that holds `study` is meant (see `best`), without a study the newest full run (all
-    studies at their own levels, finished), and without any of these the reference.
-    Raises `UsageError` when there is none, or it does not hold the study that no run here holds.
+    Without a name the best here that holds `study` is meant (see `best`), without a study the
+    newest full run (all studies at their own levels, finished), and without any of these the
+    reference. Raises `UsageError` when there is none, or it does not hold the study that no run
+    here holds.
     """
     if name:
         path = find(paths, name)
@@ -56,17 +59,16 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     if found is None:
         raise UsageError("there is no run yet", "", f"measure one: {typed('measure')}")
     if study and not holds(found, study):
-        raise UsageError(
-            f"no run holds {study}", "", f"measure it: ipclab measure --study {study}"
-        )
+        raise UsageError(f"no run holds {study}", "", f"measure it: ipclab measure --study {study}")
     return found
 
 
 def best(paths: Paths, study: str, asked: Answers = lambda run: 0) -> list[RunFolder]:
     """Return the runs here that hold `study`, the best first.
 
-    A run of this machine is better than another's, one of any profile than a coarse one; then decides how much of what
-    is `asked` it answers (points), then how many points of the study it holds, its profile, and at last its date.
+    A run of this machine is better than another's, one of any profile than a coarse one; then
+    decides how much of what is `asked` it answers (points), then how many points of the study it
+    holds, its profile, and at last its date.
     """
 
     def rank(run: RunFolder) -> tuple[Any, ...]:
@@ -90,14 +92,12 @@ def best(paths: Paths, study: str, asked: Answers = lambda run: 0) -> list[RunFo
 
 
 def called(runs: Sequence[RunFolder]) -> str:
-    """Return how the first of the runs that `best` returns is called, and the newest where that is another one."""
+    """Return how the first of the runs that `best` returns is called, and the newest where that is
+    another one.
+    """
     chosen = _named(runs[0])
     newest = max(runs, key=lambda run: run.date)
-    return (
-        chosen
-        if newest is runs[0]
-        else f"{chosen}; the newest, {_named(newest)}, tells less"
-    )
+    return chosen if newest is runs[0] else f"{chosen}; the newest, {_named(newest)}, tells less"
 
 
 def _named(run: RunFolder) -> str:
@@ -115,14 +115,18 @@ def points(run: RunFolder, study: str) -> list[str]:
 
 
 def full(run: RunFolder) -> bool:
-    """Tell whether a run holds every study of ours at its own levels, and is finished; points of it may have failed."""
+    """Tell whether a run holds every study of ours at its own levels, and is finished; points of it
+    may have failed.
+    """
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
     return run.finished and not swept and set(parameters["studies"]) >= SWEPT
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:
-    """Return the newest full run made here under `profile`, or, when none is asked for, under any but the coarsest."""
+    """Return the newest full run made here under `profile`, or, when none is asked for, under any
+    but the coarsest.
+    """
 
     def wanted(run: RunFolder) -> bool:
         made = run.about["parameters"]["profile"]

@@ -26,7 +26,9 @@ SIGNING = (
 
 @dataclass(frozen=True)
 class Marks:
-    """What stands on every page: the document's number (empty: a line to write it on), and a mark, empty for none."""
+    """What stands on every page: the document's number (empty: a line to write it on), and a mark,
+    empty for none.
+    """
 
     number: str
     mark: str
@@ -49,7 +51,8 @@ def signed_by(lab: Data) -> Control:
 
 
 def page_marks(lab: Data) -> Marks:
-    """Return what every page of a signed document bears: its number, and a mark while the run is preliminary.
+    """Return what every page of a signed document bears: its number, and a mark while the run is
+    preliminary.
 
     >>> page_marks(lab)         # as the last line of a cell on the first page
     """
@@ -59,7 +62,8 @@ def page_marks(lab: Data) -> Marks:
 
 
 def title_block(lab: Data) -> Table:
-    """Return number, revision and date, for each who signs a name and cells for signature and date, and the history.
+    """Return number, revision and date, for each who signs a name and cells for signature and date,
+    and the history.
 
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """

@@ -1,4 +1,6 @@
-"""Is a run fit for a table of machines: complete, undisturbed, calibrated, its limits and digests consistent?"""
+"""Is a run fit for a table of machines: complete, undisturbed, calibrated, its limits and digests
+consistent?
+"""
 
 from ipclab.errors import LabError
 from ipclab.frames.calibration import STUDY
@@ -23,15 +25,10 @@ def reasons(lab: Data) -> list[str]:
         return [f"digests: {error}"]  # nothing else can be read
     about, told = lab.run.about, []
     if not full(lab.run):
-        told.append(
-            "incomplete: it is not finished, or not of all studies at their own levels"
-        )
-    told += [
-        f"incomplete: {point} failed: {why}" for point, why in about["failures"].items()
-    ]
+        told.append("incomplete: it is not finished, or not of all studies at their own levels")
+    told += [f"incomplete: {point} failed: {why}" for point, why in about["failures"].items()]
     launches = [
-        lab.launches(study).drop_duplicates(["point", "launch"])
-        for study in measured(lab.run)
+        lab.launches(study).drop_duplicates(["point", "launch"]) for study in measured(lab.run)
     ]
     count = sum(map(len, launches))
     disturbed = sum(int(each["flags"].ne("").sum()) for each in launches) / max(1, count)
@@ -39,15 +36,10 @@ def reasons(lab: Data) -> list[str]:
         told.append(
             f"disturbed: {disturbed:.0%} of {count} launches, at most {DISTURBED_MOST:.0%} may be"
         )
-    if (
-        STUDY not in measured(lab.run)
-        and not (lab.run.path.parent / CALIBRATION).is_file()
-    ):
+    if STUDY not in measured(lab.run) and not (lab.run.path.parent / CALIBRATION).is_file():
         told.append(f"not calibrated: every run that {typed('report')} measures is")
     return told + (
-        _limits(lab)
-        if "limits" in measured(lab.run)
-        else ["limits: they were not measured"]
+        _limits(lab) if "limits" in measured(lab.run) else ["limits: they were not measured"]
     )
 
 
@@ -56,6 +48,7 @@ def _limits(lab: Data) -> list[str]:
     wide, told = known.wide(), [f"limits: {line}" for line in lines(beaten(lab))]
     if len(wide) > WIDE_MOST * len(known.medians):
         told.append(
-            f"limits: the best launches of {len(wide)} of {len(known.medians)} differ by more than {WIDE - 1:.0%}"
+            f"limits: the best launches of {len(wide)} of {len(known.medians)} differ by more than"
+            f" {WIDE - 1:.0%}"
         )
     return told + [f"limits: {line}" for line in impossible(lab)]

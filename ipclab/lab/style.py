@@ -1,4 +1,6 @@
-"""One visual language for all figures: fonts by language, colours and markers by mechanism, equal bytes each time."""
+"""One visual language for all figures: fonts by language, colours and markers by mechanism, equal
+bytes each time.
+"""
 
 import io
 import re
@@ -18,7 +20,8 @@ from matplotlib.figure import Figure as Canvas
 from ipclab.backends.installed import backends
 
 FAMILY = {"ko": "Noto Sans CJK KR", "zh": "Noto Sans CJK SC", "en": "Noto Sans CJK KR"}
-# Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured here.
+# Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
+# here.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     *("#000000", "#E69F00", "#56B4E9", "#009E73"),
     *("#F0E442", "#0072B2", "#D55E00", "#CC79A7"),
@@ -41,14 +44,8 @@ SERIES = (
     (OCHRE, "h"),
 )
 DASHES = ("-", "--", ":", "-.")
-DASH_OF = {
-    "^": "--",
-    "D": "--",
-    "v": ":",
-    "h": ":",
-    "P": "-.",
-    "X": "-.",
-}  # by marker; others are whole
+# by marker; others are whole
+DASH_OF = {"^": "--", "D": "--", "v": ":", "h": ":", "P": "-.", "X": "-."}
 HATCHES = ("", "///", "...", "\\\\\\", "xx", "--", "++", "oo")
 PNG_DPI = 150
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
@@ -56,7 +53,9 @@ _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 
 @cache
 def load_fonts() -> None:
-    """Make the fonts of every language known to matplotlib; raises `ValueError` when one is not there."""
+    """Make the fonts of every language known to matplotlib; raises `ValueError` when one is not
+    there.
+    """
     import noto_cjk_sans_otc
 
     for entry in files(noto_cjk_sans_otc).iterdir():
@@ -68,7 +67,9 @@ def load_fonts() -> None:
 
 @cache
 def settings(lang: str) -> dict[str, Any]:
-    """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters, our palette."""
+    """Return matplotlib's settings for readers of `lang`: our look, fonts that have the letters,
+    our palette.
+    """
     load_fonts()
     cycle = mpl.cycler(color=[colour for colour, _ in SERIES])  # type: ignore[attr-defined]
     ours: Any = mpl.rc_params_from_file(
@@ -78,14 +79,17 @@ def settings(lang: str) -> dict[str, Any]:
 
 
 def look(level: object, place: int) -> tuple[str, str]:
-    """Return colour and marker of a mechanism, or those of the `place`-th level of any other factor."""
+    """Return colour and marker of a mechanism, or those of the `place`-th level of any other
+    factor.
+    """
     return _own_look(level) or SERIES[place % len(SERIES)]
 
 
 def stroke(
     ax: Any, level: object, place: int, leading: Sequence[object] | None = None
 ) -> dict[str, Any]:
-    """Return colour and dash of that level's line: two of one figure that are alike in grey have other dashes.
+    """Return colour and dash of that level's line: two of one figure that are alike in grey have
+    other dashes.
 
     Levels that are not among `leading` are thin and grey.
     """
@@ -98,9 +102,7 @@ def stroke(
         wanted = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
         ordered = DASHES[wanted:] + DASHES[:wanted]
         alike = {
-            known[2]
-            for known in taken.values()
-            if known[1] == marker and near(known[0], colour)
+            known[2] for known in taken.values() if known[1] == marker and near(known[0], colour)
         }
         taken[level] = (
             colour,
@@ -111,19 +113,18 @@ def stroke(
 
 
 def lightness(colour: Any) -> float:
-    """Return the lightness L* (0 black to 100 white) of a colour of sRGB (CIE 15:2004; IEC 61966-2-1)."""
+    """Return the lightness L* (0 black to 100 white) of a colour of sRGB (CIE 15:2004; IEC
+    61966-2-1).
+    """
     linear = [
         part / 12.92 if part <= GAMMA_FROM else ((part + 0.055) / 1.055) ** 2.4
         for part in to_rgb(colour)
     ]
     luminance = sum(
-        weight * part
-        for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+        weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
     )
     return (
-        116 * luminance ** (1 / 3) - 16
-        if luminance > (6 / 29) ** 3
-        else luminance * (29 / 3) ** 3
+        116 * luminance ** (1 / 3) - 16 if luminance > (6 / 29) ** 3 else luminance * (29 / 3) ** 3
     )
 
 
@@ -141,13 +142,12 @@ def _own_look(level: object) -> tuple[str, str] | None:
 def svg(drawn: Canvas) -> str:
     """Return a canvas as SVG and fix its layout; equal drawings give equal text.
 
-    Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more unseen, as text that
-    can be searched and selected.
+    Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
+    unseen, as text that can be searched and selected.
     """
     shapes = _saved(drawn)
-    drawn.set_layout_engine(
-        "none"
-    )  # what is drawn next keeps this layout, which takes as long as the drawing
+    # what is drawn next keeps this layout, which takes as long as the drawing
+    drawn.set_layout_engine("none")
     with mpl.rc_context({"svg.fonttype": "none"}):
         texts = "\n".join(_TEXT.findall(_saved(drawn)))
     unseen = f'<g fill-opacity="0">{texts}{"".join(map(_hovered, getattr(drawn, "hover", ())))}</g>'
@@ -180,7 +180,10 @@ def pdf(svg_text: str) -> bytes:
     import typst
 
     quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
-    source = f'#set page(width: auto, height: auto, margin: 0pt)\n#image(bytes("{quoted}"), format: "svg")'
+    source = (
+        f'#set page(width: auto, height: auto, margin: 0pt)\n#image(bytes("{quoted}"), format:'
+        ' "svg")'
+    )
     options: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
     return bytes(typst.compile(source.encode(), format="pdf", timestamp=0, **options))
 

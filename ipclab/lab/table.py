@@ -1,4 +1,6 @@
-"""A table: a frame with a caption, its cells as finished text, shown and exported in several forms; how it is made."""
+"""A table: a frame with a caption, its cells as finished text, shown and exported in several forms;
+how it is made.
+"""
 
 import re
 from collections.abc import Sequence
@@ -17,9 +19,9 @@ SAID = ("caption", "columns", "rows", "notes", "name", "drawn", "values")
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
-HTML = Environment(
-    autoescape=True, loader=FileSystemLoader(Path(__file__).parent)
-).get_template("table.html")
+HTML = Environment(autoescape=True, loader=FileSystemLoader(Path(__file__).parent)).get_template(
+    "table.html"
+)
 Align = Literal["left", "right", "center"]
 
 
@@ -33,10 +35,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of finished text, translated and formatted, never markup; `frame` is what they were made from.
+    """Rows of finished text, translated and formatted, never markup; `frame` is what they were made
+    from.
 
-    `drawn` names the studies that it was made from, with the number of rows, where the frame tells; `values` holds
-    value, low, high and unit of each cell that is a quantity, else nothing.
+    `drawn` names the studies that it was made from, with the number of rows, where the frame tells;
+    `values` holds value, low, high and unit of each cell that is a quantity, else nothing.
     """
 
     caption: str
@@ -61,7 +64,9 @@ class Table:
         return cls(**data | {"columns": [Column(**each) for each in data["columns"]]})
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name", "drawn"}`."""
+        """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name",
+        "drawn"}`.
+        """
         told = asdict(replace(self, frame=None))
         return {
             name: told[name]
@@ -94,19 +99,22 @@ class Table:
         rows = ([cell.replace("|", "\\|") for cell in row] for row in self.rows)
         return (
             "\n".join(
-                f"| {' | '.join(row)} |"
-                for row in ([c.label for c in self.columns], rules, *rows)
+                f"| {' | '.join(row)} |" for row in ([c.label for c in self.columns], rules, *rows)
             )
             + "\n"
         )
 
     def to_html(self) -> str:
-        """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements has an address."""
+        """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements
+        has an address.
+        """
         linked = self.name.endswith(LINKED)
         return HTML.render(table=self, linked=linked, whole=_whole, kind=self._kind())
 
     def _kind(self) -> str:
-        """Return the class of a form to fill in, or of a table that a narrow screen shows row by row."""
+        """Return the class of a form to fill in, or of a table that a narrow screen shows row by
+        row.
+        """
         if not any(column.label for column in self.columns):
             return " form"
         few = len(self.columns) <= FEW_COLUMNS and len(self.rows) <= FEW_ROWS

@@ -25,7 +25,9 @@ LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 
 @dataclass(frozen=True)
 class _Told:
-    """One column as it is shown: its head, its cells, whether it holds numbers, whether it must stay."""
+    """One column as it is shown: its head, its cells, whether it holds numbers, whether it must
+    stay.
+    """
 
     head: str
     cells: list[str]
@@ -50,18 +52,21 @@ def tabulated(
     empty: str = "",
     names: Mapping[Any, str] | Iterable[str] = (),
 ) -> Table:
-    """Return a frame as a table: index levels and columns are named, cells formatted and translated.
+    """Return a frame as a table: index levels and columns are named, cells formatted and
+    translated.
 
-    `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it also names the unit
-    of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and `empty` are msgids: they are translated
-    here. `names` are what columns and levels are called in this table; `empty` says what it
-    means that there is no row, by default that nothing was measured, and why. Where the index is sorted, levels
-    that have a usual order stand in that; so do columns. Of what `pivot` makes of several `values`, those of one
-    level stand together, `cell` without a name of its own. Of several rows, named columns without a cell are left out,
-    which a note says; others are lines to write on. Raises `LabError` when the cells follow from rows of several
-    studies (the limits excepted).
+    `spec` is how quantities are printed, for all columns or by column: see `Formatter.format`; it
+    also names the unit of plain numbers ("ns", "B", "share"). `caption`, `notes`, `names` and
+    `empty` are msgids: they are translated here. `names` are what columns and levels are called in
+    this table; `empty` says what it means that there is no row, by default that nothing was
+    measured, and why. Where the index is sorted, levels that have a usual order stand in that; so
+    do columns. Of what `pivot` makes of several `values`, those of one level stand together, `cell`
+    without a name of its own. Of several rows, named columns without a cell are left out, which a
+    note says; others are lines to write on. Raises `LabError` when the cells follow from rows of
+    several studies (the limits excepted).
 
-    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One write")
+    >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"),
+    "One write")
     """
     frame = labels.in_order(labels.ordered_columns(frame))
     drawn = _drawn_from(frame)
@@ -76,9 +81,7 @@ def tabulated(
         said.append(lab.say(empty or why_empty(lab)))
     if gone:
         said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
-    columns = [
-        Column(column.head, "right" if column.numbers else "left") for column in shown
-    ]
+    columns = [Column(column.head, "right" if column.numbers else "left") for column in shown]
     rows = [list(row) for row in zip(*(column.cells for column in shown), strict=True)]
     if gone and len(shown) <= len(_index(frame)):
         rows = []  # nothing beside the levels of the index
@@ -102,9 +105,7 @@ def _columns(
     index = _index(frame)
     shown = frame.reset_index() if index else frame
     parts: list[tuple[Any, ...]] = [(level,) for level in index]
-    parts += [
-        column if isinstance(column, tuple) else (column,) for column in frame.columns
-    ]
+    parts += [column if isinstance(column, tuple) else (column,) for column in frame.columns]
     told = []
     for place, part in enumerate(parts):
         in_index = place < len(index)
@@ -122,16 +123,13 @@ def _columns(
 
 
 def _value(lab: Data, value: Any) -> list[Any]:
-    """Return value, low, high and unit of a quantity that is a number (an end that is not known is empty)."""
-    if not isinstance(value, Quantity) or not isinstance(
-        value.value, int | float | np.number
-    ):
+    """Return value, low, high and unit of a quantity that is a number (an end that is not known is
+    empty).
+    """
+    if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
     found = judged(lab.run, value)
-    ends = [
-        end if end is not None and np.isfinite(end) else ""
-        for end in (found.low, found.high)
-    ]
+    ends = [end if end is not None and np.isfinite(end) else "" for end in (found.low, found.high)]
     return [float(found.value), *ends, found.unit]
 
 
@@ -145,14 +143,14 @@ def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
 
 
 def listed(lab: Data, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
-    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash without rows."""
+    """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash
+    without rows.
+    """
     words = []
     for level in labels.ordered(by, dict.fromkeys(points[by])):
         for row in points[points[by] == level].itertuples():
             value = row.cell if hasattr(row, "cell") else quantity(row)
-            words.append(
-                f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}"
-            )
+            words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
     return lab.words.joined(words) or DASH
 
 
@@ -167,9 +165,7 @@ def _head(
             words.append(lab.level(str(factor), part))
         elif part != "cell" or len(parts) == 1:
             words.append(lab.words.label(str(part)))
-    return reduce(
-        lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words
-    )
+    return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
 
 
 def _text(lab: Data, column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:
@@ -178,9 +174,7 @@ def _text(lab: Data, column: str, value: Any, spec: str, names: Mapping[Any, str
     if isinstance(value, Quantity):
         return lab.words.numbers.format(judged(lab.run, value), spec) if value else DASH
     if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
-        unit = next(
-            (word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1"
-        )
+        unit = next((word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1")
         return lab.words.numbers.format(
             Quantity(value, unit), "int" if "int" in spec.split(",") else ""
         )
@@ -194,6 +188,4 @@ def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
 def _numeric(column: "pd.Series[Any]", name: str) -> bool:
     """Tell whether a column has numbers, be it beside words."""
     kinds = Quantity | int | float | np.number
-    return name not in labels.UNITS and any(
-        isinstance(each, kinds) for each in column.dropna()
-    )
+    return name not in labels.UNITS and any(isinstance(each, kinds) for each in column.dropna())

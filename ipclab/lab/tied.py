@@ -1,4 +1,6 @@
-"""What may be taken: of each contest what was not shown to be slower, and within which factor it is alike."""
+"""What may be taken: of each contest what was not shown to be slower, and within which factor it is
+alike.
+"""
 
 from typing import Any
 
@@ -19,9 +21,10 @@ NAMED = 3  # mechanisms that are named before "any of" or "all but" says it shor
 def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     """Return one row for each contest of `study` with `levels` that has more than one mechanism.
 
-    Columns beside the contest's: `tied` (names of what was not shown to be slower), `slower` (names), `within` (the
-    factor that the intervals of the tied stay within, rounded up; missing where they have no end), `next` (how many
-    times as long the nearest slower one takes), and `choice`: what to take, in words.
+    Columns beside the contest's: `tied` (names of what was not shown to be slower), `slower`
+    (names), `within` (the factor that the intervals of the tied stay within, rounded up; missing
+    where they have no end), `next` (how many times as long the nearest slower one takes), and
+    `choice`: what to take, in words.
 
     >>> alike(lab, "shared_dict", placement="free", among="all")
     """
@@ -36,9 +39,7 @@ def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
             told = {"tied": tied, "slower": slower, "within": factor, "next": nearest}
             told["choice"] = _choice(lab, tied, slower, factor, nearest)
             rows.append({name: row[name] for name in CONTEST} | told)
-    return pd.DataFrame(
-        rows, columns=[*CONTEST, "tied", "slower", "within", "next", "choice"]
-    )
+    return pd.DataFrame(rows, columns=[*CONTEST, "tied", "slower", "within", "next", "choice"])
 
 
 def _rivals(found: pd.DataFrame, row: dict[Any, Any]) -> pd.DataFrame:
@@ -63,12 +64,8 @@ def _next(rivals: pd.DataFrame) -> Quantity:
     return missing()
 
 
-def _choice(
-    lab: Data, tied: list[str], slower: list[str], within: Quantity, next: Quantity
-) -> str:
-    names = lab.words.joined(
-        tied, N_("; ") if any("," in name for name in tied) else N_(", ")
-    )
+def _choice(lab: Data, tied: list[str], slower: list[str], within: Quantity, next: Quantity) -> str:
+    names = lab.words.joined(tied, N_("; ") if any("," in name for name in tied) else N_(", "))
     if not slower and len(tied) > NAMED:
         names = lab.say(N_("any of {count}"), count=len(tied))
     elif len(tied) > NAMED:

@@ -1,4 +1,6 @@
-"""What the uncertainty of a value is made of: standard uncertainties as shares of it, combined and expanded."""
+"""What the uncertainty of a value is made of: standard uncertainties as shares of it, combined and
+expanded.
+"""
 
 from collections.abc import Sequence
 from math import hypot, log, sqrt
@@ -28,10 +30,12 @@ NORMAL = 1.96  # standard deviations in half of a 95 % interval
 
 
 def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
-    """Return the standard uncertainty (a share of `value`) by source, then `combined`, `expanded` and `printed`.
+    """Return the standard uncertainty (a share of `value`) by source, then `combined`, `expanded`
+    and `printed`.
 
-    `timed` are the times (ns) that were taken of it: one for a time, both for their ratio. `printed` is half of the
-    interval that the reports print. What this run does not know has no value, and counts as nothing.
+    `timed` are the times (ns) that were taken of it: one for a time, both for their ratio.
+    `printed` is half of the interval that the reports print. What this run does not know has no
+    value, and counts as nothing.
 
     >>> pd.DataFrame({"past": budget(lab, past, past), "ratio": budget(lab, past / now, past, now)})
     """
@@ -84,7 +88,9 @@ def _of_each(times: list[float], width: float, divisor: int) -> float | None:
 
 
 def _of_twins(lab: Data, sides: int) -> float | None:
-    """Return how far identical programs lie apart: what processes have of the server that they were forked from."""
+    """Return how far identical programs lie apart: what processes have of the server that they were
+    forked from.
+    """
     contests = lab.contests(calibration.STUDY)
     if contests.empty:
         return None
@@ -94,7 +100,9 @@ def _of_twins(lab: Data, sides: int) -> float | None:
 
 
 def _of_host(lab: Data) -> float | None:
-    """Return the share of the CPU time in use that the host took away, as the half-width of a rectangle."""
+    """Return the share of the CPU time in use that the host took away, as the half-width of a
+    rectangle.
+    """
     busy = 0.0
     for session in lab.run.about["sessions"]:
         last = session.get("conditions_end") or session["conditions"]
@@ -110,7 +118,9 @@ def _printed(value: Quantity) -> float | None:
 
 
 def smallest_found(lab: Data) -> Quantity:
-    """Return the least planted slow-down (a share) that the run's judge found in every trial; missing without one."""
+    """Return the least planted slow-down (a share) that the run's judge found in every trial;
+    missing without one.
+    """
     rows = calibration.rows(lab.contests(calibration.STUDY))
     planted = {share for row in rows for share in row["found"]}
     always = [

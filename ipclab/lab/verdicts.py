@@ -1,4 +1,6 @@
-"""Verdicts on claims in a reader's words: the bounds of a rule, what decides, and why a claim cannot be tested."""
+"""Verdicts on claims in a reader's words: the bounds of a rule, what decides, and why a claim
+cannot be tested.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +21,9 @@ WORDS, NEEDS, REASONS = (labels.SAID[name] for name in ("verdicts", "needs", "re
 
 @dataclass(frozen=True)
 class VerdictWords:
-    """What is said of verdicts on the data of `lab`; `known` is what rules know of its run, by name."""
+    """What is said of verdicts on the data of `lab`; `known` is what rules know of its run, by
+    name.
+    """
 
     lab: Data
     known: Mapping[str, float]
@@ -34,15 +38,16 @@ class VerdictWords:
         return self.lab.say(text, **values)
 
     def bounds(self, rule: Rule) -> str:
-        """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
+        """Return the rule's bounds as a reader writes them, and whether what rounds to them is
+        meant.
+        """
         low, high = rule.written
         known = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
         whole = rule.unit in ("share", "points") and all(
             abs(100 * end - round(100 * end)) < SLACK for end in known
         )
         ends = [
-            self.numbers.format(Quantity(end, rule.unit), "int" if whole else "")
-            for end in known
+            self.numbers.format(Quantity(end, rule.unit), "int" if whole else "") for end in known
         ]
         sign = "=" if low == high else ("≥>" if high == inf else "≤<")[rule.open]
         said = f"{sign} {ends[0]}"
@@ -60,7 +65,9 @@ class VerdictWords:
         return self.say(said, word=word, value=value)
 
     def with_interval(self, deciding: Quantity, bounds: tuple[float, float]) -> str:
-        """Return what decides with its interval, in as many digits as keep an end apart from a bound beside it."""
+        """Return what decides with its interval, in as many digits as keep an end apart from a
+        bound beside it.
+        """
         if deciding.ends == (deciding.value,) * 2:
             return self.numbers.format(deciding)
         shown = {
@@ -68,24 +75,18 @@ class VerdictWords:
             for end in (*deciding.ends, *bounds)
         }
         near = any(
-            end != bound and shown[end] == shown[bound]
-            for end in deciding.ends
-            for bound in bounds
+            end != bound and shown[end] == shown[bound] for end in deciding.ends for bound in bounds
         )
         return self.numbers.format(deciding, "interval,fine" if near else "interval")
 
     def reason(self, claim: Claim, verdict: Verdict, own: bool) -> str:
         """Return why a claim cannot be tested."""
         if own or claim.untestable:
-            return self.say(
-                (claim.unstated if own else claim.untestable) or REASONS["unsaid"]
-            )
+            return self.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
         if verdict.need:
             here = Quantity(self.known.get(verdict.need), "count")
             needed = NEEDS.get(verdict.need, REASONS["unmeasured"])
-            return self.say(
-                needed, least=claim.needs[verdict.need], here=here, fact=verdict.need
-            )
+            return self.say(needed, least=claim.needs[verdict.need], here=here, fact=verdict.need)
         address = Address.read(verdict.missing)
         if address and derived.read(self.lab.run, address.study, "points").empty:
             return self.say(REASONS["unrun"], study=address.study)

@@ -1,4 +1,6 @@
-"""The words of one reader: what things are called in their language, and how numbers are written there."""
+"""The words of one reader: what things are called in their language, and how numbers are written
+there.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -51,11 +53,7 @@ class Words:
         if factor == "study":
             return str(level)
         if isinstance(level, str):
-            names = (
-                labels.NAMES
-                if factor in ("metric", "op")
-                else labels.NAMES | labels.LEVELS
-            )
+            names = labels.NAMES if factor in ("metric", "op") else labels.NAMES | labels.LEVELS
             return self.translate(names.get(level, level))
         value = plain(level)
         return value if isinstance(value, str) else self.numbers.format(value)

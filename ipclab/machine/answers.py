@@ -19,7 +19,9 @@ CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksour
 
 
 def field(source: Source, name: str, *keys: str) -> str:
-    """Return what a file of `key: value` lines, such as /proc/cpuinfo, says first of the first of `keys` it has."""
+    """Return what a file of `key: value` lines, such as /proc/cpuinfo, says first of the first of
+    `keys` it has.
+    """
     values = source.once(f"{name} fields", lambda: fields(source.text(name)))
     return present(next((values[key] for key in keys if values.get(key)), ""))
 
@@ -42,7 +44,9 @@ def cpu_vendor(source: Source) -> str:
 
 
 def cpu_model(source: Source) -> str:
-    """Return the processor's name; ARM numbers its cores only, and a mixed machine has several kinds."""
+    """Return the processor's name; ARM numbers its cores only, and a mixed machine has several
+    kinds.
+    """
     try:
         return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
     except AbsentError:
@@ -98,9 +102,11 @@ def idle_states(source: Source) -> dict[str, int]:
 
 
 def installed(total_text: str) -> int:
-    """Return the bytes of MemTotal rounded up to the next quarter of a power of two, as memory is sold.
+    """Return the bytes of MemTotal rounded up to the next quarter of a power of two, as memory is
+    sold.
 
-    Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth below every size sold.
+    Firmware and kernel take 1 to 6 %, some MiB more or less at each boot; an edge is an eighth
+    below every size sold.
     """
     total = size(total_text)
     step = max(1, (1 << max(total - 1, 0).bit_length()) >> 3)
@@ -160,7 +166,9 @@ def config(source: Source) -> dict[str, str]:
 
 
 def built_in(source: Source, kind: str) -> str:
-    """Return the word for the first of the build options of a `kind` (tickless, preemption) that is set."""
+    """Return the word for the first of the build options of a `kind` (tickless, preemption) that is
+    set.
+    """
     return present(
         next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), "")
     )
@@ -181,7 +189,9 @@ def mitigations(source: Source) -> dict[str, str]:
 
 
 def security(source: Source) -> dict[str, str]:
-    """Return what may look at a system call: the modules, AppArmor and SELinux, this process's label and its filter."""
+    """Return what may look at a system call: the modules, AppArmor and SELinux, this process's
+    label and its filter.
+    """
     told = {
         name: source.told(path, str, "").rstrip("\0\n") for name, path in KNOWN["security"].items()
     }
@@ -199,7 +209,9 @@ def limit(source: Source, which: int) -> int:
 
 
 def io_uring(source: Source) -> bool:
-    """Tell whether io_uring may be used; older kernels have it without the switch, and tell nothing."""
+    """Tell whether io_uring may be used; older kernels have it without the switch, and tell
+    nothing.
+    """
     switch = source.text("/proc/sys/kernel/io_uring_disabled").strip()
     return switch == "0" or (switch == "1" and os.geteuid() == 0)
 

@@ -7,14 +7,16 @@ from functools import partial
 from ipclab.machine import cgroup
 from ipclab.machine.source import AbsentError, Source
 
-# A launch is flagged above these; nothing is dropped for it (the launch is repeated and both are kept).
+# A launch is flagged above these; nothing is dropped for it (the launch is repeated and both are
+# kept).
 STEAL_SHARE = 0.01  # of the launch's time, summed over CPUs
 STEAL_TICKS = 2  # less than this cannot be told from rounding
 PRESSURES = ("cpu", "memory", "io")  # that are read
 PRESSURE_SHARE = {"memory": 0.01, "io": 0.05}  # of the launch's time some task waited for it
 QUEUE_SHARE = 0.05  # of its measured time a worker was ready but another task had its CPU
 STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_running"}
-# Counted by x86 kernels (Documentation/ABI/testing/sysfs-devices-system-cpu); virtual machines seldom have them.
+# Counted by x86 kernels (Documentation/ABI/testing/sysfs-devices-system-cpu); virtual machines
+# seldom have them.
 HOT = "/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count"
 LOAD = ("load_1", "load_5", "load_15", "tasks")
 
@@ -25,9 +27,9 @@ Readings = Mapping[str, int | float | None]
 def conditions(source: Source, read: Callable[[str], str] | None = None) -> Conditions:
     """Sample the machine (under 1 ms), through `read` if given; None where absent.
 
-    Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`, `load_1`,
-    `load_5`, `load_15`, `tasks`, `throttled_ns`, `clock_throttles`, and for cpu, memory and io
-    `pressure_*_ns` (total time) and `pressure_*_percent` (of the last 10 s).
+    Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`,
+    `load_1`, `load_5`, `load_15`, `tasks`, `throttled_ns`, `clock_throttles`, and for cpu, memory
+    and io `pressure_*_ns` (total time) and `pressure_*_percent` (of the last 10 s).
     """
     read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
@@ -59,7 +61,9 @@ def _stat(text: str, tick_ns: int) -> Conditions:
 
 
 def _clock_throttles(source: Source) -> int:
-    """Return how often the clocks of our CPUs were lowered for heat; raise `AbsentError` where nobody counts it."""
+    """Return how often the clocks of our CPUs were lowered for heat; raise `AbsentError` where
+    nobody counts it.
+    """
     counts = list[int]()
     for cpu in sorted(source.system.affinity()):
         for part in ("core", "package"):
@@ -88,16 +92,18 @@ def _pressure(read: Callable[[str], str], name: str) -> Conditions:
 def disturbance(
     before: Readings, after: Readings, elapsed_ns: int, *, queued_share: float | None = None
 ) -> list[str]:
-    """Return what disturbed a launch: `steal`, `throttled`, `clock-throttled`, `pressure-{memory,io}`, `run-queue`.
+    """Return what disturbed a launch: `steal`, `throttled`, `clock-throttled`,
+    `pressure-{memory,io}`, `run-queue`.
 
-    Pure. `queued_share` is the largest share of its measured time for which a worker was ready but waited for a CPU;
-    leave it out where the roles share a CPU by intent. CPU pressure of the whole machine is not judged: starting and
-    ending our own workers makes it. What is None is not judged.
+    Pure. `queued_share` is the largest share of its measured time for which a worker was ready but
+    waited for a CPU; leave it out where the roles share a CPU by intent. CPU pressure of the whole
+    machine is not judged: starting and ending our own workers makes it. What is None is not judged.
     """
     steal = grown(before, after, "steal_ns") or 0
     disturbed = {
-        "steal": steal > STEAL_SHARE * elapsed_ns
-        and steal >= STEAL_TICKS * (after.get("tick_ns") or 0),
+        "steal": (
+            steal > STEAL_SHARE * elapsed_ns and steal >= STEAL_TICKS * (after.get("tick_ns") or 0)
+        ),
         "throttled": (grown(before, after, "throttled_ns") or 0) > 0,
         "clock-throttled": (grown(before, after, "clock_throttles") or 0) > 0,
     }

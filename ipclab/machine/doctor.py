@@ -1,4 +1,6 @@
-"""Is this machine fit to measure? One visit observes it; `findings` says what is wrong, its effect and its fix."""
+"""Is this machine fit to measure? One visit observes it; `findings` says what is wrong, its effect
+and its fix.
+"""
 
 import re
 import time
@@ -31,7 +33,9 @@ STEPS = 50
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the findings as text: the state, what was seen, and for all but fit the effect, its source and the fix."""
+    """Yield the findings as text: the state, what was seen, and for all but fit the effect, its
+    source and the fix.
+    """
     for finding in findings:
         yield f"{finding.state:<12} {finding.name:<16} {finding.seen}"
         if finding.state != FIT:
@@ -54,7 +58,8 @@ def visit(
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Finding]:
-    """Return what is found on this machine (or behind `source`) in about `seconds`; `need` as in `Observed`.
+    """Return what is found on this machine (or behind `source`) in about `seconds`; `need` as in
+    `Observed`.
 
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
@@ -76,7 +81,9 @@ def visit(
 
 
 def reading(source: Source) -> Conditions:
-    """Return one reading: what launches are judged by (`ipclab.machine.conditions`), and the count of interrupts."""
+    """Return one reading: what launches are judged by (`ipclab.machine.conditions`), and the count
+    of interrupts.
+    """
     counted: list[str] = []
     with suppress(AbsentError):
         counted = re.findall(r"^intr (\d+)", source.read("/proc/stat"), re.MULTILINE)
@@ -91,8 +98,9 @@ def watch(
 ) -> Noise:
     """Return the noise of about `seconds`, None for what is not told; `clock` gives ns.
 
-    `steal`: share of the CPUs' time taken by the host. `queue`: other tasks running or ready, mean a CPU. `busy`:
-    share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share of the time held back by a quota.
+    `steal`: share of the CPUs' time taken by the host. `queue`: other tasks running or ready, mean
+    a CPU. `busy`: share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share
+    of the time held back by a quota.
     """
     began, seen = clock(), [read()]
     for _ in range(STEPS):
@@ -102,9 +110,8 @@ def watch(
     waiting = [
         max(0.0, running - 1) for reading in seen if (running := reading.get("running")) is not None
     ]
-    noise: Noise = {
-        "queue": sum(waiting) / len(waiting) / cpus if waiting else None
-    }  # beside the task that reads
+    # beside the task that reads
+    noise: Noise = {"queue": sum(waiting) / len(waiting) / cpus if waiting else None}
     total = elapsed * cpus
     spans = {
         "steal_ns": total,
@@ -119,7 +126,9 @@ def watch(
 
 
 def _may_be_alone(source: Source) -> bool | None:
-    """Tell whether a process can have a network of its own: as root, or in a user namespace; None when unknown."""
+    """Tell whether a process can have a network of its own: as root, or in a user namespace; None
+    when unknown.
+    """
     refused = False
     for flags in ("-n", "-Urn"):
         try:
@@ -132,7 +141,9 @@ def _may_be_alone(source: Source) -> bool | None:
 
 
 def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
-    """Return the median in ns of the best launch of limits, by limit and placement, and what run they are of."""
+    """Return the median in ns of the best launch of limits, by limit and placement, and what run
+    they are of.
+    """
     run = folder.newest(
         paths.runs, lambda run: run.finished and run.about["machine"]["digest"] == machine
     )
@@ -156,7 +167,9 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
 
 
 def isolation(paths: Paths, machine: str) -> dict[str, float]:
-    """Return the median in ns of unix round trips beside a CPU hog, by `neighbour/isolation`, of the newest run."""
+    """Return the median in ns of unix round trips beside a CPU hog, by `neighbour/isolation`, of
+    the newest run.
+    """
     folders = f"points/{NEIGHBOURS}/"
 
     def fits(run: RunFolder) -> bool:

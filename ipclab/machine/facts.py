@@ -1,4 +1,6 @@
-"""What is known of a machine: the words of each fact stand in `facts.csv`, how it is read in `readers`."""
+"""What is known of a machine: the words of each fact stand in `facts.csv`, how it is read in
+`readers`.
+"""
 
 import csv
 import hashlib
@@ -30,9 +32,11 @@ KINDS: dict[str, Callable[[str], Value]] = {
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the table: whether the machine's digest holds it and reports list it; `group`, `label` are msgids.
+    """One line of the table: whether the machine's digest holds it and reports list it; `group`,
+    `label` are msgids.
 
-    It is the text of `file`, of one of `KINDS`; where there is no file, the reader of its name tells it.
+    It is the text of `file`, of one of `KINDS`; where there is no file, the reader of its name
+    tells it.
     """
 
     group: str
@@ -46,7 +50,9 @@ class Fact:
     label: str
 
     def take(self, source: Source) -> tuple[Value, str]:
-        """Return the value and "", or None and the reason why there is none; never raises for bad input."""
+        """Return the value and "", or None and the reason why there is none; never raises for bad
+        input.
+        """
         try:
             value = (
                 KINDS[self.kind](source.text(self.file).strip())
@@ -73,7 +79,9 @@ FACTS = _read_facts()
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts by name (None where there is none: `reasons` says why), raw files by path, the short digest."""
+    """Facts by name (None where there is none: `reasons` says why), raw files by path, the short
+    digest.
+    """
 
     facts: dict[str, Value]
     reasons: dict[str, str]
@@ -82,7 +90,9 @@ class Machine:
 
 
 def collect(source: Source | None = None, *, root: Path | None = None) -> Machine:
-    """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the checkout."""
+    """Read every fact from this machine or `source`, under 0.5 s, without exceptions; `root` is the
+    checkout.
+    """
     fresh = replace(source or Source(), raw={}, _memo={})
     fresh = replace(fresh, paths=replace(fresh.paths, root=root)) if root else fresh
     taken = {fact.name: fact.take(fresh) for fact in FACTS}
@@ -99,7 +109,9 @@ def digest_of(facts: Mapping[str, Value]) -> str:
 
 
 def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[Fact, Value, str]]:
-    """Return each fact that reports list, its value in what a run stored, and else why there is none (msgid)."""
+    """Return each fact that reports list, its value in what a run stored, and else why there is
+    none (msgid).
+    """
 
     def reason(name: str) -> str:
         return (
@@ -112,7 +124,9 @@ def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[
 
 
 def affects() -> dict[str, tuple[str, ...]]:
-    """Return what differences between machines affect (msgids) -> the names of the facts that matter for it."""
+    """Return what differences between machines affect (msgids) -> the names of the facts that
+    matter for it.
+    """
     names: dict[str, tuple[str, ...]] = dict.fromkeys(TOPICS, ())
     for fact in FACTS:
         if fact.affects:

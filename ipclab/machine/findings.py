@@ -26,7 +26,9 @@ Noise = dict[str, float | None]
 
 
 class Finding(NamedTuple):
-    """One observation: its `state`, what was `seen`; for all but fit the `effect` with its `source`, and the `fix`."""
+    """One observation: its `state`, what was `seen`; for all but fit the `effect` with its
+    `source`, and the `fix`.
+    """
 
     name: str
     state: str
@@ -40,10 +42,11 @@ class Finding(NamedTuple):
 class Observed:
     """What a finding may look at.
 
-    `facts` are the machine's, `present` tells which parts of the software are there, `need` is the shared memory
-    (bytes) of the largest point, `shm_fault` why /dev/shm cannot be used, `alone` whether MPI's daemon can have a
-    network of its own (None: unknown), and `times` (ns) are limits measured in a run, which `measured_on` names.
-    `isolation` has median round trips (ns) of unix beside a process that computes, by neighbour and what isolates it.
+    `facts` are the machine's, `present` tells which parts of the software are there, `need` is the
+    shared memory (bytes) of the largest point, `shm_fault` why /dev/shm cannot be used, `alone`
+    whether MPI's daemon can have a network of its own (None: unknown), and `times` (ns) are limits
+    measured in a run, which `measured_on` names. `isolation` has median round trips (ns) of unix
+    beside a process that computes, by neighbour and what isolates it.
     """
 
     facts: Mapping[str, Value]
@@ -98,8 +101,9 @@ def _noise(machine: Observed) -> Iterator[Finding]:
         used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
         seen = f"{tasks:.2f} other tasks a CPU{used}"
         effect = (
-            f"a worker that waits for a CPU more than {QUEUE_SHARE:.0%} of its time is flagged; "
-            "a busy CPU also stays awake: pipe round trips took 5.2 us on a busy machine and 41 us on a quiet one"
+            f"a worker that waits for a CPU more than {QUEUE_SHARE:.0%} of its time is flagged; a"
+            " busy CPU also stays awake: pipe round trips took 5.2 us on a busy machine and 41 us"
+            " on a quiet one"
         )
         source, fix = (
             "ipclab/machine/conditions.py; docs/machines.md",
@@ -109,7 +113,10 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     if (rate := noise.get("interrupts")) is not None:
         seen = f"{rate:,.0f} a second and CPU"
         effect = f"at about 2 us each they take {rate * INTERRUPT_SECONDS:.1%} of a CPU"
-        fix = "see who makes them (cat /proc/interrupts) and move them: echo CPU > /proc/irq/N/smp_affinity_list"
+        fix = (
+            "see who makes them (cat /proc/interrupts) and move them: echo CPU >"
+            " /proc/irq/N/smp_affinity_list"
+        )
         yield _judged("interrupts", rate > MOST_INTERRUPTS, seen, effect, "estimate", fix)
 
 
@@ -123,10 +130,16 @@ def _processor(machine: Observed) -> Iterator[Finding]:
         yield _judged("governor", name != "performance", name, effect, source, fix)
     if (boost := machine.fact("boost")) is not None:
         effect = "the clock then depends on heat and on what other cores do, by some ten per cent"
-        fix = "echo 0 > /sys/devices/system/cpu/cpufreq/boost (intel_pstate: echo 1 > .../intel_pstate/no_turbo)"
+        fix = (
+            "echo 0 > /sys/devices/system/cpu/cpufreq/boost (intel_pstate: echo 1 >"
+            " .../intel_pstate/no_turbo)"
+        )
         yield _judged("turbo", boost, "on" if boost else "off", effect, "estimate", fix, NOTE)
     if threads := machine.fact("threads_per_core"):
-        effect = "siblings share a core; points on two CPUs use two cores, points on siblings are named cross-smt"
+        effect = (
+            "siblings share a core; points on two CPUs use two cores, points on siblings are named"
+            " cross-smt"
+        )
         source, fix = "ipclab/machine/topology.py", "echo off > /sys/devices/system/cpu/smt/control"
         yield _judged("SMT", threads > 1, f"{threads} threads a core", effect, source, fix, NOTE)
     if cpus := machine.fact("cpus_allowed"):
@@ -159,7 +172,10 @@ def _groups(machine: Observed) -> Iterator[Finding]:
     seen = "none"
     if quota is not None:
         seen = f"{quota:g} CPUs, held back {machine.noise.get('throttled') or 0:.1%} of the time"
-    effect = "once the quota is used, every process of the group stands still for the rest of its period (100 ms)"
+    effect = (
+        "once the quota is used, every process of the group stands still for the rest of its period"
+        " (100 ms)"
+    )
     fix = "docker run without --cpus; systemctl set-property UNIT CPUQuota="
     yield _judged("CPU quota", quota is not None, seen, effect, "Linux: cgroup v2, cpu.max", fix)
     seen = "none" if limit is None else f"{limit / GIB:.1f} GiB"
@@ -210,7 +226,10 @@ def _rights(machine: Observed) -> Iterator[Finding]:
         seen = f"{locked / MIB:,.1f} MiB"
         yield _judged("locked memory", locked < 8 * MIB, seen, effect, "getrlimit(2)", fix, NOTE)
     if container := machine.fact("container"):
-        effect = "none on time by itself; its limits stand above, and it may forbid io_uring and the counters"
+        effect = (
+            "none on time by itself; its limits stand above, and it may forbid io_uring and the"
+            " counters"
+        )
         fix = "docker run --security-opt seccomp=unconfined, or measure outside"
         yield _judged("container", container != "none", container, effect, "container", fix, NOTE)
     if (allowed := machine.fact("io_uring")) is not None:

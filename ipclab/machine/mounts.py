@@ -28,16 +28,17 @@ def _mount(line: str) -> Mount:
 
 
 def mount_of(source: Source, path: str) -> Mount:
-    """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not kept."""
+    """Return the mount that holds `path`; raise `AbsentError`. The table may name hosts: it is not
+    kept.
+    """
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
     holding = [
         mount
         for mount in map(_mount, table)
         if f"{path}/".startswith(mount.point.rstrip("/") + "/")
     ]
-    return max(
-        reversed(present(holding)), key=lambda mount: len(mount.point)
-    )  # a later mount covers an earlier
+    # a later mount covers an earlier
+    return max(reversed(present(holding)), key=lambda mount: len(mount.point))
 
 
 def mount(source: Source, place: str) -> Mount:
@@ -46,7 +47,9 @@ def mount(source: Source, place: str) -> Mount:
 
 
 def folder(source: Source, place: str) -> str:
-    """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is there already."""
+    """Return the folder of `shm`, or of `scratch`: the data folder, or its nearest parent that is
+    there already.
+    """
     return SHM if place == "shm" else str(existing(source.paths.data.resolve()))
 
 
@@ -56,7 +59,9 @@ def space(source: Source, place: str) -> tuple[int, int]:
 
 
 def mount_options(source: Source) -> list[str]:
-    """Return the options of the data folder's mount that say how files behave; others may carry addresses and users."""
+    """Return the options of the data folder's mount that say how files behave; others may carry
+    addresses and users.
+    """
     words = dict.fromkeys(mount(source, "scratch").options.split(","))
     return [
         word
@@ -66,7 +71,9 @@ def mount_options(source: Source) -> list[str]:
 
 
 def disk(source: Source) -> str:
-    """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or network."""
+    """Return what lies under the data folder: nvme, solid-state, rotating, virtual, card, memory or
+    network.
+    """
     place = mount(source, "scratch")
     if kind := next(
         (kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""
@@ -90,7 +97,9 @@ def scheduler(source: Source) -> str:
 
 
 def _device(source: Source, mount: Mount) -> str:
-    """Return the /sys folder of a mount's whole disk, through partitions and the first slave of layers."""
+    """Return the /sys folder of a mount's whole disk, through partitions and the first slave of
+    layers.
+    """
 
     def real(link: str) -> str:
         return "/sys" + os.path.realpath(source.path(link)).removeprefix(

@@ -9,12 +9,16 @@ from ipclab.paths import Paths
 from ipclab.store.run import RunFolder
 
 LONGEST = 80  # characters of a processor's name
-UPDATED = "kernel_release"  # tells machines apart where two are compared; over time it is what may have changed
+UPDATED = (  # tells machines apart where two are compared; over time it is what may have changed
+    "kernel_release"
+)
 IDENTITY = tuple(fact.name for fact in FACTS if fact.identifies and fact.name != UPDATED)
 
 
 def same_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Tell whether two runs' facts are of one machine: all that identify it but the kernel, where both have it."""
+    """Tell whether two runs' facts are of one machine: all that identify it but the kernel, where
+    both have it.
+    """
     shared = (
         name for name in IDENTITY if one.get(name) is not None and other.get(name) is not None
     )
@@ -22,7 +26,9 @@ def same_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def elsewhere(paths: Paths, run: RunFolder) -> bool:
-    """Tell whether `run` was brought here, or lies among the runs made here and is of another machine."""
+    """Tell whether `run` was brought here, or lies among the runs made here and is of another
+    machine.
+    """
     made_here = paths.runs.resolve() in run.path.resolve().parents
     return not made_here or not same_machine(run.about["machine"]["facts"], _facts())
 

@@ -7,13 +7,15 @@ from itertools import combinations
 from ipclab.errors import UsageError
 from ipclab.machine.topology import RELATIONS, Topology
 
-# What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is nothing else.
+# What `cross` stands for, best first: cores with a common L3; SMT siblings only when there is
+# nothing else.
 CROSS_ORDER = ("l3", "l2", "numa", "remote", "smt")
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A level of the factor: its name, one set of CPUs for each role, and how near the first two CPUs are.
+    """A level of the factor: its name, one set of CPUs for each role, and how near the first two
+    CPUs are.
 
     `relation` is one of `ipclab.machine.topology.RELATIONS`, or `free` when the scheduler decides.
     """
@@ -30,12 +32,14 @@ class Placement:
 
 
 def placements(topology: Topology) -> dict[str, Placement]:
-    """Return `same`, `cross` where there are two CPUs, `cross-<relation>` for each further one, and `free`.
+    """Return `same`, `cross` where there are two CPUs, `cross-<relation>` for each further one, and
+    `free`.
 
-    `cross` is two cores with a common L3 if there are such; it lists one CPU of every core, nearest first, so that any
-    number of roles spreads over cores. The others have the CPUs of their pair only: `cross-numa` shares a node but no
-    cache, `cross-remote` not even that. The lowest CPUs of a relation stand for it, so the choice repeats. `missing`
-    says what is not there; raises `UsageError` without any CPU.
+    `cross` is two cores with a common L3 if there are such; it lists one CPU of every core, nearest
+    first, so that any number of roles spreads over cores. The others have the CPUs of their pair
+    only: `cross-numa` shares a node but no cache, `cross-remote` not even that. The lowest CPUs of
+    a relation stand for it, so the choice repeats. `missing` says what is not there; raises
+    `UsageError` without any CPU.
     """
     if not topology.allowed:
         raise UsageError(
@@ -77,7 +81,9 @@ def missing(topology: Topology) -> dict[str, str]:
 
 
 def _spread(topology: Topology, pair: tuple[int, int]) -> tuple[int, ...]:
-    """Return the pair, then the first allowed CPU of each core that is not in use yet, nearest first."""
+    """Return the pair, then the first allowed CPU of each core that is not in use yet, nearest
+    first.
+    """
     taken = list(pair)
     used = topology.siblings(pair[0]) | topology.siblings(pair[1])
     order = sorted(

@@ -11,12 +11,15 @@ from ipclab.machine.source import Source
 CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
 NONE: frozenset[int] = frozenset()
-# The nearest level that two CPUs share, nearest first; "remote": they lie in different memory nodes.
+# The nearest level that two CPUs share, nearest first; "remote": they lie in different memory
+# nodes.
 RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 
 
 class Cache(NamedTuple):
-    """One cache: level, type (`Data`, `Instruction`, `Unified`), bytes and line (0: not told), CPUs."""
+    """One cache: level, type (`Data`, `Instruction`, `Unified`), bytes and line (0: not told),
+    CPUs.
+    """
 
     level: int
     type: str
@@ -27,7 +30,9 @@ class Cache(NamedTuple):
 
 @dataclass(frozen=True)
 class Topology:
-    """The online CPUs, those this process may use, and the sets that share a core, cache, node or package."""
+    """The online CPUs, those this process may use, and the sets that share a core, cache, node or
+    package.
+    """
 
     online: frozenset[int]
     allowed: tuple[int, ...]
@@ -38,7 +43,9 @@ class Topology:
 
     @classmethod
     def read(cls, source: Source) -> "Topology":
-        """Read it from /sys and the affinity (which includes cpusets); a CPU without files stands alone."""
+        """Read it from /sys and the affinity (which includes cpusets); a CPU without files stands
+        alone.
+        """
         affinity = frozenset(source.system.affinity())
         online = source.told(f"{CPUS}/online", cpu_set, affinity) or affinity
         return cls(
@@ -84,7 +91,9 @@ def _by_cpu(sets: Iterable[frozenset[int]]) -> dict[int, frozenset[int]]:
 def _sets(
     source: Source, online: frozenset[int], names: tuple[str, ...]
 ) -> tuple[frozenset[int], ...]:
-    """Split the CPUs by the first of the topology files that is there (older kernels have the second)."""
+    """Split the CPUs by the first of the topology files that is there (older kernels have the
+    second).
+    """
     done: dict[int, frozenset[int]] = {}
     for cpu in sorted(online):
         if cpu not in done:

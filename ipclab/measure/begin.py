@@ -16,7 +16,9 @@ CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one fold
 
 
 def find(paths: Paths, request: Request, machine: str) -> RunFolder | None:
-    """Return the run that `request` continues on `machine`; None when it begins one. Raises `UsageError`."""
+    """Return the run that `request` continues on `machine`; None when it begins one. Raises
+    `UsageError`.
+    """
 
     def fits(run: RunFolder) -> bool:
         same = run.about["parameters"], run.about["machine"]["digest"]

@@ -1,4 +1,5 @@
-"""Which points share a heat: those that a contest compares, and those that stand beside each other in a study's block.
+"""Which points share a heat: those that a contest compares, and those that stand beside each other
+in a study's block.
 
 A heat has one placement. What does not fit one heat is parted, and one contestant is in each part.
 """
@@ -18,7 +19,9 @@ MOST = 32  # contestants of a heat
 
 
 def heats(points: Iterable[Point]) -> list[list[str]]:
-    """Return the names of the points of each heat; every point is in one of them, a shared one in several."""
+    """Return the names of the points of each heat; every point is in one of them, a shared one in
+    several.
+    """
     made: list[list[str]] = []
     for study, mine in _by_study(points).items():
         groups = contests(study, mine)
@@ -70,7 +73,8 @@ def contests(study: str, points: Sequence[Point]) -> list[list[list[str]]]:
 
 
 def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
-    """Return the contests of a group in heats of at most `most` contestants, a contest in one heat where it fits.
+    """Return the contests of a group in heats of at most `most` contestants, a contest in one heat
+    where it fits.
 
     Where there are several heats, the first contestant of all is in each.
     """
@@ -88,12 +92,13 @@ def packed(group: Sequence[Sequence[str]], most: int = MOST) -> list[list[str]]:
 
 
 def _as_frame(race: Race, points: Sequence[Point]) -> pd.DataFrame:
-    """Return `points` as a launch frame in which each has the race's op: what it looks at but the values."""
+    """Return `points` as a launch frame in which each has the race's op: what it looks at but the
+    values.
+    """
     op = race.op if isinstance(race.op, str) else race.op[0]
     about: dict[str, Any] = {"metric": "p50", "unit": "ns", "op": op, "value": 1.0, ROUND: 0}
-    return pd.DataFrame(
-        [about | head(point) for point in points]
-    )  # an op that is a level is the point's own
+    # an op that is a level is the point's own
+    return pd.DataFrame([about | head(point) for point in points])
 
 
 def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
@@ -128,9 +133,11 @@ def parted(names: Sequence[str], most: int = MOST) -> list[list[str]]:
 def with_limits(
     groups: Sequence[Sequence[str]], bounding: Mapping[str, Sequence[str]], limits: Sequence[str]
 ) -> list[list[str]]:
-    """Return `groups` with the limits that bound their points (`bounding`, by point); limits of nothing by themselves.
+    """Return `groups` with the limits that bound their points (`bounding`, by point); limits of
+    nothing by themselves.
 
-    All are names of points. A limit is in the first heat of those that it bounds: it is no other one elsewhere.
+    All are names of points. A limit is in the first heat of those that it bounds: it is no other
+    one elsewhere.
     """
     joined, taken = [], set[str]()
     for group in groups:

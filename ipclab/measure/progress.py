@@ -4,7 +4,9 @@ import os
 import sys
 from typing import Any
 
-TEXT = "IPCLAB_PROGRESS"  # set where a kernel's progress goes to a terminal: the seconds between two lines
+TEXT = (  # set where a kernel's progress goes to a terminal: the seconds between two lines
+    "IPCLAB_PROGRESS"
+)
 
 
 class Progress:

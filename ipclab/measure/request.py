@@ -1,4 +1,6 @@
-"""What is to be measured: studies, profile, levels that replace the studies' own; nonsense is refused here."""
+"""What is to be measured: studies, profile, levels that replace the studies' own; nonsense is
+refused here.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,13 +32,14 @@ OPTIONS = {"size": "--size", "size_bytes": "--size", "backend": "--backend", "st
 
 @dataclass(frozen=True)
 class Request:
-    """What to measure: studies by name (when empty, all that the profile has), and levels that replace their own.
+    """What to measure: studies by name (when empty, all that the profile has), and levels that
+    replace their own.
 
-    `launches` asks for so many of each point, no more and no fewer, instead of what their questions need. `purpose` is
-    stored with the run, which is continued for the same one only, as is `label`, a name of the node. `given` are
-    efforts and points by study, instead of those that follow from the rest.
-    `scratch` is the folder for files made on disk (the checkout's own when None); they are removed when the measuring
-    ends, unless `keep_scratch` says otherwise.
+    `launches` asks for so many of each point, no more and no fewer, instead of what their questions
+    need. `purpose` is stored with the run, which is continued for the same one only, as is `label`,
+    a name of the node. `given` are efforts and points by study, instead of those that follow from
+    the rest. `scratch` is the folder for files made on disk (the checkout's own when None); they
+    are removed when the measuring ends, unless `keep_scratch` says otherwise.
     """
 
     studies: tuple[str, ...] = ()
@@ -52,7 +55,9 @@ class Request:
     label: str = ""
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for a seed or a label that is none, and for a number of launches of all studies."""
+        """Raise `UsageError` for a seed or a label that is none, and for a number of launches of
+        all studies.
+        """
         check_label(self.label)
         if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
             raise UsageError(
@@ -107,7 +112,9 @@ class Request:
         return parameters | exactly | named | ({"points": "given"} if self.given else {})
 
     def names(self) -> tuple[str, ...]:
-        """Return the studies to measure: the limits, those asked for, and what calibrates their comparisons, if any."""
+        """Return the studies to measure: the limits, those asked for, and what calibrates their
+        comparisons, if any.
+        """
         if self.given:
             return tuple(self.given)
         usual = [name for name, study in studies().items() if self.profile not in study.named_only]
@@ -127,8 +134,9 @@ class Request:
     def points(self) -> list[tuple[Study, list[Point]]]:
         """Return every study with its points.
 
-        A study that is not named is left out where none of the levels is one of its factors. Raises `UsageError` for
-        a size, a backend or a level that no study has, or that a named study lacks.
+        A study that is not named is left out where none of the levels is one of its factors. Raises
+        `UsageError` for a size, a backend or a level that no study has, or that a named study
+        lacks.
         """
         if self.given:
             return bounded((study(name), list(points)) for name, (_, points) in self.given.items())

@@ -1,4 +1,5 @@
-"""The runner: rounds over the whole run, a heat of each question that still needs one, in a seeded order.
+"""The runner: rounds over the whole run, a heat of each question that still needs one, in a seeded
+order.
 
 Every heat is made as often as a test needs at least; then the points of open questions get more, to
 the next look, until all are answered, the launches are used up or the time has gone. In the end the
@@ -30,7 +31,9 @@ Launched = Mapping[str, Launch | LabError]  # by point: its launch, or why it fa
 
 @dataclass(frozen=True)
 class Question:
-    """Two points that are not told apart after `launches` of each; `need` is how many would do it, as it looks."""
+    """Two points that are not told apart after `launches` of each; `need` is how many would do it,
+    as it looks.
+    """
 
     points: tuple[str, str]
     launches: int
@@ -49,8 +52,8 @@ class Asking:
 class Rounds:
     """The rounds of one session over `heats`, the names of points that are measured side by side.
 
-    `launch` runs one heat of the named points in a round and returns what became of each. `begin` is called before
-    each round, `store` after it, `left` says how many seconds are left.
+    `launch` runs one heat of the named points in a round and returns what became of each. `begin`
+    is called before each round, `store` after it, `left` says how many seconds are left.
     """
 
     states: Mapping[str, State]
@@ -66,8 +69,8 @@ class Rounds:
     def measure(self, asking: Asking) -> None:
         """Measure until there is nothing left to do, and say why each point ended.
 
-        More than two failures end a point, never the run. A `SessionError` ends the measuring. What was launched is
-        stored whatever happens.
+        More than two failures end a point, never the run. A `SessionError` ends the measuring. What
+        was launched is stored whatever happens.
         """
         every = list(self.states.values())
         self.number = max((taken.round for state in every for taken in state.taken), default=0)
@@ -93,10 +96,11 @@ class Rounds:
             self.store(True)
 
     def _lacking(self, heat: Sequence[str]) -> Sequence[str]:
-        """Return whom to launch of `heat` to reach the least number of launches: all that can go on, or none.
+        """Return whom to launch of `heat` to reach the least number of launches: all that can go
+        on, or none.
 
-        A heat is made again while most of its contestants lack a launch that nothing disturbed, or while one of them
-        lacks a launch, which failed or was not stored before a run was killed.
+        A heat is made again while most of its contestants lack a launch that nothing disturbed, or
+        while one of them lacks a launch, which failed or was not stored before a run was killed.
         """
         states = [self.states[name] for name in heat if not self.states[name].lost]
         if not states:
@@ -112,7 +116,9 @@ class Rounds:
 
     @staticmethod
     def _has_enough(state: State) -> bool:
-        """Tell whether `state` is a limit that has launches enough, whatever it bounds needs more of."""
+        """Tell whether `state` is a limit that has launches enough, whatever it bounds needs more
+        of.
+        """
         return (
             state.point.study == LimitsStudy.name
             and len(state.taken) >= state.effort.least_launches
@@ -165,7 +171,9 @@ class Rounds:
                     self.progress.step()
 
     def _warm_up(self) -> None:
-        """Run heats that are not recorded, until the session is warm; none where there is no time to measure in."""
+        """Run heats that are not recorded, until the session is warm; none where there is no time
+        to measure in.
+        """
         room = min(WARM_SECONDS, self.left() / 20)
         until = self.left() - room
         for heat in shuffled([heat for heat in self.heats if self._lacking(heat)], self.seed, 0):
@@ -174,7 +182,9 @@ class Rounds:
             self.launch(heat, 0)
 
     def _again(self, limits: Sequence[str]) -> None:
-        """Launch each of `limits` once more as often as at first; one that fails costs that launch alone."""
+        """Launch each of `limits` once more as often as at first; one that fails costs that launch
+        alone.
+        """
         saying = "limits are measured again, since a mechanism beat them"
         self.progress.say(f"{len(limits)} {saying}")
         self.progress.start("limits again", LAUNCHES * len(limits))
@@ -188,9 +198,11 @@ class Rounds:
             self.progress.end()
 
     def _goals(self, questions: Sequence[Question]) -> dict[str, int]:
-        """Return to how many launches points go on: the next look of the questions that the time is enough for.
+        """Return to how many launches points go on: the next look of the questions that the time is
+        enough for.
 
-        Those that few seconds will answer come first, hopeless ones last, and then the run's own calibration.
+        Those that few seconds will answer come first, hopeless ones last, and then the run's own
+        calibration.
         """
         goals, left = dict[str, int](), self.left()
         for question in sorted(questions, key=self._price):
@@ -222,7 +234,9 @@ class Rounds:
 
 
 def shuffled(heats: Sequence[Sequence[str]], seed: int, number: int) -> list[Sequence[str]]:
-    """Return `heats` in an order that follows from the run's seed and the number of the round alone."""
+    """Return `heats` in an order that follows from the run's seed and the number of the round
+    alone.
+    """
     order = sorted(heats, key=list)
     random.Random(hashlib.sha256(f"{seed} {number}".encode()).digest()).shuffle(order)
     return order

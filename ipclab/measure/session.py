@@ -59,9 +59,10 @@ Opened = dict[str, OpenStudy]
 def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
     """Measure all that `request` asks for and that is not on disk yet; return the finished run.
 
-    A run that was killed, or of which points failed, is continued: by name when `request.run` is given, else the newest
-    such one with the same parameters on this machine. Raises `UsageError` for a request that cannot mean anything and
-    `LabError` when the work cannot be done; a point that fails is noted in the run and does not end it.
+    A run that was killed, or of which points failed, is continued: by name when `request.run` is
+    given, else the newest such one with the same parameters on this machine. Raises `UsageError`
+    for a request that cannot mean anything and `LabError` when the work cannot be done; a point
+    that fails is noted in the run and does not end it.
     """
     wanted = request.points()
     if not any(points for each, points in wanted if each.name not in ALWAYS):
@@ -109,7 +110,9 @@ class _Measuring:
         self.began = time.monotonic_ns()
 
     def possible(self, study: Study, points: list[Point]) -> list[Point]:
-        """Return the points that this machine can place and measure; of the others the reason is noted."""
+        """Return the points that this machine can place and measure; of the others the reason is
+        noted.
+        """
         kept, noted = [], self.run.about["points"]
         for point in points:
             name = point.placement
@@ -213,7 +216,9 @@ class _Measuring:
     def _heat(
         self, states: Sequence[State], opened: Opened, number: int, heat: int
     ) -> dict[str, Launch | LabError]:
-        """Run one heat; contestants of other benches than the workers' are launched next to it, in turn before it."""
+        """Run one heat; contestants of other benches than the workers' are launched next to it, in
+        turn before it.
+        """
         seed = self.run.about["seed"]
         benches: list[tuple[Bench, list[State]]] = []
         for state in states:

@@ -1,6 +1,8 @@
-"""ARTIFACT.md, how each claim is judged again: `python -m ipclab.render.artifact` (`make artifact`) writes it.
+"""ARTIFACT.md, how each claim is judged again: `python -m ipclab.render.artifact` (`make artifact`)
+writes it.
 
-For each claim: the command, its minutes, where its table and figure stand, and what the committed run says to expect.
+For each claim: the command, its minutes, where its table and figure stand, and what the committed
+run says to expect.
 """
 
 import datetime as dt

@@ -18,14 +18,13 @@ from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.table import Table
 
 KEEP_IN_LAB, FRONT = "lab", "front"
-MOST_ROWS = {
-    "long": 12,
-    "html": 0,
-}  # by the tag of its cell: of a printed table; others stand in the HTML alone
+# by the tag of its cell: of a printed table; others stand in the HTML alone
+MOST_ROWS = {"long": 12, "html": 0}
 MARKDOWN = "text/markdown"
 _CAPTION = re.compile(r": (.+?) \{#([\w-]+)\}", re.DOTALL)
 SAID = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
-# Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and `meta["note"]`. Captions
+# Prose is Markdown tokens without footnote definitions: a reference has `meta["number"]` and
+# `meta["note"]`. Captions
 # of tables and figures begin with their label, such as "Table 1.". Text is what was printed.
 Block = list[Token] | Table | Figure | str
 Shown = TypeVar("Shown", Table, Figure)
@@ -35,10 +34,11 @@ Shown = TypeVar("Shown", Table, Figure)
 class Document:
     """What a report shows: `date` is ISO 8601, `notes[n - 1]` the inline token of footnote n.
 
-    The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those of figures and
-    tables by name, `links` rows of addresses by text (empty: this document) beside it, `headings` have level (from 1),
-    id and text. `marks` stand on every page of a document to sign: its `number` and a `mark`, both may be empty.
-    Tables at the places `unprinted` of the blocks are too long for print, which only names them.
+    The first `front` blocks (of cells tagged `front`) stand before the contents; `labels` are those
+    of figures and tables by name, `links` rows of addresses by text (empty: this document) beside
+    it, `headings` have level (from 1), id and text. `marks` stand on every page of a document to
+    sign: its `number` and a `mark`, both may be empty. Tables at the places `unprinted` of the
+    blocks are too long for print, which only names them.
     """
 
     lang: str
@@ -57,7 +57,9 @@ class Document:
     unprinted: set[int] = field(default_factory=set)
 
     def label(self, name: str) -> str:
-        """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when there is none."""
+        """Return what the figure or table `name` is called, such as "Table 3"; raises LabError when
+        there is none.
+        """
         if name not in self.labels:
             raise LabError(
                 "a reference leads nowhere", f"no {name!r} is shown", hint(name, self.labels)
@@ -81,9 +83,10 @@ class Document:
 def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     """Return the document of an executed notebook.
 
-    `notebook.metadata.ipclab` may hold lang, title, date, run, attachments (name to path, relative to `folder`).
-    The first level-1 heading is the title when it comes first, or after one block. Code inputs, streams, widgets and
-    cells tagged `lab` are left out. Raises LabError for what a report cannot show.
+    `notebook.metadata.ipclab` may hold lang, title, date, run, attachments (name to path, relative
+    to `folder`). The first level-1 heading is the title when it comes first, or after one block.
+    Code inputs, streams, widgets and cells tagged `lab` are left out. Raises LabError for what a
+    report cannot show.
     """
     facts = notebook["metadata"].get("ipclab") or _by_papermill(
         notebook["metadata"].get("papermill", {})
@@ -214,7 +217,9 @@ def _prose(source: str, document: Document) -> list[Token]:
 
 
 def _captioned(source: str, document: Document) -> Iterator[Block]:
-    """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a numbered `Table`."""
+    """Yield prose; a Markdown table that a paragraph `: caption {#name}` follows is yielded as a
+    numbered `Table`.
+    """
     tokens, begin, first = _prose(source, document), 0, 0
     for place, token in enumerate(tokens):
         first = place if token.type == "table_open" else first
@@ -248,7 +253,9 @@ def _table(tokens: list[Token], caption: str, name: str) -> Table:
 
 
 def _refer(document: Document) -> None:
-    """Put its label into each reference by name in prose, `[](#name)`; raises LabError for a name that nothing has."""
+    """Put its label into each reference by name in prose, `[](#name)`; raises LabError for a name
+    that nothing has.
+    """
     for inline in (token for tokens in document.prose for token in tokens if token.children):
         children: list[Token] = []
         for token in inline.children or []:

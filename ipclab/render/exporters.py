@@ -1,4 +1,6 @@
-"""The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes through them too."""
+"""The nbconvert exporters: `jupyter nbconvert --to ipclabhtml | typstpdf`; `make report` goes
+through them too.
+"""
 
 from base64 import b64encode
 from dataclasses import replace
@@ -34,7 +36,9 @@ EPOCH = "1970-01-01"  # of what no report has dated
 
 
 class DocumentExporter(Exporter):
-    """An exporter of an executed notebook, read as a `Document` first; subclasses say what becomes of it."""
+    """An exporter of an executed notebook, read as a `Document` first; subclasses say what becomes
+    of it.
+    """
 
     locale = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
         config=True
@@ -64,13 +68,17 @@ class DocumentExporter(Exporter):
 
 
 class ReportHTMLExporter(DocumentExporter):
-    """A standalone page: contents, tables that scroll by themselves, inline drawings, light, dark and print."""
+    """A standalone page: contents, tables that scroll by themselves, inline drawings, light, dark
+    and print.
+    """
 
     output_mimetype, export_from_notebook = "text/html", "HTML report"
     file_extension = FilenameExtension(".html").tag(config=True)
 
     def convert(self, document: Document) -> str:
-        """Return the page, which loads nothing. The template escapes whatever it does not mark as made here."""
+        """Return the page, which loads nothing. The template escapes whatever it does not mark as
+        made here.
+        """
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
         loader, undefined = PackageLoader("ipclab.render"), StrictUndefined
@@ -105,7 +113,9 @@ class TypstPDFExporter(DocumentExporter):
     file_extension = FilenameExtension(".pdf").tag(config=True)
 
     def convert(self, document: Document) -> bytes:
-        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC when that names no zone)."""
+        """Return the document as PDF/UA-1 and PDF/A-3a, stamped with its date (UTC when that names
+        no zone).
+        """
         moment = datetime.fromisoformat(document.date or EPOCH)
         stamp = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         return bytes(
@@ -133,7 +143,8 @@ def compiled(document: Document, **options: Any) -> Any:
 
 
 def data(document: Document) -> dict[str, Any]:
-    """Return what `report.typ` reads: the parameters of its `report`, the attached files, and a dict for each block.
+    """Return what `report.typ` reads: the parameters of its `report`, the attached files, and a
+    dict for each block.
 
     It is handed over as data, so that nothing of it can become markup.
     """
@@ -164,7 +175,9 @@ def data(document: Document) -> dict[str, Any]:
 
 
 def _named(block: Block, document: Document) -> Block:
-    """Return a table that is too long for print as its caption and a note that says where it stands."""
+    """Return a table that is too long for print as its caption and a note that says where it
+    stands.
+    """
     assert isinstance(block, Table)  # noqa: S101  for the type checker
     note = document.translate(SAID["numbered"]["elsewhere"]).replace("{rows}", str(len(block.rows)))
     return replace(block, columns=[], rows=[], notes=[note])
@@ -190,7 +203,9 @@ def _block(block: Block, lang: str) -> dict[str, Any]:
 
 
 def _lines(table: Table) -> int:
-    """Return at most how many lines the table takes: its columns as if equally wide, wide characters as two."""
+    """Return at most how many lines the table takes: its columns as if equally wide, wide
+    characters as two.
+    """
 
     def lines(cell: str) -> int:
         width = sum(1 + (east_asian_width(letter) in "WF") for letter in cell)
@@ -200,7 +215,9 @@ def _lines(table: Table) -> int:
 
 
 def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
-    """Return the children of a Markdown node as dicts, with their own; that of a footnote is its text."""
+    """Return the children of a Markdown node as dicts, with their own; that of a footnote is its
+    text.
+    """
     nodes = []
     for node in parent.children:
         content, before = node.content, node.previous_sibling
@@ -216,9 +233,8 @@ def _nodes(parent: SyntaxTreeNode, lang: str) -> list[dict[str, Any]]:
             and before
             and before.type in _CLOSED
         ):
-            content = (
-                _WORD_JOINER + content
-            )  # a Korean particle stays on the line of what it follows
+            # a Korean particle stays on the line of what it follows
+            content = _WORD_JOINER + content
         inner = SyntaxTreeNode([node.meta["note"]]) if node.type == "footnote_reference" else node
         about = {"type": node.type, "tag": node.tag, "ref": node.meta.get("ref", "")}
         nodes.append({**node.attrs, **about, "content": content, "children": _nodes(inner, lang)})

@@ -1,4 +1,6 @@
-"""What is to be translated: Babel extractors of notebooks, of tables of labels and claims, and of facts."""
+"""What is to be translated: Babel extractors of notebooks, of tables of labels and claims, and of
+facts.
+"""
 
 import ast
 import csv
@@ -15,42 +17,27 @@ from ipclab.lab import labels, prose
 from ipclab.studies.multiplexer import NODES
 
 MAGIC = "%%prose"
-SAID = (
-    "title",
-    "meaning",
-    "unstated",
-    "untestable",
-    "adds",
-    "by",
-    "own",
-    "here",
-)  # the keys there that are msgids
+# the keys there that are msgids
+SAID = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "here"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
-TITLED = {
-    "figure": 1,
-    "table": 1,
-    "set_title": 0,
-    "set_xlabel": 0,
-    "set_ylabel": 0,
-}  # the place of what is translated
+# the place of what is translated
+TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
 GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
-LABELLED = {
-    "label",
-    "xlabel",
-    "ylabel",
-}  # by matplotlib's functions, and by ours that take the same
-Message = tuple[
-    int, None, str, list[str]
-]  # cell number, no function, msgid, comments: as Babel wants it
+# by matplotlib's functions, and by ours that take the same
+LABELLED = {"label", "xlabel", "ylabel"}
+# cell number, no function, msgid, comments: as Babel wants it
+Message = tuple[int, None, str, list[str]]
 
 
 def extract_notebook(
     file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
 ) -> Iterator[Message]:
-    """Yield a message for each msgid in a notebook's code, then for each block of its prose: a Babel extractor.
+    """Yield a message for each msgid in a notebook's code, then for each block of its prose: a
+    Babel extractor.
 
-    In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be translated there.
+    In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
+    translated there.
     """
     blocks: list[Message] = []
     given = Given()
@@ -81,7 +68,9 @@ def needs_words(text: str) -> bool:
 
 
 class Given:
-    """What a notebook's cells give to figures and tables to be translated: texts, and variables that hold texts."""
+    """What a notebook's cells give to figures and tables to be translated: texts, and variables
+    that hold texts.
+    """
 
     def __init__(self) -> None:
         self.variables: dict[str, ast.expr] = {}
@@ -122,9 +111,8 @@ class Given:
             ):  # these have words of their own
                 yield text
             case ast.Name(id=name) if name in self.variables:
-                yield from self._texts(
-                    self.variables.pop(name)
-                )  # once: a variable may stand in its own value
+                # once: a variable may stand in its own value
+                yield from self._texts(self.variables.pop(name))
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
                 for part in parts:
                     yield from self._texts(part)
@@ -141,7 +129,9 @@ class Given:
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield (name, expression) for what an assignment binds, one after the other where it binds several."""
+    """Yield (name, expression) for what an assignment binds, one after the other where it binds
+    several.
+    """
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
@@ -151,7 +141,9 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
 
 
 def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
-    """Yield a message for each word of a file of labels, or of what a file of claims tells a reader."""
+    """Yield a message for each word of a file of labels, or of what a file of claims tells a
+    reader.
+    """
     content = tomllib.load(file)
     if "claim" not in content:
         yield from (

@@ -1,8 +1,9 @@
 """The gallery: what the committed reference run gives, for readers who have not run anything yet.
 
-`python -m ipclab.render.gallery` (`make gallery`) renders the reference run and writes `docs/gallery`: the appendix as
-PDF in each language and as one page of HTML, its first pages and some figures as small pictures, a page that shows
-them, and what it was made from. The pictures of the READMEs are renewed with it.
+`python -m ipclab.render.gallery` (`make gallery`) renders the reference run and writes
+`docs/gallery`: the appendix as PDF in each language and as one page of HTML, its first pages and
+some figures as small pictures, a page that shows them, and what it was made from. The pictures of
+the READMEs are renewed with it.
 """
 
 import hashlib
@@ -46,7 +47,9 @@ class _Manifest(msgspec.Struct):
 
 
 def make(paths: Paths, progress: Any) -> list[Path]:
-    """Render the reference run and write the gallery; return its files. Raises what `report` raises."""
+    """Render the reference run and write the gallery; return its files. Raises what `report`
+    raises.
+    """
     run, folder = opened(paths, paths.reference), folder_of(paths)
     with private(paths.ledger) as out:
         report(paths, run, LANGUAGES, ("pdf", "ipynb"), out, progress)
@@ -83,7 +86,9 @@ def folder_of(paths: Paths) -> Path:
 
 
 def sources(paths: Paths) -> dict[str, str]:
-    """Return one digest for each kind of what the gallery follows from: data, code, words, lock, claims."""
+    """Return one digest for each kind of what the gallery follows from: data, code, words, lock,
+    claims.
+    """
     by_kind = inputs(paths, [])
     by_kind["data"]["reference"] = sha256(paths.reference)
     return {
@@ -98,7 +103,8 @@ def stale(paths: Paths) -> list[str]:
         return []  # only a checkout has one
     if (about := read_manifest(file, _Manifest)) is None:
         return [
-            f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make gallery"
+            f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make"
+            " gallery"
         ]
     inputs_then, made = about.inputs, about.made
     now = sources(paths)
@@ -113,7 +119,9 @@ def stale(paths: Paths) -> list[str]:
 
 
 def page(run: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the page that shows the gallery, in Markdown; `figures` holds the words of each by name."""
+    """Return the page that shows the gallery, in Markdown; `figures` holds the words of each by
+    name.
+    """
     template = files("ipclab.render").joinpath("templates/gallery.md").read_text("utf-8")
     environment = Environment(autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     return environment.from_string(template).render(

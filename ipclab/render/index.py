@@ -19,7 +19,9 @@ NAME = "index.html"
 
 
 def write(executed: Sequence[Path], folder: Path, about: Mapping[str, Any]) -> Path:
-    """Write the page of the `executed` notebooks, in their order, into `folder`; `about` is what they are told."""
+    """Write the page of the `executed` notebooks, in their order, into `folder`; `about` is what
+    they are told.
+    """
     translate = Catalogue.load(about["lang"]).translate
     title = translate(SAID["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], {}, translate)
@@ -44,7 +46,9 @@ def write(executed: Sequence[Path], folder: Path, about: Mapping[str, Any]) -> P
 
 
 def _stem(file: Path, folder: Path) -> str:
-    """Return the name of the page in `folder` that an executed notebook became: its own name begins with it."""
+    """Return the name of the page in `folder` that an executed notebook became: its own name begins
+    with it.
+    """
     pages = [page.stem for page in folder.glob("*.html") if file.stem.startswith(page.stem)]
     return max(pages, key=len)
 
@@ -64,7 +68,9 @@ def _heading(title: str, target: str) -> list[Token]:
 
 
 def _first(document: Document, target: str) -> list[Block]:
-    """Return the findings of a report (the list of its front, else its first paragraph) and its first figure."""
+    """Return the findings of a report (the list of its front, else its first paragraph) and its
+    first figure.
+    """
     front = [block for block in document.blocks[: document.front] if isinstance(block, list)]
     said = _one(front, "ordered_list") or _one(document.prose, "paragraph")
     figure = next((block for block in document.blocks if isinstance(block, Figure)), None)
@@ -76,7 +82,9 @@ def _first(document: Document, target: str) -> list[Block]:
 
 
 def _one(prose: Sequence[list[Token]], kind: str) -> list[Token]:
-    """Return the tokens of the first block of a `kind` in prose, other than whose run it is; none without one."""
+    """Return the tokens of the first block of a `kind` in prose, other than whose run it is; none
+    without one.
+    """
     for tokens in filter(lambda block: not _is_origin(block), prose):
         for place, token in enumerate(tokens):
             if token.type == f"{kind}_open":

@@ -1,4 +1,6 @@
-"""Reports: every notebook in every language, executed by papermill and exported by nbconvert, with a manifest."""
+"""Reports: every notebook in every language, executed by papermill and exported by nbconvert, with
+a manifest.
+"""
 
 import multiprocessing
 import os
@@ -68,10 +70,12 @@ def report(
     paths: Paths, run: RunFolder, langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress,
     claims: Path | None = None,
 ) -> list[Path]:  # fmt: skip
-    """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are current are left.
+    """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are
+    current are left.
 
-    `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no file is then
-    half-written, and `UsageError` for claims that cannot be judged, before a notebook runs.
+    `claims` is a TOML file of a person's own claims. Raises `LabError` when a notebook fails, no
+    file is then half-written, and `UsageError` for claims that cannot be judged, before a notebook
+    runs.
     """
     claims = claims.resolve() if claims else None
     target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
@@ -107,7 +111,8 @@ def report(
 
 
 def measure(paths: Paths, profile: str) -> RunFolder:
-    """Have papermill execute `notebooks/measure.ipynb` under `profile`, its progress shown here; return the run.
+    """Have papermill execute `notebooks/measure.ipynb` under `profile`, its progress shown here;
+    return the run.
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
@@ -125,7 +130,9 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
 
 def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
-    """Return the notebooks of the report, by name, a person's own last: those with a `run` (or `runs`) and a `lang`."""
+    """Return the notebooks of the report, by name, a person's own last: those with a `run` (or
+    `runs`) and a `lang`.
+    """
     every = notebooks(paths).values()
     tools = ("index", "measure", "explore", "choose", "course")
     return [
@@ -136,7 +143,8 @@ def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
 
 
 def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """Return the notebooks without those of a study that `run` holds nothing of, and the names of these studies.
+    """Return the notebooks without those of a study that `run` holds nothing of, and the names of
+    these studies.
 
     The notebook of a study has its name, most of them behind a number.
     """
@@ -152,7 +160,8 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """Write the point frame of each study of `run` as CSV into `folder` and return the files.
 
-    What one cell would hold as a list, the values of all heats, stays with the run: a table of numbers has none.
+    What one cell would hold as a list, the values of all heats, stays with the run: a table of
+    numbers has none.
     """
     files = [folder / f"{study}.csv" for study in derived.measured(run)]
     for file in files:
@@ -197,7 +206,9 @@ def run_jobs(stages: Sequence[Sequence[Job]], target: Target, progress: Progress
 
 
 def check_words(langs: Sequence[str]) -> None:
-    """Raise `LabError` for words not fit to print: untranslated, a digit typed into prose, a placeholder lost."""
+    """Raise `LabError` for words not fit to print: untranslated, a digit typed into prose, a
+    placeholder lost.
+    """
     others = tuple(f"{lang}:" for lang in LANGUAGES if lang not in langs)
     problems = [line for line in words.gate() if not line.startswith(others)]
     if problems:
@@ -212,7 +223,9 @@ def _jobs(
     tables: Sequence[Path],
     claims: Path | None,
 ) -> Iterator[Job]:
-    """Yield the job of each notebook and language; its pages link to the same in other languages, and to the others."""
+    """Yield the job of each notebook and language; its pages link to the same in other languages,
+    and to the others.
+    """
     from ipclab.lab.quotes import executed
 
     for notebook, lang in pairs:
@@ -279,7 +292,9 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
 
 
 def export(executed: Path, fmt: str, folder: Path) -> bytes:
-    """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to `folder`."""
+    """Return an executed notebook as `fmt`, by its nbconvert exporter; attachments are relative to
+    `folder`.
+    """
     if fmt == "ipynb":
         return executed.read_bytes()
     import nbformat

@@ -1,4 +1,6 @@
-"""Is every report still what data, code, words and lock would give? Digests decide, never file times."""
+"""Is every report still what data, code, words and lock would give? Digests decide, never file
+times.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +23,8 @@ CODE = (*quotes.CODE, ".css", ".js", ".typ", ".md")  # what a page is made with
 def inputs(
     paths: Paths, runs: Sequence[Path], claims: Path | None = None
 ) -> dict[str, dict[str, str]]:
-    """Return the digest of every file that a report on `runs` follows from, by kind: data, code, words, lock, claims.
+    """Return the digest of every file that a report on `runs` follows from, by kind: data, code,
+    words, lock, claims.
 
     `claims` is the file of a person's own claims, where one was given.
     """
@@ -32,9 +35,8 @@ def inputs(
     own = _digests(claims.parent, [claims]) if claims else {}
     mine = _digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
     for run in runs:
-        top = (
-            run.parent if len(runs) == 1 else run.parent.parent
-        )  # calibrations of two machines have one name
+        # calibrations of two machines have one name
+        top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
         measured |= _digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
     return {
@@ -70,7 +72,9 @@ def write_manifest(
 
 
 def stale(paths: Paths, out: Path) -> list[str]:
-    """Return one line for each cause why reports in `out` are not what they should be; none when all is well."""
+    """Return one line for each cause why reports in `out` are not what they should be; none when
+    all is well.
+    """
     file = out / MANIFEST
     if (about := read_manifest(file, _Manifest)) is None:
         said = f"report: {file} cannot be read" if file.is_file() else f"no reports in {out}"
@@ -89,7 +93,9 @@ def stale(paths: Paths, out: Path) -> list[str]:
 
 
 def runs_of(out: Path) -> list[Path]:
-    """Return the folders of the runs that the reports in `out` were made from, as far as they are there."""
+    """Return the folders of the runs that the reports in `out` were made from, as far as they are
+    there.
+    """
     about = read_manifest(out / MANIFEST, _Manifest)
     return [path for path in map(Path, about.runs if about else ()) if (path / INDEX).is_file()]
 
@@ -97,7 +103,9 @@ def runs_of(out: Path) -> list[Path]:
 def current(
     paths: Paths, runs: Sequence[RunFolder], out: Path, wanted: Sequence[Path], claims: Path | None
 ) -> bool:
-    """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and claims give them."""
+    """Tell whether the `wanted` reports on `runs` lie in `out` as data, code, words, lock and
+    claims give them.
+    """
     about = read_manifest(out / MANIFEST, _Manifest)
     asked = [str(run.path) for run in runs], str(claims or "")
     if about is None or (about.runs, about.claims) != asked:

@@ -15,7 +15,9 @@ _STROKES = "stroke-linejoin:round;stroke-linecap:butt"
 
 
 def inline(svg: str, prefix: str, title: str) -> str:
-    """Return the drawing as an HTML fragment, titled for screen readers, ids beginning with `prefix`."""
+    """Return the drawing as an HTML fragment, titled for screen readers, ids beginning with
+    `prefix`.
+    """
     root = _parse(svg)
     for parent in root.iter():
         for child in [c for c in parent if c.tag in _DROPPED or not isinstance(c.tag, str)]:

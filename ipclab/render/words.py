@@ -1,8 +1,9 @@
-"""The words of the lab: what is to be translated, the catalogues that hold it, and the gate they must pass.
+"""The words of the lab: what is to be translated, the catalogues that hold it, and the gate they
+must pass.
 
-The words of a package and those of a notebook are in a catalogue of its name, those of the texts' claims in that of the
-notebook `claims`. `python -m ipclab.render.words update` rewrites them, `... update 01_payload` that of one notebook,
-`... gate` prints what is wrong with them.
+The words of a package and those of a notebook are in a catalogue of its name, those of the texts'
+claims in that of the notebook `claims`. `python -m ipclab.render.words update` rewrites them, `...
+update 01_payload` that of one notebook, `... gate` prints what is wrong with them.
 """
 
 import re
@@ -33,7 +34,8 @@ from ipclab.store.files import write_whole
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 CLAIMS = "claims"  # the catalogue of what the texts' files of claims say
-# What may carry a digit in prose; and by language what a translation may not hold, with what is then said.
+# What may carry a digit in prose; and by language what a translation may not hold, with what is
+# then said.
 RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ALLOWED = re.compile(RULES.pop("allowed"), re.VERBOSE)
 _CAPTION = re.compile(r": .*\{#(?P<address>[\w-]+)\}")  # of a table in prose
@@ -42,9 +44,11 @@ OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
 
 @dataclass(frozen=True)
 class Sources:
-    """Where words come from: the packages' Python files and the notebooks; `locale` holds the catalogues.
+    """Where words come from: the packages' Python files and the notebooks; `locale` holds the
+    catalogues.
 
-    A person's own notebooks (in `own`) are printed as they are written where no catalogue has their name.
+    A person's own notebooks (in `own`) are printed as they are written where no catalogue has their
+    name.
     """
 
     packages: tuple[Path, ...] = Paths.packages
@@ -68,7 +72,9 @@ class Sources:
         return [*chain.from_iterable(words), *sorted(self.notebooks.glob("*.ipynb")), *own, *claims]
 
     def domain(self, file: Path) -> str:
-        """Return the name of the catalogue that holds the words of `file`: of its package, notebook or the claims."""
+        """Return the name of the catalogue that holds the words of `file`: of its package, notebook
+        or the claims.
+        """
         for package in self.packages:
             if file.is_relative_to(package):
                 return package.name
@@ -76,7 +82,9 @@ class Sources:
 
 
 def title(notebook: Path, lang: str) -> str:
-    """Return the title of a notebook's report in `lang`: the first heading of its prose, else its name."""
+    """Return the title of a notebook's report in `lang`: the first heading of its prose, else its
+    name.
+    """
     heading = f"{MAGIC}\n# "
     sources = (cell["source"] for cell in read_notebook(notebook)["cells"])
     first = next(
@@ -95,7 +103,9 @@ METHODS: dict[str, Any] = {
 
 
 def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
-    """Yield every text that is shown, its file, and whether it is a msgid, in the order of occurrence."""
+    """Yield every text that is shown, its file, and whether it is a msgid, in the order of
+    occurrence.
+    """
     for path in sources.files():
         method: Any = METHODS[path.suffix]
         with path.open("rb") as file:
@@ -113,7 +123,8 @@ def msgids(sources: Sources) -> dict[str, Path]:
 
 
 def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
-    """Rewrite the catalogues (of notebook `only`, if given) with today's msgids; return the untranslated per language.
+    """Rewrite the catalogues (of notebook `only`, if given) with today's msgids; return the
+    untranslated per language.
 
     Translations are kept; entries have no line numbers or dates, so that a diff shows words only.
     """
@@ -136,7 +147,9 @@ def update(sources: Sources | None = None, only: str = "") -> dict[str, int]:
 
 
 def gate(sources: Sources | None = None) -> list[str]:
-    """Return what is wrong with words and catalogues, one line each; nothing when they may be published."""
+    """Return what is wrong with words and catalogues, one line each; nothing when they may be
+    published.
+    """
     sources = sources or Sources()
     wanted = msgids(sources)
     problems = [
@@ -173,7 +186,9 @@ def _caption(text: str) -> str:
 
 
 def digits(text: str) -> list[str]:
-    """Return a problem when `text` has a digit outside placeholders, link targets and allowed names."""
+    """Return a problem when `text` has a digit outside placeholders, link targets and allowed
+    names.
+    """
     rest = prose.PLACEHOLDER.sub("", re.sub(r"\[\^[\w-]+\]", "", LINK_TARGET.sub("", text)))
     match = re.search(r"\S*\d\S*", ALLOWED.sub("", rest))
     return [f"a digit is typed into prose, {match[0]!r} in {text[:60]!r}"] if match else []
@@ -183,7 +198,10 @@ def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
     header = f"Language: {lang}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
     entries = [f"msgid {normalize('')}\nmsgstr {normalize(header)}\n"]
     for msgid, name in wanted.items():
-        pair = f"msgid {normalize(msgid, width=100)}\nmsgstr {normalize(old.get(msgid, ''), width=100)}\n"
+        pair = (
+            f"msgid {normalize(msgid, width=100)}\nmsgstr"
+            f" {normalize(old.get(msgid, ''), width=100)}\n"
+        )
         entries.append(f"#: {name}\n{pair}")
     return "\n".join(entries)
 

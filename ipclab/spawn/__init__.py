@@ -1,1 +1,3 @@
-"""Fresh processes for each launch: a fork server, the worker's side, and the side that launches them."""
+"""Fresh processes for each launch: a fork server, the worker's side, and the side that launches
+them.
+"""

@@ -1,4 +1,6 @@
-"""The namespaces that container runtimes part (namespaces(7)), for a process that leaves those of its peer."""
+"""The namespaces that container runtimes part (namespaces(7)), for a process that leaves those of
+its peer.
+"""
 
 import ctypes
 import os
@@ -9,21 +11,18 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.network import permitted
 
 NONE = "none"
-FLAGS = {
-    "ipc": 0x08000000,
-    "mount": 0x00020000,
-    "net": 0x40000000,
-    "user": 0x10000000,
-}  # unshare(2)
+# unshare(2)
+FLAGS = {"ipc": 0x08000000, "mount": 0x00020000, "net": 0x40000000, "user": 0x10000000}
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 OWN_MEMORY = b"mode=0700"
 
 
 def leave(boundary: str) -> None:
-    """Leave the namespace called `boundary`, for good; with that of mounts goes /dev/shm, for one of its own.
+    """Leave the namespace called `boundary`, for good; with that of mounts goes /dev/shm, for one
+    of its own.
 
-    Raises `OSError` where that is refused. Without privileges it takes a user namespace too, in which this process has
-    the ids that it had.
+    Raises `OSError` where that is refused. Without privileges it takes a user namespace too, in
+    which this process has the ids that it had.
     """
     if boundary == NONE:
         return

@@ -18,7 +18,9 @@ def last_line(text: str) -> str:
 
 
 def ending(code: int) -> str:
-    """Return how a process with exit code `code` ended; what ends one without a word (SIGBUS) is named."""
+    """Return how a process with exit code `code` ended; what ends one without a word (SIGBUS) is
+    named.
+    """
     if code >= 0:
         return f"ended with exit code {code}"
     cut = " or when another process cuts shared memory short that is mapped here"
@@ -29,7 +31,9 @@ def ending(code: int) -> str:
 
 
 def full(need: int) -> str:
-    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free there, else nothing."""
+    """Return words that name /dev/shm as the likely cause when fewer than `need` bytes are free
+    there, else nothing.
+    """
     where = os.statvfs(SHARED_MEMORY)
     free = where.f_bavail * where.f_frsize
     return (

@@ -1,8 +1,9 @@
-"""A heat: contestants are launched together and take turns, so that the host's moods are the same for all of them.
+"""A heat: contestants are launched together and take turns, so that the host's moods are the same
+for all of them.
 
-Turns of a few milliseconds in a shuffled order make the ratio of two contestants vary 11 to 33 times
-less than launches of their own at other times do (duet benchmarking: Bulej and others, ICPE 2020;
-docs/method.md has the figures).
+Turns of a few milliseconds in a shuffled order make the ratio of two contestants vary 11 to 33
+times less than launches of their own at other times do (duet benchmarking: Bulej and others, ICPE
+2020; docs/method.md has the figures).
 """
 
 import itertools
@@ -43,9 +44,9 @@ class Schedule:
     """How the contestants of a heat take turns, in an order that follows from `seed`.
 
     `turns` of each are recorded, or fewer, but at least `LEAST_TURNS`, where these last longer than
-    `most_ns` (0: however long it takes). Before these, `warm_turns` of each are not, and further ones
-    until `warm_ns` have passed. `seconds` is the deadline of a contestant's beginning, of each of its
-    turns, and of its end.
+    `most_ns` (0: however long it takes). Before these, `warm_turns` of each are not, and further
+    ones until `warm_ns` have passed. `seconds` is the deadline of a contestant's beginning, of each
+    of its turns, and of its end.
     """
 
     turns: int = 1
@@ -83,7 +84,8 @@ def alone(bench: Bench, point: Point, roles: Sequence[Role], seconds: float) -> 
 def together_or_alone(bench: Bench, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
     """Run a heat whose contestants share processes; where it fails as a whole, run them one by one.
 
-    So the failure is that of the contestant which makes it. Raises `SessionError` as `Heat.run` does.
+    So the failure is that of the contestant which makes it. Raises `SessionError` as `Heat.run`
+    does.
     """
     try:
         return bench(heat, schedule)
@@ -100,7 +102,8 @@ def together_or_alone(bench: Bench, heat: Mapping[str, Contestant], schedule: Sc
 
 @dataclass
 class Heat:
-    """One heat: each contestant is brought to its first turn, all take turns, and each is brought to its end.
+    """One heat: each contestant is brought to its first turn, all take turns, and each is brought
+    to its end.
 
     While one of them begins, has its turn or ends, all others are asleep.
     """
@@ -115,8 +118,8 @@ class Heat:
     def run(self, contestants: Mapping[str, Contestant]) -> Ends:
         """Run the heat and return how each contestant ended; nothing of it is left.
 
-        A contestant that fails costs no other its launch. Raises `SessionError` when one fork server after the other
-        is lost.
+        A contestant that fails costs no other its launch. Raises `SessionError` when one fork
+        server after the other is lost.
         """
         try:
             for name in self.schedule.order([*contestants], BEGINNING):

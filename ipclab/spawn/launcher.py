@@ -1,4 +1,6 @@
-"""The launching side: starts the workers of one launch, brings them together, and ends them at the deadline."""
+"""The launching side: starts the workers of one launch, brings them together, and ends them at the
+deadline.
+"""
 
 import os
 import socket
@@ -44,9 +46,9 @@ class SessionError(LabError):
 class Launcher:
     """A session's fork servers; a context manager that leaves nothing behind.
 
-    There are two, and a launch's first worker is forked from another one than all others: two ends forked from one
-    would share its pages, which programs that are started one by one do not. A fork server that was killed fails the
-    launch that it was at; the next launch has new ones.
+    There are two, and a launch's first worker is forked from another one than all others: two ends
+    forked from one would share its pages, which programs that are started one by one do not. A fork
+    server that was killed fails the launch that it was at; the next launch has new ones.
     """
 
     ledger: Path
@@ -81,10 +83,12 @@ class Launcher:
         return {name: wanted.get(name) for name in sorted(differ)}
 
     def renew(self) -> None:
-        """Start other fork servers in place of these: their workers have another address-space layout.
+        """Start other fork servers in place of these: their workers have another address-space
+        layout.
 
-        It is called between launches, when no worker is left. The old ones are killed, not ended, lest one finds its
-        socket closed and removes what the session owns; last, so that at each moment one can do that if we are killed.
+        It is called between launches, when no worker is left. The old ones are killed, not ended,
+        lest one finds its socket closed and removes what the session owns; last, so that at each
+        moment one can do that if we are killed.
         """
         old = self.servers
         self._serve()
@@ -113,8 +117,9 @@ class Launcher:
     def launch(self, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
         """Run one launch of `roles` and return each role's outcome; those that take turns have one.
 
-        Raises `LaunchError` with the end of its stderr when a worker dies or `seconds` have passed, and `SessionError`
-        when one fork server after the other is lost; no worker and no shared name of the launch is left.
+        Raises `LaunchError` with the end of its stderr when a worker dies or `seconds` have passed,
+        and `SessionError` when one fork server after the other is lost; no worker and no shared
+        name of the launch is left.
         """
         with self.naming() as prefix, self.running(roles, prefix) as workers:
             parked = self.attend(workers, seconds)
@@ -133,7 +138,9 @@ class Launcher:
 
     @contextmanager
     def running(self, roles: Sequence[Role], prefix: str) -> Iterator[dict[str, Started]]:
-        """Give the workers of `roles`, started; those without an outcome are killed when the block ends."""
+        """Give the workers of `roles`, started; those without an outcome are killed when the block
+        ends.
+        """
         workers: dict[str, Started] = {}
         if any(server.process.poll() is not None for server in self.servers):
             self.renew()
@@ -183,10 +190,12 @@ class Launcher:
             server.kill()
 
     def attend(self, workers: Mapping[str, Started], seconds: float) -> Roles:
-        """Take what the workers say until each is parked or has an outcome; return what the parked ones published.
+        """Take what the workers say until each is parked or has an outcome; return what the parked
+        ones published.
 
-        Those that meet go on when all have come that have no outcome yet. Raises `LaunchError` for a worker that
-        failed, was not there after `seconds`, or has ended while its peers have turns to come.
+        Those that meet go on when all have come that have no outcome yet. Raises `LaunchError` for
+        a worker that failed, was not there after `seconds`, or has ended while its peers have turns
+        to come.
         """
         try:
             parked = self._hear(workers, time.monotonic() + seconds)
@@ -221,7 +230,9 @@ class Launcher:
         return parked
 
     def _ended(self, workers: Mapping[str, Started], name: str) -> Outcome:
-        """Return the outcome of a program that has ended well; raises `LaunchError` for all else that has ended."""
+        """Return the outcome of a program that has ended well; raises `LaunchError` for all else
+        that has ended.
+        """
         worker, code = workers[name], None
         with suppress(TimeoutError):
             code = worker.await_end()

@@ -1,10 +1,13 @@
-"""What a measuring session owns outside the checkout, written down before it exists, so that it can be removed.
+"""What a measuring session owns outside the checkout, written down before it exists, so that it can
+be removed.
 
-Every shared name carries the session's id: the owner's pid and a random part. A name is removed only when a ledger file
-says that the session made it and the owner is gone, never because it looks like ours. The owner holds a lock (flock) on
-its ledger file for as long as it lives: unlike its pid, that means the same in every PID namespace.
+Every shared name carries the session's id: the owner's pid and a random part. A name is removed
+only when a ledger file says that the session made it and the owner is gone, never because it looks
+like ours. The owner holds a lock (flock) on its ledger file for as long as it lives: unlike its
+pid, that means the same in every PID namespace.
 
-A ledger file is the session as one line of JSON, and below it a line for each thing of another kind (`owned`).
+A ledger file is the session as one line of JSON, and below it a line for each thing of another kind
+(`owned`).
 """
 
 import os
@@ -23,7 +26,8 @@ from ipclab.spawn import owned
 from ipclab.store.files import locked
 
 SHARED_MEMORY = Path("/dev/shm")
-# How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of its own before.
+# How glibc names shared memory and named semaphores below /dev/shm; shm-rpc-bridge puts letters of
+# its own before.
 NAME_KINDS = ("", "sem.", "srb_", "sem.srb_")
 OPENING_SECONDS = 60.0  # a ledger file younger than this may still be without its first line
 # Leaves 19 bytes of unix(7)'s sun_path for what a session puts below its folder
@@ -44,7 +48,9 @@ class Session(msgspec.Struct, frozen=True):
 
 
 def _temporary(length: int) -> Path:
-    """Return the folder for temporary files, or a shorter one where sockets below a name of `length` need it."""
+    """Return the folder for temporary files, or a shorter one where sockets below a name of
+    `length` need it.
+    """
     usual = Path(tempfile.gettempdir())
     places = [usual, *(place for place in map(Path, SHORT) if os.access(place, os.W_OK | os.X_OK))]
     return next(
@@ -79,14 +85,18 @@ def open_session(ledger: Path) -> Session:
         close_session(ledger, session)
         if not isinstance(error, OSError):
             raise
-        fix = "make the folder writable or set IPCLAB_DATA (data) or TMPDIR (temporary files) to one that is"
+        fix = (
+            "make the folder writable or set IPCLAB_DATA (data) or TMPDIR (temporary files) to one"
+            " that is"
+        )
         raise LabError(f"cannot write in {place}", error.strerror or "", fix) from error
     return session
 
 
 @contextmanager
 def private(ledger: Path, *files: Path) -> Iterator[Path]:
-    """Give a private folder that goes when the block ends, or with `clean` when this process is killed before.
+    """Give a private folder that goes when the block ends, or with `clean` when this process is
+    killed before.
 
     `files`, which must not be there yet, go the same way. Raises as `open_session` does.
     """
@@ -103,7 +113,9 @@ def private(ledger: Path, *files: Path) -> Iterator[Path]:
 
 
 def read_session(file: Path) -> Session | None:
-    """Return the session of a ledger file, or None when it does not say; raises `OSError` when it cannot be read."""
+    """Return the session of a ledger file, or None when it does not say; raises `OSError` when it
+    cannot be read.
+    """
     try:
         return msgspec.json.decode(file.read_bytes().partition(b"\n")[0], type=Session)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -172,7 +184,9 @@ def is_alive(file: Path) -> bool:
 
 
 def clean(ledger: Path, shared_memory: Path = SHARED_MEMORY) -> list[str]:
-    """Close every session whose owner is dead; return what was removed. What cannot be read is left alone."""
+    """Close every session whose owner is dead; return what was removed. What cannot be read is left
+    alone.
+    """
     removed: list[str] = []
     for file in sorted(ledger.glob("ipclab-*.json")):
         with suppress(OSError):  # not ours to read, or its fork server closed it in the meantime

@@ -19,9 +19,11 @@ FAULT_REPEATS = 9
 
 
 def await_due(at_ns: int) -> None:
-    """Wait until the clock (perf_counter_ns) says `at_ns`; the last of it awake, since a sleep ends too late.
+    """Wait until the clock (perf_counter_ns) says `at_ns`; the last of it awake, since a sleep ends
+    too late.
 
-    It offers its CPU meanwhile, which the other end may need to come to rest: CPU time counted here has that in it.
+    It offers its CPU meanwhile, which the other end may need to come to rest: CPU time counted here
+    has that in it.
     """
     left = at_ns - time.perf_counter_ns()
     if left > 2 * AWAKE_NS:
@@ -36,11 +38,13 @@ def paced(
     period_ns: int,
     wait: Callable[[int], None] = await_due,
 ) -> tuple[Samples, Samples, Samples]:
-    """Call `step(0)` to `step(count - 1)`, one every `period_ns` by a schedule that is fixed beforehand.
+    """Call `step(0)` to `step(count - 1)`, one every `period_ns` by a schedule that is fixed
+    beforehand.
 
-    Return when each was due, when it began and when it ended (clocks, int64 ns). `wait(at_ns)` waits until one is due;
-    what is late begins at once. Counted from when it was due, a stall shows in all that it delays: whoever asks anew
-    from the end of a stall omits those (coordinated omission).
+    Return when each was due, when it began and when it ended (clocks, int64 ns). `wait(at_ns)`
+    waits until one is due; what is late begins at once. Counted from when it was due, a stall shows
+    in all that it delays: whoever asks anew from the end of a stall omits those (coordinated
+    omission).
     """
     starts, ends = zeros(count), zeros(count)
     first = time.perf_counter_ns() + period_ns
@@ -59,7 +63,8 @@ def fitting(each_ns: int, budget_ns: int, least: int, most: int) -> int:
 
 
 def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
-    """Return how many operations of `each_ns` a turn of `budget_ns` times, the discarded ones not counted.
+    """Return how many operations of `each_ns` a turn of `budget_ns` times, the discarded ones not
+    counted.
 
     As many as fit, at least `least`; of those that each take longer than the turn three are enough.
     """
@@ -71,10 +76,11 @@ def operations(each_ns: float, budget_ns: int, least: int, most: int) -> int:
 def record(
     worker: Worker, op: str, phases: Sequence[str], step: Step, count: int, discarded: int = 0
 ) -> float:
-    """Run `step` `count` times and keep its samples as `op`, and each phase's as `op.phase`; return their median.
+    """Run `step` `count` times and keep its samples as `op`, and each phase's as `op.phase`; return
+    their median.
 
-    `step` returns the clock (ns) at its start and after each of its phases: one stamp more than `phases`. With one
-    phase, only `op` itself is kept. `discarded` further steps come first.
+    `step` returns the clock (ns) at its start and after each of its phases: one stamp more than
+    `phases`. With one phase, only `op` itself is kept. `discarded` further steps come first.
     """
     width, total = len(phases) + 1, discarded + count
     stamps = zeros(total * width)
@@ -92,7 +98,9 @@ def record(
 def keep_phases(
     worker: Worker, op: str, phases: Sequence[str], rows: "np.ndarray[Any, np.dtype[np.int64]]"
 ) -> None:
-    """Keep the samples of `op` and of each of its phases from `rows` of int64 clocks, as `record` does."""
+    """Keep the samples of `op` and of each of its phases from `rows` of int64 clocks, as `record`
+    does.
+    """
     keep(worker, op, rows[:, -1] - rows[:, 0])
     if len(phases) > 1:
         for phase, column in zip(phases, np.diff(rows, axis=1).T, strict=True):
@@ -108,9 +116,11 @@ def keep(worker: Worker, op: str, values: "np.ndarray[Any, Any]") -> None:
 
 
 def count_faults(worker: Worker, op: str, step: Callable[[], object]) -> None:
-    """Replace the counted minor faults of `op` by the median over single steps, apart from the timed loop.
+    """Replace the counted minor faults of `op` by the median over single steps, apart from the
+    timed loop.
 
-    Counting step by step makes the number exact; reading the counter inside the timed loop would disturb it.
+    Counting step by step makes the number exact; reading the counter inside the timed loop would
+    disturb it.
     """
     counts = []
     for _ in range(FAULT_REPEATS):

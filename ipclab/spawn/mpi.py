@@ -12,14 +12,17 @@ from ipclab.paths import typed
 
 FIX = f"install mpi4py and openmpi into the environment: {typed('setup')}"
 SEGMENT_BYTES = 4 << 20  # of shared memory that Open MPI takes for each rank
-# Prefixes of what a launcher around us put into the environment: one that we start must not take it for its own.
+# Prefixes of what a launcher around us put into the environment: one that we start must not take it
+# for its own.
 LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIEXEC_")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
 def mpiexec() -> Path | None:
-    """Return the launcher of the pinned package, of a conda environment, or else the system's; None without any."""
+    """Return the launcher of the pinned package, of a conda environment, or else the system's; None
+    without any.
+    """
     here = Path(sys.executable).parent  # not resolved: an environment's python is often a link
     conda = os.environ.get("CONDA_PREFIX")
     folders = [
@@ -42,7 +45,9 @@ def missing() -> str | None:
 
 
 def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that starts `ranks` ranks of `program`, more than there are CPUs if need be, bound to none."""
+    """Return the command that starts `ranks` ranks of `program`, more than there are CPUs if need
+    be, bound to none.
+    """
     return (
         str(path),
         "-n",
@@ -58,22 +63,21 @@ def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
 def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> dict[str, str]:
     """Return the environment for ranks on this host alone.
 
-    Open MPI keeps its files in `folder` and its segments in `shared_memory`, talks through shared memory and loopback,
-    yields the CPU when it waits, and may run as root, as in a container.
+    Open MPI keeps its files in `folder` and its segments in `shared_memory`, talks through shared
+    memory and loopback, yields the CPU when it waits, and may run as root, as in a container.
     """
     kept = {name: value for name, value in base.items() if not name.startswith(LAUNCHERS)}
     settings = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     words = {"folder": folder, "shared_memory": shared_memory, "segment_bytes": SEGMENT_BYTES}
     made = {name: value.format_map(words) for name, value in settings.items()}
-    return {
-        **kept,
-        "HOME": base.get("HOME") or str(folder),
-        **made,
-    }  # Open MPI does not start without a home
+    # Open MPI does not start without a home
+    return {**kept, "HOME": base.get("HOME") or str(folder), **made}
 
 
 def outer(env: Mapping[str, str] | None = None) -> int | None:
-    """Return how many ranks somebody else's `mpiexec` or `srun` has started around us; None without one, or alone."""
+    """Return how many ranks somebody else's `mpiexec` or `srun` has started around us; None without
+    one, or alone.
+    """
     env = os.environ if env is None else env
     size = next((int(env[name]) for name in SIZES if env.get(name, "").isdigit()), 1)
     return size if size > 1 and any(env.get(name, "").isdigit() for name in RANKS) else None

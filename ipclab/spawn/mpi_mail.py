@@ -1,4 +1,5 @@
-"""Letters between ranks: what the first rank asks of the others, what they answer, and how both are sent.
+"""Letters between ranks: what the first rank asks of the others, what they answer, and how both are
+sent.
 
 Messages between ranks are bytes, never pickles, and never waited for by spinning.
 """
@@ -20,10 +21,11 @@ MAIL_SECONDS = 0.002  # between two looks for a letter
 
 
 class Part(msgspec.Struct):
-    """A contestant's part of a command: its `roles` by the ranks that take them, the writer's first.
+    """A contestant's part of a command: its `roles` by the ranks that take them, the writer's
+    first.
 
-    `cpus` is how many CPUs they may use where they do not name any, `address` what a writer listens on for readers
-    that come over the network.
+    `cpus` is how many CPUs they may use where they do not name any, `address` what a writer listens
+    on for readers that come over the network.
     """
 
     roles: dict[int, Role]
@@ -99,7 +101,9 @@ class Mail:
         return decode(data, kind)
 
     def wait(self, rank: int, kind: Any, deadline: float = math.inf) -> Any:
-        """Return the next message of type `kind` from `rank`; raises `LabError` at `deadline` (of `time.monotonic`)."""
+        """Return the next message of type `kind` from `rank`; raises `LabError` at `deadline` (of
+        `time.monotonic`).
+        """
         while (message := self.take(rank, kind)) is None:
             if time.monotonic() > deadline:
                 raise LabError(f"rank {rank} did not answer in time", "", "look at its node")

@@ -1,6 +1,8 @@
-"""Ranks of somebody else's `mpiexec` or `srun`: rank 0 measures, the others serve it, all of it over MPI alone.
+"""Ranks of somebody else's `mpiexec` or `srun`: rank 0 measures, the others serve it, all of it
+over MPI alone.
 
-These processes run every launch, since no others can be had; each launch notes that its ranks were not fresh.
+These processes run every launch, since no others can be had; each launch notes that its ranks were
+not fresh.
 """
 
 import fcntl
@@ -37,7 +39,9 @@ SIOCGIFADDR, SIOCGIFNETMASK = 0x8915, 0x891B  # netdevice(7)
 
 
 class Node(msgspec.Struct):
-    """The ranks of one host, of which `leader` is the first; its CPUs, private folder, addresses and machine facts."""
+    """The ranks of one host, of which `leader` is the first; its CPUs, private folder, addresses
+    and machine facts.
+    """
 
     leader: int
     ranks: list[int]
@@ -75,10 +79,11 @@ def world() -> World | None:
 
 @contextmanager
 def around() -> Iterator[bool]:
-    """Join the ranks of a launcher around us; give True to a rank that has served and has nothing more to do.
+    """Join the ranks of a launcher around us; give True to a rank that has served and has nothing
+    more to do.
 
-    Rank 0 gets False, as does a process without a launcher, and the other ranks serve it until it is done. Raises
-    `LabError` when MPI does not work under that launcher.
+    Rank 0 gets False, as does a process without a launcher, and the other ranks serve it until it
+    is done. Raises `LabError` when MPI does not work under that launcher.
     """
     size = mpi.outer()
     if size is None:
@@ -157,7 +162,9 @@ def _nodes(mail: Mail) -> list[Node]:
 
 
 def _serve(mail: Mail, at_home: bool) -> None:
-    """Run what rank 0 commands until it ends; where its ledger does not reach, remove what a launch left."""
+    """Run what rank 0 commands until it ends; where its ledger does not reach, remove what a launch
+    left.
+    """
     while isinstance(command := mail.wait(0, Command | End), Command):
         while mail.take(0, End, CANCEL):  # what was said of an earlier launch
             pass
@@ -169,7 +176,9 @@ def _serve(mail: Mail, at_home: bool) -> None:
 
 
 class OuterBench:
-    """Launches points on the ranks of `world`: within one node, in turn over the nodes, or across them."""
+    """Launches points on the ranks of `world`: within one node, in turn over the nodes, or across
+    them.
+    """
 
     def __init__(self, launcher: Launcher, here: World) -> None:
         self.launcher, self.world, self.mail = launcher, here, here.mail
@@ -262,7 +271,9 @@ class OuterBench:
         return self.asked - self.said.keys()
 
     def _failed(self) -> dict[int, str]:
-        """Note what the other ranks have said, and return why ranks have failed, the first one first."""
+        """Note what the other ranks have said, and return why ranks have failed, the first one
+        first.
+        """
         for rank in sorted(self._owing() - {0}):
             if said := self.mail.take(rank, Answer):
                 self.said[rank] = said
@@ -270,7 +281,9 @@ class OuterBench:
 
 
 def addresses() -> list[str]:
-    """Return address and netmask of every IPv4 interface but loopback, as `IPv4Interface` reads them."""
+    """Return address and netmask of every IPv4 interface but loopback, as `IPv4Interface` reads
+    them.
+    """
     addresses_found = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         for _, name in socket.if_nameindex():
@@ -285,7 +298,9 @@ def addresses() -> list[str]:
 
 
 def reachable(mine: Sequence[str], theirs: Sequence[str]) -> str:
-    """Return that of our addresses which lies in a network of theirs; raises `LabError` when none does."""
+    """Return that of our addresses which lies in a network of theirs; raises `LabError` when none
+    does.
+    """
     for interface in map(IPv4Interface, mine):
         if any(IPv4Interface(other).ip in interface.network for other in theirs):
             return str(interface.ip)

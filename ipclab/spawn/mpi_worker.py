@@ -1,4 +1,6 @@
-"""A rank's side: take commands, run this rank's role of each launch among the others, hand the outcome over."""
+"""A rank's side: take commands, run this rank's role of each launch among the others, hand the
+outcome over.
+"""
 
 import gc
 import importlib
@@ -38,14 +40,16 @@ Some = TypeVar("Some")
 class RankWorker(Worker):
     """One rank of a launch: a worker that meets its peers through MPI and has their communicator.
 
-    `roles` are the names of all, by their rank in `comm`; the first one is the writer's. `crowd` is how many of them
-    there are for each CPU they may use; `fresh` and `address` are the command's.
+    `roles` are the names of all, by their rank in `comm`; the first one is the writer's. `crowd` is
+    how many of them there are for each CPU they may use; `fresh` and `address` are the command's.
     """
 
     def __init__(
         self, comm: Any, part: Part, command: Command, cancelled: Callable[[], object]
     ) -> None:
-        """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting is in vain."""
+        """Be a rank of `comm`; `cancelled` tells whether another rank has failed, so that waiting
+        is in vain.
+        """
         self.comm, self.mail, self.cancelled = comm, Mail(comm), cancelled
         self.roles, self.index = [role.name for role in part.roles.values()], comm.rank
         self._begin(self.roles[self.index], part.prefix, part.folder)
@@ -57,9 +61,11 @@ class RankWorker(Worker):
         self.crowd, self.fresh, self.address = comm.size / max(1, cpus), command.fresh, part.address
 
     def meet(self, **published: Any) -> dict[str, dict[str, Any]]:
-        """Wait, mostly asleep, until every peer has come to its meeting; return what each role published.
+        """Wait, mostly asleep, until every peer has come to its meeting; return what each role
+        published.
 
-        Raises `TimeoutError` at the launch's deadline and `BrokenPipeError` when another rank has failed.
+        Raises `TimeoutError` at the launch's deadline and `BrokenPipeError` when another rank has
+        failed.
         """
         for peer in self.peers:
             self.mail.send(peer, Meeting(published), MEET)
@@ -89,7 +95,9 @@ class RankWorker(Worker):
 
     @contextmanager
     def counting(self, op: str, operations: int) -> Iterator[None]:
-        """Count as every worker does; to queue for a CPU that ranks share by intent is no disturbance."""
+        """Count as every worker does; to queue for a CPU that ranks share by intent is no
+        disturbance.
+        """
         with super().counting(op, operations):
             yield
         if self.crowd > 1 and self.recording:
@@ -129,7 +137,8 @@ class RankWorker(Worker):
 
 @dataclass
 class RankHeat:
-    """A heat as one of its ranks runs it: all contestants live in the same ranks, and take turns between barriers.
+    """A heat as one of its ranks runs it: all contestants live in the same ranks, and take turns
+    between barriers.
 
     Every rank follows the same schedule, so that none has to be told whose turn it is.
     """
@@ -169,7 +178,9 @@ class RankHeat:
         return self.outcomes
 
     def _enough(self, recorded: int, began: int) -> bool:
-        """Tell whether so many recorded turns, the first of which began at `began`, will do: the same at every rank."""
+        """Tell whether so many recorded turns, the first of which began at `began`, will do: the
+        same at every rank.
+        """
         schedule = self.command.schedule
         if recorded < LEAST_TURNS or not schedule.most_ns:
             return schedule.enough(recorded, 0)
@@ -254,7 +265,9 @@ def run(
 
 
 def main() -> None:
-    """Be a rank that the measuring process has started: arguments are the folder of its socket, and what to import."""
+    """Be a rank that the measuring process has started: arguments are the folder of its socket, and
+    what to import.
+    """
     from ipclab.spawn.network import network
     from ipclab.spawn.zygote import die_with_parent
 

@@ -1,4 +1,6 @@
-"""A network of a process's own, for programs that listen on every address of the host, as Open MPI's daemon does."""
+"""A network of a process's own, for programs that listen on every address of the host, as Open
+MPI's daemon does.
+"""
 
 import ctypes
 import fcntl
@@ -19,9 +21,11 @@ def network() -> str:
 
 
 def leave_network() -> None:
-    """Move this process into a network of its own that has loopback only; raises `OSError` where that is refused.
+    """Move this process into a network of its own that has loopback only; raises `OSError` where
+    that is refused.
 
-    Without privileges, this takes a user namespace too, in which this process has the ids that it had.
+    Without privileges, this takes a user namespace too, in which this process has the ids that it
+    had.
     """
     libc, ids = ctypes.CDLL(None, use_errno=True), {"uid": os.geteuid(), "gid": os.getegid()}
     if libc.unshare(CLONE_NEWNET):

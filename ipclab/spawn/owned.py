@@ -1,6 +1,8 @@
-"""What the ledger owns outside /dev/shm and the session's folder, by kind and name: written down before it exists.
+"""What the ledger owns outside /dev/shm and the session's folder, by kind and name: written down
+before it exists.
 
-System V objects are named by their key; a private one, without a key, cannot be found again and so cannot be owned.
+System V objects are named by their key; a private one, without a key, cannot be found again and so
+cannot be owned.
 """
 
 import ctypes
@@ -69,7 +71,8 @@ KINDS = {
 def own(file: Path, kind: str, name: str) -> None:
     """Note in `file` that what `kind` calls `name` is about to be made.
 
-    Raises `KeyError` for an unknown kind and `FileExistsError` when it is there already, for then it is not ours.
+    Raises `KeyError` for an unknown kind and `FileExistsError` when it is there already, for then
+    it is not ours.
     """
     if KINDS[kind].exists(name):
         raise FileExistsError(f"{kind} {name} is there already")
@@ -79,7 +82,9 @@ def own(file: Path, kind: str, name: str) -> None:
 
 
 def owned(text: bytes) -> list[tuple[str, str]]:
-    """Return kind and name of what the lines of `text` own; a torn line, or one of another version, owns nothing."""
+    """Return kind and name of what the lines of `text` own; a torn line, or one of another version,
+    owns nothing.
+    """
     entries = []
     for line in text.splitlines():
         with suppress(ValueError, TypeError):

@@ -1,7 +1,7 @@
 """The measuring side of ranks that `mpiexec` starts.
 
-A set of ranks runs each point at most once, so that every launch of a point has fresh processes; it is made anew for
-the next round, and after a launch that failed. It ends with all that it made.
+A set of ranks runs each point at most once, so that every launch of a point has fresh processes; it
+is made anew for the next round, and after a launch that failed. It ends with all that it made.
 """
 
 import os
@@ -28,13 +28,17 @@ from ipclab.spawn.started import Role
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting
 
-NOT_ALONE = "Open MPI listens on all addresses of this host while its ranks run: a network of their own is refused here"
+NOT_ALONE = (
+    "Open MPI listens on all addresses of this host while its ranks run: a network of their own is"
+    " refused here"
+)
 SIGNAL_TOLD = re.compile(r"process rank (\d+)\D.*?signal\s+(\d+)", re.DOTALL)
 CODE_TOLD = re.compile(r"exit code:?\s+(\d+)", re.IGNORECASE)
 
 
 class RankBench:
-    """Launches points on ranks that it starts itself: one `mpiexec` at a time, a child of the fork server.
+    """Launches points on ranks that it starts itself: one `mpiexec` at a time, a child of the fork
+    server.
 
     A context manager that leaves nothing behind.
     """
@@ -46,7 +50,9 @@ class RankBench:
         preload: Sequence[str] = (),
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person should know."""
+        """Use sets of `count` ranks, which import `preload` first; `say` is told once what a person
+        should know.
+        """
         self.launcher, self.count, self.preload, self.say = launcher, count, preload, say
         self.told = False
         self.stack = ExitStack()  # ends the present ranks
@@ -105,9 +111,8 @@ class RankBench:
                 folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             at = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-            listening.bind(
-                f"/proc/self/fd/{at}/socket"
-            )  # short, however long the folder's own path is
+            # short, however long the folder's own path is
+            listening.bind(f"/proc/self/fd/{at}/socket")
             os.close(at)
             listening.listen(self.count)
             role = Role(
@@ -129,7 +134,9 @@ class RankBench:
             self.stack = stack.pop_all()
 
     def _adopt(self, listening: socket.socket, deadline: float) -> None:
-        """Take the ranks in until all are up; raises `LaunchError` when one or `mpiexec` ends first."""
+        """Take the ranks in until all are up; raises `LaunchError` when one or `mpiexec` ends
+        first.
+        """
         ended = self.mpiexec.wire.fileno()
         while len(self.wires) < self.count:
             left = max(0.0, deadline - time.monotonic())
@@ -160,7 +167,9 @@ class RankBench:
                     self.say(NOT_ALONE)
 
     def _launch(self, command: Command) -> Ends:
-        """Run `command` and return each contestant's outcomes; `LaunchError` says which rank failed and why."""
+        """Run `command` and return each contestant's outcomes; `LaunchError` says which rank failed
+        and why.
+        """
         names = names_of(command)
         owing = {rank: self.wires[rank] for rank in names}
         done: dict[int, Done] = {}
@@ -182,7 +191,9 @@ class RankBench:
         return ends_of(command, done)
 
     def _death(self, rank: int) -> tuple[int, str]:
-        """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then ends the others."""
+        """Return which rank died, `rank` or another, of what; `mpiexec`, its parent, knows and then
+        ends the others.
+        """
         self.mpiexec.wire.await_end(END_SECONDS)
         output = self.mpiexec.said()
         if signal_told := SIGNAL_TOLD.search(output):
@@ -222,7 +233,9 @@ class RankBench:
 
 
 def names_of(command: Command) -> dict[int, str]:
-    """Return what each rank of a command is called: its role in the first contestant that it takes part in."""
+    """Return what each rank of a command is called: its role in the first contestant that it takes
+    part in.
+    """
     names: dict[int, str] = {}
     for part in command.parts.values():
         for rank, role in part.roles.items():

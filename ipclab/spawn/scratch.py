@@ -1,4 +1,6 @@
-"""The scratch folder: files that a study makes on disk, marked as ours and held while they are used."""
+"""The scratch folder: files that a study makes on disk, marked as ours and held while they are
+used.
+"""
 
 import os
 import shutil
@@ -32,8 +34,8 @@ def check(folder: Path) -> None:
 def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
     """Make (or find) the subfolder for `tag`, private to its owner, and hold it for this process.
 
-    `own` is told of it before it exists, so that whoever owns it removes it. Raises `LabError` when it cannot be made,
-    or when another process holds it.
+    `own` is told of it before it exists, so that whoever owns it removes it. Raises `LabError` when
+    it cannot be made, or when another process holds it.
     """
     path = path_of(folder, tag)
     own(path)
@@ -51,7 +53,8 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove(path: Path) -> bool:
-    """Remove a marked subfolder, and the folder around it when that is then empty; tell whether there was one.
+    """Remove a marked subfolder, and the folder around it when that is then empty; tell whether
+    there was one.
 
     One that some process holds stays, as does everything that `held` did not make.
     """

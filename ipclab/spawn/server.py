@@ -13,7 +13,9 @@ END_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ForkServer:
-    """A running fork server (`ipclab.spawn.zygote`); it ends, and its workers with it, when `sock` is closed."""
+    """A running fork server (`ipclab.spawn.zygote`); it ends, and its workers with it, when `sock`
+    is closed.
+    """
 
     process: subprocess.Popen[bytes]
     sock: socket.socket
@@ -41,7 +43,8 @@ class ForkServer:
 def serve(ledger: Path, session: str, preload: str, after: ForkServer | None = None) -> ForkServer:
     """Start a fork server that first calls `preload` (`module:function`).
 
-    One with `after` ends after that one, and removes what the session owned when the session cannot do it any more.
+    One with `after` ends after that one, and removes what the session owned when the session cannot
+    do it any more.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     fds = [theirs.fileno(), *([os.pidfd_open(after.process.pid)] if after else [])]

@@ -1,4 +1,6 @@
-"""A worker of a launch: what it is to do, how its server is asked for it, and what is known of it when it runs."""
+"""A worker of a launch: what it is to do, how its server is asked for it, and what is known of it
+when it runs.
+"""
 
 import signal
 import socket
@@ -20,10 +22,10 @@ REPLY_BYTES = 64
 class Role:
     """One worker of a launch: `target` is `module:function`, run on the CPUs `cpus`.
 
-    `fresh` starts a new interpreter instead of forking one that has imported all: for what depends on how a program
-    begins. A `command` is another program in its place, in the session's environment changed by `env` (None: not
-    set) and, if `alone`, in a network of its own where that is permitted; what it starts ends with it. Its outcome is
-    the fact `said`, all that it wrote.
+    `fresh` starts a new interpreter instead of forking one that has imported all: for what depends
+    on how a program begins. A `command` is another program in its place, in the session's
+    environment changed by `env` (None: not set) and, if `alone`, in a network of its own where that
+    is permitted; what it starts ends with it. Its outcome is the fact `said`, all that it wrote.
     """
 
     name: str
@@ -39,8 +41,9 @@ class Role:
 class Start(msgspec.Struct):
     """Asks the fork server for a worker.
 
-    Its control socket, its stderr and a socket on which the server tells of it come with it: first a descriptor of the
-    process (pidfd_open(2)), and when it and all that it started have ended, its exit code.
+    Its control socket, its stderr and a socket on which the server tells of it come with it: first
+    a descriptor of the process (pidfd_open(2)), and when it and all that it started have ended, its
+    exit code.
     """
 
     role: Role
@@ -50,7 +53,9 @@ class Start(msgspec.Struct):
 
 @dataclass
 class Started:
-    """A worker and what is known of it; its `server` tells its `process`, and in the end its exit code."""
+    """A worker and what is known of it; its `server` tells its `process`, and in the end its exit
+    code.
+    """
 
     role: Role
     wire: Wire
@@ -81,6 +86,8 @@ class Started:
         return self.process is not None
 
     def await_end(self) -> int | None:
-        """Return its exit code once it ended, None when that was told or its server is gone; else `TimeoutError`."""
+        """Return its exit code once it ended, None when that was told or its server is gone; else
+        `TimeoutError`.
+        """
         reply = self.server.recv(REPLY_BYTES)
         return int(reply) if reply else None

@@ -47,7 +47,8 @@ class Wire:
     def receive(self, kind: Any, deadline: float | None = None) -> Any:
         """Return the next message, of type `kind`.
 
-        Raises `EOFError` when the other end is gone and `TimeoutError` at `deadline` (of `time.monotonic`).
+        Raises `EOFError` when the other end is gone and `TimeoutError` at `deadline` (of
+        `time.monotonic`).
         """
         (size,) = LENGTH.unpack(self._take(LENGTH.size, deadline))
         return decode(self._take(size, deadline), kind)
@@ -74,7 +75,8 @@ class Wire:
 
 
 def hear(wires: dict[Who, Wire], kind: Any, deadline: float) -> Iterator[tuple[Who, Any]]:
-    """Yield who of `wires` says what, None at its end, for as long as the caller leaves any in `wires`.
+    """Yield who of `wires` says what, None at its end, for as long as the caller leaves any in
+    `wires`.
 
     Raises `LateError` at `deadline` (of `time.monotonic`).
     """

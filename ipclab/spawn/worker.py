@@ -29,9 +29,10 @@ else:  # Python 3.11 has no parameter for it
 class Outcome(msgspec.Struct, tag=True):
     """What one worker hands back.
 
-    `samples`: op -> int64 nanoseconds in the order taken. `counters`: op -> counter -> number per operation.
-    `proof`: digests of what the far end saw, in order. `facts`: anything else worth keeping with the launch.
-    `turns`: op -> how many of its samples each recorded turn has; without turns all are of one.
+    `samples`: op -> int64 nanoseconds in the order taken. `counters`: op -> counter -> number per
+    operation. `proof`: digests of what the far end saw, in order. `facts`: anything else worth
+    keeping with the launch. `turns`: op -> how many of its samples each recorded turn has; without
+    turns all are of one.
     """
 
     samples: dict[str, Stamps] = {}
@@ -98,9 +99,11 @@ def usage() -> tuple[float, ...]:
 
 
 def queued_ns() -> int:
-    """Return how long this process has been ready while others had its CPU, in ns (proc(5), schedstat).
+    """Return how long this process has been ready while others had its CPU, in ns (proc(5),
+    schedstat).
 
-    That is all its waiting but `WAKE_NS` each time it came to run, and can be below 0; 0 where not told.
+    That is all its waiting but `WAKE_NS` each time it came to run, and can be below 0; 0 where not
+    told.
     """
     try:
         _, waited, times = map(int, Path("/proc/self/schedstat").read_text().split())
@@ -122,9 +125,8 @@ class Worker:
     def _begin(self, role: str, prefix: str, folder: str) -> None:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
-        self._sums: dict[
-            str, list[float]
-        ] = {}  # by op: counters, ns queued, ns elapsed, operations
+        # by op: counters, ns queued, ns elapsed, operations
+        self._sums: dict[str, list[float]] = {}
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
@@ -140,7 +142,9 @@ class Worker:
         return roles
 
     def park(self, **published: Any) -> Roles | None:
-        """Sleep until this contestant's next turn; return what each role published, None when there is none."""
+        """Sleep until this contestant's next turn; return what each role published, None when there
+        is none.
+        """
         self.wire.send(Parked(published))
         turn: Turn = self.wire.receive(Turn)
         self.recording = turn.recorded
@@ -150,8 +154,8 @@ class Worker:
     def counting(self, op: str, operations: int) -> Iterator[None]:
         """Count faults, switches and CPU time per operation over the `operations` done inside.
 
-        Beside them stands the share of the time for which this process was ready but waited for a CPU. All recorded
-        turns are counted together.
+        Beside them stands the share of the time for which this process was ready but waited for a
+        CPU. All recorded turns are counted together.
         """
         before = (*usage(), queued_ns(), time.perf_counter_ns())
         yield
@@ -175,9 +179,11 @@ class Worker:
 def perform(
     worker: Worker, target: str, arguments: dict[str, Any], tell: Callable[[Said], None]
 ) -> None:
-    """Run `target` (`module:function`) and tell the outcome that it returns or has collected in `worker`.
+    """Run `target` (`module:function`) and tell the outcome that it returns or has collected in
+    `worker`.
 
-    A generator takes turns: it parks at each `yield`, which publishes a dict and returns what `Worker.park` does.
+    A generator takes turns: it parks at each `yield`, which publishes a dict and returns what
+    `Worker.park` does.
     """
     outcome = called(worker, target, arguments)
     if isinstance(outcome, Generator):
@@ -187,7 +193,9 @@ def perform(
 
 
 def called(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
-    """Return what `target` (`module:function`) returns: an outcome, None, or a generator that takes turns."""
+    """Return what `target` (`module:function`) returns: an outcome, None, or a generator that takes
+    turns.
+    """
     module, _, function = target.partition(":")
     return getattr(importlib.import_module(module), function)(worker, **arguments)
 

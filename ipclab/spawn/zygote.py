@@ -1,8 +1,9 @@
 """The fork server: it has imported what workers need and makes a fresh process in milliseconds.
 
-It ends with the process that started it and kills its workers first. The last of a session's then removes what the
-session owned, so that a measuring process killed with SIGKILL leaves nothing behind. It is the reaper of all that
-workers and programs start, so that it can end what has lost its own parent.
+It ends with the process that started it and kills its workers first. The last of a session's then
+removes what the session owned, so that a measuring process killed with SIGKILL leaves nothing
+behind. It is the reaper of all that workers and programs start, so that it can end what has lost
+its own parent.
 """
 
 import ctypes
@@ -54,7 +55,9 @@ def fresh(request: str, control: str) -> None:
 
 
 def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
-    """Become the worker that `start` describes, forked as we are or in a fresh interpreter; never returns."""
+    """Become the worker that `start` describes, forked as we are or in a fresh interpreter; never
+    returns.
+    """
     role, code = start.role, 1
     try:
         if role.alone and may_leave_network():
@@ -91,7 +94,9 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
 
 
 def children() -> set[int]:
-    """Return the processes whose parent is this one, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
+    """Return the processes whose parent is this one, as far as the kernel tells
+    (CONFIG_PROC_CHILDREN).
+    """
     pids = set()
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
@@ -115,9 +120,8 @@ class Zygote:
         self.sock = sock
         self.selector = selectors.DefaultSelector()
         self.selector.register(sock, selectors.EVENT_READ)
-        self.children: dict[
-            int, tuple[int, socket.socket]
-        ] = {}  # pidfd -> pid, and where to tell of it
+        # pidfd -> pid, and where to tell of it
+        self.children: dict[int, tuple[int, socket.socket]] = {}
 
     def serve(self) -> None:
         """Answer requests until the other end is gone, then kill all children."""
@@ -174,15 +178,16 @@ class Zygote:
 def main() -> None:
     """Run the fork server.
 
-    Arguments are the ledger folder, the session's id, what to load, the socket's descriptor, and for a session's last
-    server that of the process (pidfd) which ends before it.
+    Arguments are the ledger folder, the session's id, what to load, the socket's descriptor, and
+    for a session's last server that of the process (pidfd) which ends before it.
     """
     ledger, session_id, loaded, *descriptors = sys.argv[1:]
     module, _, preload = loaded.partition(":")
     sock, *before = map(int, descriptors)
     for fd in before:
         os.set_inheritable(fd, False)
-    # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs measured.
+    # One BLAS thread: a forked child must not inherit a thread pool, and none may share the CPUs
+    # measured.
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the measuring process's to handle
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -194,7 +199,8 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # collected once here: a collection in each child would copy every page it touches
     Zygote(socket.socket(fileno=sock)).serve()
-    # Once more even when its file is gone: the owner was killed, and another session cleaned before our workers ended.
+    # Once more even when its file is gone: the owner was killed, and another session cleaned before
+    # our workers ended.
     if session is not None and before:
         select.select(before, [], [], END_SECONDS)
         close_session(Path(ledger), session)

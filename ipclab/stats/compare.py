@@ -1,8 +1,10 @@
-"""The comparison of two points, of one run or of two: `undecided` until an interval over launches supports more.
+"""The comparison of two points, of one run or of two: `undecided` until an interval over launches
+supports more.
 
-Only medians of launches are compared: samples of one launch share its luck, and tests over them call identical code
-different nine times in ten. A comparison is the exact interval of a ratio at the level that its family has, and what
-the judge says of that interval: what is printed is what was judged. `docs/method.md` says what it was weighed against.
+Only medians of launches are compared: samples of one launch share its luck, and tests over them
+call identical code different nine times in ten. A comparison is the exact interval of a ratio at
+the level that its family has, and what the judge says of that interval: what is printed is what was
+judged. `docs/method.md` says what it was weighed against.
 """
 
 import math
@@ -30,10 +32,12 @@ WIDEST = 100.0  # an interval whose ends are further apart says that there were 
 
 @dataclass(frozen=True)
 class Side:
-    """One point: its launches' medians, the conditions that the other side must share, and the round of each launch.
+    """One point: its launches' medians, the conditions that the other side must share, and the
+    round of each launch.
 
-    With `rounds` only launches of rounds that both sides have are compared: a later drift is no difference. `heats`
-    holds the medians of its turns in each heat: two sides that share some are compared heat by heat.
+    With `rounds` only launches of rounds that both sides have are compared: a later drift is no
+    difference. `heats` holds the medians of its turns in each heat: two sides that share some are
+    compared heat by heat.
     """
 
     medians: Sequence[float]
@@ -44,13 +48,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is known about the second side over the first: the `ratio` of times and the interval that was judged.
+    """What is known about the second side over the first: the `ratio` of times and the interval
+    that was judged.
 
-    That interval is exact at `level` (a probability of error). `detectable` is the smallest slow-down (a share) that
-    this many launches with this scatter find with 95 % power; None is what no data bound. `reason` is a code:
-    `differs:NAMES`, `no-launches`, `not-a-time`, `no-variance`, `few-launches`, `wide-interval`, `interval-below-1`,
-    `interval-above-1`, `within-bound`, `small-difference` (shown, but inside the bound), and of two runs `below-bound`,
-    `above-bound`.
+    That interval is exact at `level` (a probability of error). `detectable` is the smallest
+    slow-down (a share) that this many launches with this scatter find with 95 % power; None is what
+    no data bound. `reason` is a code: `differs:NAMES`, `no-launches`, `not-a-time`, `no-variance`,
+    `few-launches`, `wide-interval`, `interval-below-1`, `interval-above-1`, `within-bound`,
+    `small-difference` (shown, but inside the bound), and of two runs `below-bound`, `above-bound`.
     """
 
     verdict: str
@@ -65,7 +70,9 @@ class Comparison:
 
     @property
     def within(self) -> float | None:
-        """Return the factor within which the two are alike for certain: 1.07 for an interval from 0.95 to 1.07."""
+        """Return the factor within which the two are alike for certain: 1.07 for an interval from
+        0.95 to 1.07.
+        """
         return None if self.low is None or self.high is None else max(self.high, 1 / self.low)
 
 
@@ -92,10 +99,12 @@ def compare(
     equivalence: float = EQUIVALENCE,
     scatter: paired.Scatter = paired.UNKNOWN,
 ) -> Comparison:
-    """Return what is known about `second` over `first`, two of the `mechanisms` of a contest with this `scatter`.
+    """Return what is known about `second` over `first`, two of the `mechanisms` of a contest with
+    this `scatter`.
 
-    `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`, even when it
-    excludes 1. What was measured in the same heats is compared heat by heat, all else by its launches.
+    `same` is a ratio whose whole interval lies within 1 / (1 + `equivalence`) to 1 + `equivalence`,
+    even when it excludes 1. What was measured in the same heats is compared heat by heat, all else
+    by its launches.
     """
     if first.heats.keys() & second.heats.keys():
         return _by_heats(first, second, mechanisms, equivalence, scatter)
@@ -128,7 +137,9 @@ def _by_heats(
 
 
 def shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
-    """Return the medians of both sides that are compared: those of the rounds that both have, or all."""
+    """Return the medians of both sides that are compared: those of the rounds that both have, or
+    all.
+    """
     if not (len(first.rounds) and len(second.rounds)):
         return list(first.medians), list(second.medians)
     both = set(first.rounds) & set(second.rounds)
@@ -169,7 +180,9 @@ def _unusable(
 
 
 def shown(a: Sequence[float], b: Sequence[float], level: float) -> tuple[float, float, float]:
-    """Return the ratio of the times `b` over `a` (Hodges and Lehmann) and the ends of its exact interval at `level`."""
+    """Return the ratio of the times `b` over `a` (Hodges and Lehmann) and the ends of its exact
+    interval at `level`.
+    """
     one, other = np.log(a), np.log(b)
     low, high = ranktest.interval(one, other, level)
     return (
@@ -185,10 +198,12 @@ def ends(low: float, high: float) -> tuple[float | None, float | None]:
 
 
 def power_step(low: float, high: float, level: float) -> float | None:
-    """Return the log ratio that a test at `level` finds with 95 % power, from its interval; None without its ends.
+    """Return the log ratio that a test at `level` finds with 95 % power, from its interval; None
+    without its ends.
 
-    The width of a rank interval over twice the normal quantile estimates the standard error of the estimate (Lehmann,
-    Ann. Math. Statist. 34, 1963, 1507-1512); a shift of the quantiles of level and power together is then found.
+    The width of a rank interval over twice the normal quantile estimates the standard error of the
+    estimate (Lehmann, Ann. Math. Statist. 34, 1963, 1507-1512); a shift of the quantiles of level
+    and power together is then found.
     """
     if not 0 < low <= high < math.inf:
         return None
@@ -198,7 +213,8 @@ def power_step(low: float, high: float, level: float) -> float | None:
 
 
 def factor(low: float, high: float, ratio: float, bound: float) -> float:
-    """Return how many times as many launches an interval needs to leave 1, or to lie inside the bound.
+    """Return how many times as many launches an interval needs to leave 1, or to lie inside the
+    bound.
 
     Its width shrinks with their square root.
     """
@@ -208,13 +224,15 @@ def factor(low: float, high: float, ratio: float, bound: float) -> float:
 
 
 def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
-    """Return what is known about each second side over its first of runs that were measured apart, on other days say.
+    """Return what is known about each second side over its first of runs that were measured apart,
+    on other days say.
 
-    Their launches share no rounds, and two sessions on one machine have luck of their own, which no launch of theirs
-    can show. So the question is whether a difference is larger than `EQUIVALENCE`, or none: an interval beyond it
-    shows a point `faster` or `slower` (a minimum effect), one inside it `same` (Schuirmann, J. Pharmacokin. Biopharm.
-    15, 1987, 657-680). The rate of false discoveries among points is held by Benjamini and Hochberg (J. R.
-    Statist. Soc. B 57, 1995, 289-300); all intervals are as wide as their threshold has them, to agree with the tests
+    Their launches share no rounds, and two sessions on one machine have luck of their own, which no
+    launch of theirs can show. So the question is whether a difference is larger than `EQUIVALENCE`,
+    or none: an interval beyond it shows a point `faster` or `slower` (a minimum effect), one inside
+    it `same` (Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, 657-680). The rate of false
+    discoveries among points is held by Benjamini and Hochberg (J. R. Statist. Soc. B 57, 1995,
+    289-300); all intervals are as wide as their threshold has them, to agree with the tests
     (Benjamini and Yekutieli, J. Am. Statist. Assoc. 100, 2005, 71-81).
 
     `detectable` is the slow-down that would be found with 95 % power at that level.
@@ -235,12 +253,16 @@ def threshold(chances: Sequence[float], alpha: float) -> float:
 
 
 def together(launches: tuple[int, int], points: int) -> int:
-    """Return how many of `points` must differ clearly before the correction lets one of so few launches be shown."""
+    """Return how many of `points` must differ clearly before the correction lets one of so few
+    launches be shown.
+    """
     return max(1, math.ceil(ranktest.least_p(*launches) * points / RUNS_ALPHA))
 
 
 def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside it."""
+    """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside
+    it.
+    """
     one, other, bound = np.log(a), np.log(b), math.log1p(EQUIVALENCE)
     (above_low, below_low), (above_high, below_high) = (
         ranktest.p_value(one, other, end) for end in (-bound, bound)
@@ -251,7 +273,9 @@ def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
 def _judged(
     a: Sequence[float], b: Sequence[float], level: float, equivalence: float, apart: bool = False
 ) -> Comparison:
-    """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound only."""
+    """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound
+    only.
+    """
     ratio, low, high = shown(a, b, level)
     found = judged(ratio, low, high, equivalence, apart)
     step = power_step(low, high, level)
@@ -267,8 +291,8 @@ def _judged(
 def judged(
     ratio: float, low: float, high: float, equivalence: float, apart: bool = False
 ) -> Comparison:
-    """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference counts beyond the
-    bound only.
+    """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference
+    counts beyond the bound only.
     """
     bound = 1 + equivalence
     said = judge.of_interval(low, high, 1 / bound, bound)

@@ -1,10 +1,11 @@
-"""The level of one comparison among all of a contest and all looks at it, so that a contest errs in 5 % at most.
+"""The level of one comparison among all of a contest and all looks at it, so that a contest errs in
+5 % at most.
 
-Every two mechanisms of a contest may be compared, since the fastest is known only afterwards: the level of a pair is
-that of the studentized range (Tukey; of ranks: Steel, Technometrics 2, 1960, 197-207; Dwass 1960). Launches are looked
-at several times, and those of undecided pairs go on: each look has a share of the error (Lan and DeMets, Biometrika 70,
-1983, 659-663, here summed), and its interval holds whenever one stops (Jennison and Turnbull, J. R. Statist. Soc. B 51,
-1989, 305-361).
+Every two mechanisms of a contest may be compared, since the fastest is known only afterwards: the
+level of a pair is that of the studentized range (Tukey; of ranks: Steel, Technometrics 2, 1960,
+197-207; Dwass 1960). Launches are looked at several times, and those of undecided pairs go on: each
+look has a share of the error (Lan and DeMets, Biometrika 70, 1983, 659-663, here summed), and its
+interval holds whenever one stops (Jennison and Turnbull, J. R. Statist. Soc. B 51, 1989, 305-361).
 """
 
 from bisect import bisect_left
@@ -24,25 +25,29 @@ GRID = np.linspace(-8.0, 8.0, 1601)
 
 
 def pair_level(mechanisms: int, launches: int, looks: Sequence[int] = LOOKS) -> float:
-    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look that is due then.
+    """Return the level of one pair among `mechanisms` after `launches` of each, judged at the look
+    that is due then.
 
     `looks` are those of launches, or of heats.
     """
     look = min(bisect_left(looks, launches), len(looks) - 1)
-    share = (
-        SHARES[look] if launches >= looks[0] else 1.0
-    )  # fewer were never looked at, but taken as they came
+    # fewer were never looked at, but taken as they came
+    share = SHARES[look] if launches >= looks[0] else 1.0
     return range_level(max(2, mechanisms), ALPHA * share)
 
 
 def launches_needed(mechanisms: int) -> int:
-    """Return the fewest launches after which some pair among `mechanisms` can be told apart; not before a look."""
+    """Return the fewest launches after which some pair among `mechanisms` can be told apart; not
+    before a look.
+    """
     return next(n for n in range(LOOKS[0], 1000) if least_p(n, n) <= pair_level(mechanisms, n))
 
 
 @lru_cache(maxsize=1024)
 def range_level(count: int, alpha: float) -> float:
-    """Return the two-sided level of a pair at which the range of `count` normal means errs with `alpha`."""
+    """Return the two-sided level of a pair at which the range of `count` normal means errs with
+    `alpha`.
+    """
     normal = NormalDist()
     density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
     below = np.array([normal.cdf(z) for z in GRID])

@@ -1,6 +1,7 @@
 """Intervals from launches: exact order statistics of their medians; and of rates.
 
-Samples within a launch share its luck (page placement, the scheduler's choices): they are never pooled as independent.
+Samples within a launch share its luck (page placement, the scheduler's choices): they are never
+pooled as independent.
 """
 
 from bisect import bisect_left
@@ -17,12 +18,8 @@ Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
 LEVEL = 0.95
 NOMINAL = 0.96  # of an interval by itself: points that end when their contest is decided lose up to a hundredth
-FEW = {
-    2: 12.75,
-    3: 4.32,
-    4: 1.664,
-    5: 1.104,
-}  # stretches the range of so few: no two order statistics are 95 % apart
+# stretches the range of so few: no two order statistics are 95 % apart
+FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
 SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
@@ -54,7 +51,9 @@ class Estimate:
 
 
 def rank(count: int, q: float) -> int:
-    """Return the index of the `q` quantile among `count` sorted values (inverse of the empirical distribution)."""
+    """Return the index of the `q` quantile among `count` sorted values (inverse of the empirical
+    distribution).
+    """
     return min(count - 1, max(0, int(np.ceil(q * count)) - 1))
 
 
@@ -65,12 +64,14 @@ def statistic_estimate(per_launch: Sequence[float], samples: int) -> Estimate:
 
 
 def median_interval(values: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of the median of a few values: no shape of their distribution is assumed.
+    """Return the 95 % interval of the median of a few values: no shape of their distribution is
+    assumed.
 
-    The ends lie between the two order statistics whose exact levels enclose `NOMINAL` (Hettmansperger and Sheather,
-    Statist. Probab. Lett. 4, 1986, 75-79; Nyblom, same journal 14, 1992, 197-206). Of fewer than six the range is
-    stretched about the median until a normal law is held in 95 %, on the logarithmic scale where all are above 0. One
-    has no interval, that is an infinite one, and neither have those whose interval would say nothing (`WIDEST`).
+    The ends lie between the two order statistics whose exact levels enclose `NOMINAL`
+    (Hettmansperger and Sheather, Statist. Probab. Lett. 4, 1986, 75-79; Nyblom, same journal 14,
+    1992, 197-206). Of fewer than six the range is stretched about the median until a normal law is
+    held in 95 %, on the logarithmic scale where all are above 0. One has no interval, that is an
+    infinite one, and neither have those whose interval would say nothing (`WIDEST`).
     """
     ordered, count = np.sort(values), len(values)
     if count == 1:
@@ -87,7 +88,9 @@ def median_interval(values: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=512)
 def _places(count: int) -> tuple[int, float]:
-    """Return the index of the outer order statistic, and the share of the way from there to the next inner one."""
+    """Return the index of the outer order statistic, and the share of the way from there to the
+    next inner one.
+    """
     if count <= max(FEW):
         return 0, 0.0
     # By r: the chance that the median lies outside the r-th value from either end.
@@ -109,7 +112,9 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
 
 
 def rate_upper(hits: int, trials: int) -> float:
-    """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26, 1934, 404-413)."""
+    """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26,
+    1934, 404-413).
+    """
 
     def unlikely(step: int) -> bool:
         rate = step / RATE_STEPS

@@ -1,7 +1,8 @@
-"""The judge: what an interval supports. Tables, marks, sentences, claims and comparisons of machines all ask here.
+"""The judge: what an interval supports. Tables, marks, sentences, claims and comparisons of
+machines all ask here.
 
-Undecided is what was tested and not shown; not tested is what so few launches cannot show, whatever the difference:
-their interval has no end.
+Undecided is what was tested and not shown; not tested is what so few launches cannot show, whatever
+the difference: their interval has no end.
 """
 
 from math import inf
@@ -13,14 +14,18 @@ UNDECIDED, NOT_TESTED = "undecided", "not tested"
 
 
 def side(found: Quantity, bound: float) -> str:
-    """Return whether a quantity is shown to be `above` or `below` a bound; else `undecided` or `not tested`."""
+    """Return whether a quantity is shown to be `above` or `below` a bound; else `undecided` or `not
+    tested`.
+    """
     return within(found, bound, bound, inside=False)
 
 
 def within(found: Quantity, low: float, high: float, inside: bool = True) -> str:
-    """Return whether a quantity is shown to lie `inside` two bounds (both included), `below` or `above` them.
+    """Return whether a quantity is shown to lie `inside` two bounds (both included), `below` or
+    `above` them.
 
-    Else it is `undecided`, `not tested`, or `missing`. Without `inside` only the sides are asked for.
+    Else it is `undecided`, `not tested`, or `missing`. Without `inside` only the sides are asked
+    for.
     """
     return of_interval(*found.ends, low, high, inside) if found else MISSING
 

@@ -33,9 +33,10 @@ class Mode:
 def modes(samples: Samples) -> list[Mode]:
     """Return the modes of positive times from the fastest on; every sample belongs to one.
 
-    A histogram over log time, its bins as wide as Freedman and Diaconis say (Z. Wahrscheinlichkeitstheorie 57, 1981,
-    453-476) but by the narrower half of the interquartile range, smoothed and cut in the valleys. With fewer than 50
-    samples there is one mode. Raises `ValueError` for none, or for times that are not above 0.
+    A histogram over log time, its bins as wide as Freedman and Diaconis say (Z.
+    Wahrscheinlichkeitstheorie 57, 1981, 453-476) but by the narrower half of the interquartile
+    range, smoothed and cut in the valleys. With fewer than 50 samples there is one mode. Raises
+    `ValueError` for none, or for times that are not above 0.
     """
     if len(samples) == 0 or samples.min() <= 0:
         raise ValueError("modes need times above 0")

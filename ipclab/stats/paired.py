@@ -1,9 +1,11 @@
-"""The ratio of two contestants of the same heats: one log ratio for each heat, and its interval over heats.
+"""The ratio of two contestants of the same heats: one log ratio for each heat, and its interval
+over heats.
 
-Within a heat the ratio is taken turn by turn, so that what the host does to both of them cancels. The interval is
-Student's, with the scatter of the pair steadied by that of all pairs of its contest, which have seen the same host:
-among tests that hold the rate of false alarms it decides with the fewest heats, since ranks of n heats cannot show
-anything below a level of 2 / 2^n (`benchmarks/paired.py` weighs them; docs/method.md says what came out).
+Within a heat the ratio is taken turn by turn, so that what the host does to both of them cancels.
+The interval is Student's, with the scatter of the pair steadied by that of all pairs of its
+contest, which have seen the same host: among tests that hold the rate of false alarms it decides
+with the fewest heats, since ranks of n heats cannot show anything below a level of 2 / 2^n
+(`benchmarks/paired.py` weighs them; docs/method.md says what came out).
 """
 
 import math
@@ -16,9 +18,8 @@ from scipy.special import digamma, polygamma, stdtrit
 
 from ipclab.stats.intervals import Floats
 
-Heats = Mapping[
-    int, Sequence[float]
-]  # by the heat's number: the medians (ns) of a contestant's turns in it
+# by the heat's number: the medians (ns) of a contestant's turns in it
+Heats = Mapping[int, Sequence[float]]
 POWER = 0.95
 FEWEST_HEATS = 4  # of a pair, so that its variance says something of the others
 FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly known
@@ -28,7 +29,9 @@ MOST_FREEDOM = 20.0
 
 @dataclass(frozen=True)
 class Scatter:
-    """What a contest says of the scatter of its pairs: a `variance` (of log ratios) that is worth `freedom` degrees."""
+    """What a contest says of the scatter of its pairs: a `variance` (of log ratios) that is worth
+    `freedom` degrees.
+    """
 
     freedom: float = 0.0
     variance: float = 0.0
@@ -38,10 +41,11 @@ UNKNOWN = Scatter()
 
 
 def log_ratios(first: Heats, second: Heats) -> Floats:
-    """Return the logarithm of `second` over `first` for each heat that both took part in, in the heats' order.
+    """Return the logarithm of `second` over `first` for each heat that both took part in, in the
+    heats' order.
 
-    It is the median over the turns of the log ratio of the turns of one round; where the two took another number of
-    turns, or none, the ratio of their launches' medians.
+    It is the median over the turns of the log ratio of the turns of one round; where the two took
+    another number of turns, or none, the ratio of their launches' medians.
     """
     ratios = []
     for heat in sorted(first.keys() & second.keys()):
@@ -56,10 +60,11 @@ def log_ratios(first: Heats, second: Heats) -> Floats:
 def scatter(pairs: Iterable[Floats]) -> Scatter:
     """Return what the log ratios of all `pairs` of a contest say of the scatter of any one of them.
 
-    The variances of pairs are taken for draws from one scaled inverse chi-square distribution, whose two parameters
-    their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, article 3, equation 6):
-    where pairs scatter alike the freedom is large, where each has a scatter of its own it is small. `UNKNOWN` for
-    fewer than six pairs, those of four contestants.
+    The variances of pairs are taken for draws from one scaled inverse chi-square distribution,
+    whose two parameters their logarithms' mean and variance give (Smyth, Stat. Appl. Genet. Mol.
+    Biol. 3, 2004, article 3, equation 6): where pairs scatter alike the freedom is large, where
+    each has a scatter of its own it is small. `UNKNOWN` for fewer than six pairs, those of four
+    contestants.
     """
     logs, freedoms = [], []
     for ratios in pairs:
@@ -89,7 +94,9 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def steadied(ratios: Floats, common: Scatter) -> Scatter:
-    """Return the scatter of a pair's log ratios together with that of its contest (Smyth 2004, equation 3)."""
+    """Return the scatter of a pair's log ratios together with that of its contest (Smyth 2004,
+    equation 3).
+    """
     own = len(ratios) - 1
     freedom = own + common.freedom
     return Scatter(
@@ -100,8 +107,8 @@ def steadied(ratios: Floats, common: Scatter) -> Scatter:
 def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:
     """Return the two-sided interval of the mean of log ratios at `level` (a probability of error).
 
-    Student's t (Biometrika 6, 1908, 1-25), exact for normal differences; with the `common` scatter of the contest
-    its moderated form (Smyth 2004). Infinite for fewer than two heats.
+    Student's t (Biometrika 6, 1908, 1-25), exact for normal differences; with the `common` scatter
+    of the contest its moderated form (Smyth 2004). Infinite for fewer than two heats.
     """
     count = len(ratios)
     if count < 2:  # noqa: PLR2004

@@ -1,4 +1,6 @@
-"""Quantiles of the samples of several launches together, with an interval that lets launches differ."""
+"""Quantiles of the samples of several launches together, with an interval that lets launches
+differ.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ LEAST_BEYOND = 10  # samples beyond a quantile; fewer make it a guess
 
 @dataclass(frozen=True)
 class Pooled:
-    """A quantile of all samples and its 95 % interval, whose ends are infinite where launches are too few for one."""
+    """A quantile of all samples and its 95 % interval, whose ends are infinite where launches are
+    too few for one.
+    """
 
     value: float
     low: float
@@ -23,11 +27,12 @@ class Pooled:
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Pooled | None:
-    """Return the `q` quantile of the samples of all `launches`; None with fewer than ten samples beyond it.
+    """Return the `q` quantile of the samples of all `launches`; None with fewer than ten samples
+    beyond it.
 
-    The interval is Woodruff's (J. Am. Statist. Assoc. 47, 1952, 635-646): the share of samples below the
-    quantile has the variance between launches, whose samples share their luck, and the ends are the
-    quantiles at the ends of that share.
+    The interval is Woodruff's (J. Am. Statist. Assoc. 47, 1952, 635-646): the share of samples
+    below the quantile has the variance between launches, whose samples share their luck, and the
+    ends are the quantiles at the ends of that share.
     """
     counts = np.array([len(samples) for samples in launches], np.float64)
     total = int(counts.sum())

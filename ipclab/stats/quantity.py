@@ -1,10 +1,11 @@
 """A quantity: a value with its interval and unit, and the only arithmetic of intervals here.
 
-What was measured in the same launches, or in launches of the same heats, is computed launch by launch:
-parts of one launch share its luck, so that a ratio of them varies far less than either. All else is taken
-for independent: sums and differences combine the distances to the interval's ends, products and ratios do
-so on the logarithmic scale: the method of variance estimates recovery (Zou and Donner, Statist. Med. 27,
-2008, 1693-1702). It needs the ends alone and respects their asymmetry.
+What was measured in the same launches, or in launches of the same heats, is computed launch by
+launch: parts of one launch share its luck, so that a ratio of them varies far less than either. All
+else is taken for independent: sums and differences combine the distances to the interval's ends,
+products and ratios do so on the logarithmic scale: the method of variance estimates recovery (Zou
+and Donner, Statist. Med. 27, 2008, 1693-1702). It needs the ends alone and respects their
+asymmetry.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -31,14 +32,16 @@ def _operator(
 
 @dataclass(frozen=True)
 class Quantity:
-    """One value with where it comes from; a value of None was not measured, and neither is what follows from it.
+    """One value with where it comes from; a value of None was not measured, and neither is what
+    follows from it.
 
-    `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other symbol; `low` and
-    `high` are the interval in the same unit (None: exact); `n` says of how many; `kind` is measured, published,
-    estimate, computed or few-samples; `sources` are the rows that it follows from, as study/point/op/metric.
-    `launches` are its values by heat (or launch), `row` is the source whose value it is, times `scale` (another
-    unit), `quotient` the two rows of which it is the ratio. Arithmetic takes quantities of one unit or plain
-    numbers and raises `ValueError` otherwise.
+    `unit` is ns, B, B/s, 1 (a ratio), share (0 to 1), count, text, date (ISO 8601) or any other
+    symbol; `low` and `high` are the interval in the same unit (None: exact); `n` says of how many;
+    `kind` is measured, published, estimate, computed or few-samples; `sources` are the rows that it
+    follows from, as study/point/op/metric. `launches` are its values by heat (or launch), `row` is
+    the source whose value it is, times `scale` (another unit), `quotient` the two rows of which it
+    is the ratio. Arithmetic takes quantities of one unit or plain numbers and raises `ValueError`
+    otherwise.
     """
 
     value: Any
@@ -76,7 +79,9 @@ class Quantity:
 
 
 def of(value: Number) -> Quantity:
-    """Return a number as an exact quantity, a quantity as it is; NaN, as pandas has it, was not measured."""
+    """Return a number as an exact quantity, a quantity as it is; NaN, as pandas has it, was not
+    measured.
+    """
     if isinstance(value, Quantity):
         return value
     return missing() if value != value else Quantity(value, kind="computed")  # noqa: PLR0124
@@ -114,7 +119,9 @@ def _exact(quantity: Quantity) -> bool:
 
 
 def _shifted(one: Quantity, other: Quantity, sign: int) -> Quantity:
-    """Return the sum or difference of two of which one is exact: its interval is as wide as the other one's."""
+    """Return the sum or difference of two of which one is exact: its interval is as wide as the
+    other one's.
+    """
     (a, b), (c, d) = one.ends, other.ends[::sign]
     made = _made(one.value + sign * other.value, one.unit, a + sign * c, b + sign * d, one, other)
     combine = add if sign > 0 else sub
@@ -160,7 +167,9 @@ def _unit(one: str, other: str, power: int) -> str:
 def _in_unit(
     made: Quantity, one: Quantity, other: Quantity, combine: Callable[[float, float], float]
 ) -> Quantity:
-    """Return what was `made` of a measured quantity and an exact number: the same one in another unit."""
+    """Return what was `made` of a measured quantity and an exact number: the same one in another
+    unit.
+    """
     launches = _by_launch(one, other, combine)
     if not _exact(other):
         return replace(made, launches=launches)

@@ -1,8 +1,9 @@
-"""What a bundle is: `bundle.json`, which names every other file with its size and digest, then those files.
+"""What a bundle is: `bundle.json`, which names every other file with its size and digest, then
+those files.
 
-They lie in a tar file (ustar) in a zstd stream: plain files only, equal bytes for equal content, read without trust.
-Python's `tarfile` follows what a header asks for (links, devices, names and sizes without bound). Here a header either
-describes a plain file or ends the reading.
+They lie in a tar file (ustar) in a zstd stream: plain files only, equal bytes for equal content,
+read without trust. Python's `tarfile` follows what a header asks for (links, devices, names and
+sizes without bound). Here a header either describes a plain file or ends the reading.
 """
 
 import io
@@ -29,10 +30,8 @@ CRATE = "ro-crate-metadata.json"
 CALIBRATION = "calibration.json"
 BESIDE = (INDEX, CRATE, CALIBRATION)  # what a bundle holds and the run's own index does not name
 LARGEST_INDEX = 64 << 20
-BOMB_RATIO, BOMB_SLACK = (
-    200,
-    64 << 20,
-)  # samples hardly shrink; a machine's texts shrink some twenty times
+# samples hardly shrink; a machine's texts shrink some twenty times
+BOMB_RATIO, BOMB_SLACK = 200, 64 << 20
 RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
 
 
@@ -46,7 +45,9 @@ class HostileError(LabError):
 
 
 class Member(NamedTuple):
-    """A plain file of an archive: its name and size, and its content, which must be read before the next member."""
+    """A plain file of an archive: its name and size, and its content, which must be read before the
+    next member.
+    """
 
     name: str
     size: int
@@ -54,7 +55,8 @@ class Member(NamedTuple):
 
 
 def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
-    """Write `members` (name and content, or the file that holds it) as a compressed archive into `file`.
+    """Write `members` (name and content, or the file that holds it) as a compressed archive into
+    `file`.
 
     Raises `LabError` for a name that is too long for the format.
     """
@@ -80,7 +82,9 @@ def write(file: IO[bytes], members: Iterable[tuple[str, bytes | Path]]) -> None:
 class _Plain(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Return what a header says, before anything acts on it; raises `HostileError` when it is no plain file's."""
+        """Return what a header says, before anything acts on it; raises `HostileError` when it is
+        no plain file's.
+        """
         about = super().frombuf(buf, encoding, errors)
         if about.type not in tarfile.REGULAR_TYPES[:2] or about.linkname or about.size < 0:
             raise HostileError(f"{about.name!r} is no plain file")
@@ -88,7 +92,9 @@ class _Plain(tarfile.TarInfo):
 
 
 def read(path: Path) -> Iterator[Member]:
-    """Yield the members of an archive in their order; raises `HostileError` for anything but plain files."""
+    """Yield the members of an archive in their order; raises `HostileError` for anything but plain
+    files.
+    """
     with (
         _refusing(), path.open("rb") as file,
         pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream,
@@ -138,7 +144,9 @@ class Entry(Struct, frozen=True):
 
 
 class Contents(Struct, frozen=True, kw_only=True):
-    """A bundle's own index: the run's name and machine, and its files in their order in the archive."""
+    """A bundle's own index: the run's name and machine, and its files in their order in the
+    archive.
+    """
 
     format: int = FORMAT
     run: Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
@@ -151,9 +159,11 @@ class Contents(Struct, frozen=True, kw_only=True):
 
 
 def parse(first: Member | None, packed: int) -> Contents:
-    """Return what the archive's first file says, `bundle.json`; `packed` is the size of the whole bundle in bytes.
+    """Return what the archive's first file says, `bundle.json`; `packed` is the size of the whole
+    bundle in bytes.
 
-    Raises `LabError` for a newer format and `HostileError` for names, sizes or digests that no bundle has.
+    Raises `LabError` for a newer format and `HostileError` for names, sizes or digests that no
+    bundle has.
     """
     if first is None or first.name.rpartition("/")[2] != INDEX_OF_BUNDLE:
         raise HostileError(f"it does not begin with {INDEX_OF_BUNDLE}")
@@ -189,7 +199,9 @@ def parse(first: Member | None, packed: int) -> Contents:
 
 
 def check_run(contents: Contents, text: bytes) -> None:
-    """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and names these files."""
+    """Raise `LabError` unless `text`, the run's index, is of a schema known here, complete, and
+    names these files.
+    """
     about = checked(text, f"the bundle's {INDEX}")
     if about["machine"]["digest"] != contents.machine or not about["finished"]:
         raise HostileError(f"{INDEX} is of another machine, or of a run that is not finished")

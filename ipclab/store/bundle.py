@@ -1,7 +1,7 @@
 """A run as one file that carries it to another machine or into an archive, and back.
 
-A bundle holds every file of a finished run that was measured, and nothing derived. It is verified as a whole before a
-byte is placed, and appears whole or not at all.
+A bundle holds every file of a finished run that was measured, and nothing derived. It is verified
+as a whole before a byte is placed, and appears whole or not at all.
 """
 
 import datetime as dt
@@ -47,10 +47,11 @@ OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
 
 
 def pack(run: RunFolder, file: Path, replace: bool = False) -> Contents:
-    """Write `run` as one compressed file, whole or not at all; equal runs give equal bytes. Return what it holds.
+    """Write `run` as one compressed file, whole or not at all; equal runs give equal bytes. Return
+    what it holds.
 
-    Raises `UsageError` for a run that is not finished or, unless `replace`, a file that is there, and `LabError` when a
-    file of the run is not what was measured or the bundle cannot be written.
+    Raises `UsageError` for a run that is not finished or, unless `replace`, a file that is there,
+    and `LabError` when a file of the run is not what was measured or the bundle cannot be written.
     """
     if not run.finished:
         raise UsageError(
@@ -82,7 +83,9 @@ def check_new(file: Path) -> None:
 
 
 def crate(run: str, about: Mapping[str, Any], files: Iterable[Entry]) -> bytes:
-    """Return `ro-crate-metadata.json` of `run`, the same bytes each time (`rocrate` stamps times and random names)."""
+    """Return `ro-crate-metadata.json` of `run`, the same bytes each time (`rocrate` stamps times
+    and random names).
+    """
     text = Path(__file__).with_name("crate.jinja").read_text(encoding="utf-8")
     facts, begun = about["machine"]["facts"], dt.datetime.fromisoformat(about["begun"])
     shown = [(name, facts[name]) for name in SHOWN_IN_CRATE if facts.get(name) is not None]
@@ -106,10 +109,11 @@ def _entry(name: str, content: bytes | Path) -> Entry:
 
 
 def unpack(paths: Paths, file: Path) -> RunFolder:
-    """Place the run of bundle `file` in `data/imported`/<machine> and return it; one that is there already is kept.
+    """Place the run of bundle `file` in `data/imported`/<machine> and return it; one that is there
+    already is kept.
 
-    Raises `UsageError` when there is no such file, and `LabError` for a bundle that is damaged, hostile or newer, or
-    whose run's name is that of another run here; nothing is then placed.
+    Raises `UsageError` when there is no such file, and `LabError` for a bundle that is damaged,
+    hostile or newer, or whose run's name is that of another run here; nothing is then placed.
     """
     contents, index = verify(file)
     if there := _present(paths, contents.run, index):
@@ -123,7 +127,9 @@ def unpack(paths: Paths, file: Path) -> RunFolder:
 
 
 def verify(file: Path) -> tuple[Contents, bytes]:
-    """Return what bundle `file` holds and its `run.json`, all digests checked, nothing written; raises as `unpack`."""
+    """Return what bundle `file` holds and its `run.json`, all digests checked, nothing written;
+    raises as `unpack`.
+    """
     if not file.is_file():
         raise UsageError(f"{file} is no file", "", "give what 'ipclab bundle' wrote")
     members = archive.read(file)  # held: a generator that is let go closes its file
@@ -134,10 +140,11 @@ def verify(file: Path) -> tuple[Contents, bytes]:
 
 
 def place(file: Path, contents: Contents, home: Path) -> None:
-    """Write the run's own files to `home`/<run>, verified again, and the calibration to `home` when it has none.
+    """Write the run's own files to `home`/<run>, verified again, and the calibration to `home` when
+    it has none.
 
-    The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that cannot be read or a
-    folder that cannot be written.
+    The caller holds the folder around `home`. Nothing is left after a `LabError`, for points that
+    cannot be read or a folder that cannot be written.
     """
     total, calibration = sum(entry.size for entry in contents.files), bytearray()
     part = home.parent / f"{contents.run}{PART}"  # where no run is looked for
@@ -168,7 +175,9 @@ def place(file: Path, contents: Contents, home: Path) -> None:
 
 
 def check_points(files: Sequence[Path]) -> None:
-    """Raise `HostileError` for points that were not measured, before they take memory or time without end."""
+    """Raise `HostileError` for points that were not measured, before they take memory or time
+    without end.
+    """
     count = sum(_asked(row_count, path) for path in files)
     try:
         validity.together(count, sum(path.stat().st_size for path in files))
@@ -186,7 +195,9 @@ def _asked(reader: Callable[[Path], T], path: Path) -> T:
 
 
 def _walk(file: Path, contents: Contents) -> Iterator[tuple[str, bytes]]:
-    """Yield the content of every file in pieces (one at least); raises `HostileError` for anything not as named."""
+    """Yield the content of every file in pieces (one at least); raises `HostileError` for anything
+    not as named.
+    """
     members = archive.read(file)
     for name, entry in [(INDEX_OF_BUNDLE, None), *contents.by_name().items()]:
         if (member := next(members, None)) is None:
@@ -220,9 +231,11 @@ def _present(paths: Paths, run: str, index: bytes) -> RunFolder | None:
 
 @contextmanager
 def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
-    """Hold folder `top` (made when missing) for this process; gives the leftovers of killed ones, which are removed.
+    """Hold folder `top` (made when missing) for this process; gives the leftovers of killed ones,
+    which are removed.
 
-    Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot be written.
+    Raises `LabError` when another process holds it for longer than `patience` seconds, or it cannot
+    be written.
     """
     taken = LabError(f"{top} is held by another process", "", "wait for it or end it")
     with ExitStack() as stack:
@@ -242,7 +255,9 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
 
 
 def clean(paths: Paths) -> list[str]:
-    """Remove what killed processes left where runs are placed; return the names. A folder in use is left alone."""
+    """Remove what killed processes left where runs are placed; return the names. A folder in use is
+    left alone.
+    """
     removed: list[str] = []
     for top in (paths.imported, paths.opened):
         with suppress(
@@ -261,7 +276,8 @@ def _unwritable(top: Path, error: OSError) -> LabError:
 
 
 def opened(paths: Paths, bundle: Path) -> RunFolder:
-    """Return the run of `bundle`, placed in `data/opened`/<its name and digest> when it is not there yet.
+    """Return the run of `bundle`, placed in `data/opened`/<its name and digest> when it is not
+    there yet.
 
     Several processes may ask at once. Raises as `unpack` does.
     """

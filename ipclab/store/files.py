@@ -29,7 +29,9 @@ def part_of(path: Path) -> Path:
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a small file; raises `OSError`, and `ValueError` for one that is large or no text."""
+    """Return the text of a small file; raises `OSError`, and `ValueError` for one that is large or
+    no text.
+    """
     with file.open("rb") as opened:
         content = opened.read(MOST_TEXT + 1)
     if len(content) > MOST_TEXT:
@@ -39,7 +41,9 @@ def text_of(file: Path) -> str:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write, which then takes its place; raises `LabError` when that cannot be written."""
+    """Give a file beside `path` to write, which then takes its place; raises `LabError` when that
+    cannot be written.
+    """
     part = part_of(path)
     try:
         if path.exists() and not path.is_file():
@@ -91,7 +95,8 @@ def locked(
 ) -> Iterator[int]:
     """Hold `path` (flock) for this process and give its descriptor.
 
-    Raises `taken` when another process holds it for longer than `patience` seconds, `OSError` when it cannot be opened.
+    Raises `taken` when another process holds it for longer than `patience` seconds, `OSError` when
+    it cannot be opened.
     """
     descriptor, deadline = os.open(path, flags | os.O_CLOEXEC, 0o600), time.monotonic() + patience
     try:
@@ -113,13 +118,17 @@ def dump_json(value: Any) -> bytes:
 
 
 def sealed(about: dict[str, Any]) -> bytes:
-    """Return `about` as JSON whose first field `digest` is the SHA-256 of `dump_json` of all others."""
+    """Return `about` as JSON whose first field `digest` is the SHA-256 of `dump_json` of all
+    others.
+    """
     content = dump_json(about)
     return b'{\n "digest": "%s",%s' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
 
 
 def unsealed(about: dict[str, Any]) -> dict[str, Any]:
-    """Return what `sealed` wrote, without its digest; raises `ValueError` when that is not the content's."""
+    """Return what `sealed` wrote, without its digest; raises `ValueError` when that is not the
+    content's.
+    """
     content = {name: value for name, value in about.items() if name != "digest"}
     if about.get("digest") != hashlib.sha256(dump_json(content)).hexdigest():
         raise ValueError("it was altered: its digest is not that of its content")

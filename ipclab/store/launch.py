@@ -10,20 +10,19 @@ from msgspec import Meta
 from ipclab.store.schema import LARGEST, Count, Whole
 
 Samples = np.ndarray[tuple[int], np.dtype[np.int64]]
-Times = np.ndarray[
-    tuple[int], np.dtype[np.float64]
-]  # of one operation, where a sample stands for several
+# of one operation, where a sample stands for several
+Times = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 @dataclass
 class Launch:
     """The samples of one launch of one point.
 
-    `samples`: op -> int64 ns in the order taken. `counters`: op -> counter -> number per operation. `order` is the
-    launch's place among all launches of the run, `started_ns` its start on the run's clock. `per`: op -> how many
-    operations one sample stands for (1 where not given, the same in all launches of a point): an operation that takes
-    less than a clock can tell is timed in batches. `whole`: op -> what was found of all its samples, where `samples`
-    are but some of them.
+    `samples`: op -> int64 ns in the order taken. `counters`: op -> counter -> number per operation.
+    `order` is the launch's place among all launches of the run, `started_ns` its start on the run's
+    clock. `per`: op -> how many operations one sample stands for (1 where not given, the same in
+    all launches of a point): an operation that takes less than a clock can tell is timed in
+    batches. `whole`: op -> what was found of all its samples, where `samples` are but some of them.
     """
 
     samples: dict[str, Samples]
@@ -44,7 +43,9 @@ class Launch:
         return self.samples[op] if batch == 1 else self.samples[op] / batch
 
     def turn_medians(self, op: str) -> list[float]:
-        """Return the median of one operation (ns) in each turn of `op`; none of an op that takes no turns."""
+        """Return the median of one operation (ns) in each turn of `op`; none of an op that takes no
+        turns.
+        """
         turns = self.turns.get(op, [])
         if op in self.whole:
             return [self.whole[op][turn_name(number)] for number in range(len(turns))]
@@ -53,7 +54,8 @@ class Launch:
 
 
 def together(launches: Sequence[Launch], op: str) -> tuple[Samples, list[int]]:
-    """Return the samples of `op` of several processes turn by turn, and how many there are of each turn.
+    """Return the samples of `op` of several processes turn by turn, and how many there are of each
+    turn.
 
     Raises `ValueError` when they took different numbers of turns.
     """

@@ -14,8 +14,8 @@ Level = str | Whole
 class Point:
     """One combination of levels of a study.
 
-    `size_bytes` is what really moves. Points of one `block` are measured interleaved, since they will be compared.
-    `primary` names the ops whose interval decides when enough launches were made.
+    `size_bytes` is what really moves. Points of one `block` are measured interleaved, since they
+    will be compared. `primary` names the ops whose interval decides when enough launches were made.
     """
 
     study: StudyName

@@ -42,7 +42,9 @@ class RunFolder:
 
     @property
     def complete(self) -> bool:
-        """Tell whether the run is finished and no point of it failed; the same command measures again what failed."""
+        """Tell whether the run is finished and no point of it failed; the same command measures
+        again what failed.
+        """
         return self.finished and not self.about["failures"]
 
     def save(self) -> None:
@@ -54,7 +56,9 @@ class RunFolder:
         return f"points/{point.study}/{point.id}.parquet"
 
     def place(self, found: Iterable[tuple[Point | str, bytes]]) -> None:
-        """Store points, and other files by name: `run.json` has their digests before they appear; none is unknown."""
+        """Store points, and other files by name: `run.json` has their digests before they appear;
+        none is unknown.
+        """
         with ExitStack() as parts:
             for what, content in found:
                 name = self.file(what) if isinstance(what, Point) else what
@@ -65,7 +69,9 @@ class RunFolder:
             self.save()
 
     def fail(self, point: Point, reason: str) -> None:
-        """Note that `point` was given up; what an earlier session left of it is no longer part of the run."""
+        """Note that `point` was given up; what an earlier session left of it is no longer part of
+        the run.
+        """
         name = self.file(point)
         self.about["files"].pop(name, None)
         self.about["failures"][point.id] = reason
@@ -82,7 +88,9 @@ class RunFolder:
         self.save()
 
     def has(self, point: Point, warn: Warn) -> bool:
-        """Tell whether `point` is on disk and unaltered; an altered file is reported through `warn`."""
+        """Tell whether `point` is on disk and unaltered; an altered file is reported through
+        `warn`.
+        """
         name = self.file(point)
         there, intact = (self.path / name).is_file(), self._intact(name)
         if there and not intact:
@@ -94,7 +102,9 @@ class RunFolder:
         return path.is_file() and sha256(path) == self.about["files"].get(name)
 
     def checked(self, *folders: str) -> dict[str, Path]:
-        """Return name -> file of all (or of `folders`), in a fixed order; `LabError` for one that was altered."""
+        """Return name -> file of all (or of `folders`), in a fixed order; `LabError` for one that
+        was altered.
+        """
         files = {
             name: self.path / name
             for name in sorted(self.about["files"])
@@ -113,7 +123,9 @@ class RunFolder:
         yield from self.checked("points/").values()
 
     def held(self) -> AbstractContextManager[int]:
-        """Hold the run for this process; raises `LabError` when another process is measuring into it."""
+        """Hold the run for this process; raises `LabError` when another process is measuring into
+        it.
+        """
         return locked(
             self.path,
             LabError(
@@ -122,7 +134,9 @@ class RunFolder:
         )
 
     def remove_parts(self) -> None:
-        """Put the files that a killed process left in their places if `run.json` awaits them, and remove the others."""
+        """Put the files that a killed process left in their places if `run.json` awaits them, and
+        remove the others.
+        """
         for part in self.path.rglob(f"*{PART}"):
             target = part.with_name(part.name.removesuffix(PART).rpartition(".")[0])
             if sha256(part) == self.about["files"].get(str(target.relative_to(self.path))):
@@ -150,7 +164,9 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
 
 
 def read(path: Path) -> RunFolder:
-    """Open the run in `path`; `UsageError` when there is none, `LabError` when its `run.json` cannot be understood."""
+    """Open the run in `path`; `UsageError` when there is none, `LabError` when its `run.json`
+    cannot be understood.
+    """
     file = path / INDEX
     if not file.is_file():
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")
@@ -164,7 +180,9 @@ def read(path: Path) -> RunFolder:
 
 
 def every(runs: Path) -> Iterator[RunFolder]:
-    """Yield the runs below `runs` (one folder a machine), the newest first; what cannot be read is left out."""
+    """Yield the runs below `runs` (one folder a machine), the newest first; what cannot be read is
+    left out.
+    """
     for file in sorted(runs.glob(f"*/*/{INDEX}"), key=lambda file: file.parent.name, reverse=True):
         with suppress(LabError):
             yield read(file.parent)

@@ -1,4 +1,6 @@
-"""One point's raw samples as a Parquet file: columns launch, op, ns; all else in the schema's metadata."""
+"""One point's raw samples as a Parquet file: columns launch, op, ns; all else in the schema's
+metadata.
+"""
 
 import io
 import json
@@ -70,13 +72,17 @@ def encode(measured: Measured) -> bytes:
 
 
 def decode(path: Path) -> Measured:
-    """Read a point's file in a run; raises `LabError` when it is not one, or cannot have been measured as this one."""
+    """Read a point's file in a run; raises `LabError` when it is not one, or cannot have been
+    measured as this one.
+    """
     with _opened(path) as file:
         return decoded(file, f"{path.parent.name}/{path.stem}")
 
 
 def row_count(path: Path) -> int:
-    """Return how many rows a point's file says that it has, of which none is read; raises as `decode` does."""
+    """Return how many rows a point's file says that it has, of which none is read; raises as
+    `decode` does.
+    """
     with _opened(path) as file, _refusing(path.name):
         validity.footer(file)
         return int(pq.ParquetFile(file).metadata.num_rows)
@@ -154,7 +160,9 @@ def _counted(launch: Launch) -> set[str]:
 
 
 def _fill(launches: list[Launch], batches: Iterable[pa.RecordBatch]) -> None:
-    """Give each launch its samples; raises `ValueError` when one has none of an op, or rows are out of order."""
+    """Give each launch its samples; raises `ValueError` when one has none of an op, or rows are out
+    of order.
+    """
     parts: list[dict[str, list[Samples]]] = [{} for _ in launches]
     last = 0
     for batch in batches:

@@ -1,8 +1,10 @@
-"""The border: what a `run.json` and a point's metadata must be, checked once before anything uses them.
+"""The border: what a `run.json` and a point's metadata must be, checked once before anything uses
+them.
 
-Content from a disk or a bundle is not trusted. What passes here has today's schema and these types; fields that are not
-named are kept as they are. What studies noted, and a machine's facts, are any JSON. A change of schema adds a step to
-each chain and a stored run of the schema before to `tests/data`; a run on disk is never rewritten.
+Content from a disk or a bundle is not trusted. What passes here has today's schema and these types;
+fields that are not named are kept as they are. What studies noted, and a machine's facts, are any
+JSON. A change of schema adds a step to each chain and a stored run of the schema before to
+`tests/data`; a run on disk is never rewritten.
 """
 
 import re
@@ -20,12 +22,8 @@ from ipclab.store.files import unsealed
 SCHEMA = 3
 SEALED = 3  # the first schema whose run.json has a digest of its own
 PART_OF_NAME = "[A-Za-z0-9][A-Za-z0-9._:@+=,-]{0,199}"
-FOLDERS = (
-    "points",
-    "machine",
-    "raw",
-    "tables",
-)  # `tables` and facts.json: what runs of schema 1 and 2 may hold
+# `tables` and facts.json: what runs of schema 1 and 2 may hold
+FOLDERS = "points", "machine", "raw", "tables"
 LARGEST = (1 << 63) - 1
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Whole = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
@@ -33,9 +31,8 @@ Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
 LABEL = r"\A([A-Za-z0-9][A-Za-z0-9._-]{0,63})?\Z"
-Label = Annotated[
-    str, Meta(pattern=LABEL)
-]  # of a run: the name of its node, empty where it has none
+# of a run: the name of its node, empty where it has none
+Label = Annotated[str, Meta(pattern=LABEL)]
 FileName = Annotated[
     str, Meta(pattern=rf"\A(facts\.json|({'|'.join(FOLDERS)})(/{PART_OF_NAME})+)\Z")
 ]
@@ -77,7 +74,9 @@ class _Session(Struct):
 
 
 class About(Struct):
-    """A `run.json`. `points`: id -> why it cannot be measured here; `failures`: id -> why it was given up."""
+    """A `run.json`. `points`: id -> why it cannot be measured here; `failures`: id -> why it was
+    given up.
+    """
 
     begun: str
     finished: str | None
@@ -106,9 +105,11 @@ def check_label(label: str) -> None:
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 RUN_STEPS: Mapping[int, Step] = {
-    # Schema 2 says which points cannot be measured and what studies noted, even when there is nothing to say.
+    # Schema 2 says which points cannot be measured and what studies noted, even when there is
+    # nothing to say.
     1: lambda about: {**about, "points": about.get("points", {}), "notes": about.get("notes", {})},
-    # Schema 3 says which levels were asked for, and nothing that is derived; its content has a digest of its own.
+    # Schema 3 says which levels were asked for, and nothing that is derived; its content has a
+    # digest of its own.
     2: lambda about: {
         "notes": {},
         **{
@@ -128,7 +129,9 @@ POINT_STEPS: Mapping[int, Step] = {
 
 
 def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]:
-    """Return `about` as today's schema has it; raises `ValueError`, `KeyError` or `TypeError` for what has none."""
+    """Return `about` as today's schema has it; raises `ValueError`, `KeyError` or `TypeError` for
+    what has none.
+    """
     schema = about["schema"]
     if type(schema) is not int or not 1 <= schema <= SCHEMA:
         raise ValueError(f"its schema is {schema}, this ipclab knows 1 to {SCHEMA}")
@@ -140,7 +143,8 @@ def migrated(about: dict[str, Any], steps: Mapping[int, Step]) -> dict[str, Any]
 def understood(
     text: bytes, named: str, steps: Mapping[int, Step], kind: Callable[[dict[str, Any]], Kind]
 ) -> Kind:
-    """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of it.
+    """Return a `run.json` or a point's metadata as today's schema has it and `kind` then makes of
+    it.
 
     Raises `LabError` that calls it `named`.
     """
@@ -157,7 +161,9 @@ def understood(
 
 
 def checked(text: bytes, named: str) -> dict[str, Any]:
-    """Return a `run.json` as today's schema has it, with the fields that are not named; raises as `understood` does."""
+    """Return a `run.json` as today's schema has it, with the fields that are not named; raises as
+    `understood` does.
+    """
 
     def whole(about: dict[str, Any]) -> dict[str, Any]:
         msgspec.convert(about, About)
@@ -167,7 +173,9 @@ def checked(text: bytes, named: str) -> dict[str, Any]:
 
 
 def versioned(path: Path, kind: type[Versioned], schema: int, fix: str) -> Versioned:
-    """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it is not one."""
+    """Return the JSON file `path` of a `kind` with a `schema` of its own; raises `LabError` when it
+    is not one.
+    """
     try:
         content = msgspec.json.decode(path.read_bytes(), type=kind)
         if content.schema != schema:

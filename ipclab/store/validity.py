@@ -1,7 +1,8 @@
-"""What a point's file must be to have been measured: bounded before it is read, then possible in each value.
+"""What a point's file must be to have been measured: bounded before it is read, then possible in
+each value.
 
-A file may be anybody's: a bundle's, or one that was altered with all digests made to fit. What no clock and no counter
-can give is refused here, in the one place where points are read.
+A file may be anybody's: a bundle's, or one that was altered with all digests made to fit. What no
+clock and no counter can give is refused here, in the one place where points are read.
 """
 
 import math
@@ -24,14 +25,8 @@ ROWS_PER_BYTE = 50  # of all points of a run; equal times shrink to a twentieth 
 ROWS_SLACK = 1 << 22
 DAY_NS = 86_400 * 10**9  # no operation takes as long
 COLUMNS = ["launch", "op", "ns"]
-ENDS = (
-    "min",
-    "p50",
-    "p90",
-    "p99",
-    "p99.9",
-    "max",
-)  # of all samples of a launch, in ascending order
+# of all samples of a launch, in ascending order
+ENDS = "min", "p50", "p90", "p99", "p99.9", "max"
 ROUNDING = 1e-6  # of what is kept of all samples
 # Columns of frames, which no factor may be called.
 TAKEN = {
@@ -52,7 +47,9 @@ TAKEN = {
 
 
 def footer(file: pa.NativeFile) -> None:
-    """Raise `ValueError` when the description at the end of a Parquet file is larger than any point's."""
+    """Raise `ValueError` when the description at the end of a Parquet file is larger than any
+    point's.
+    """
     size = file.size()
     file.seek(max(0, size - FOOTER_END))
     size_told = int.from_bytes(file.read(4), "little")
@@ -62,7 +59,9 @@ def footer(file: pa.NativeFile) -> None:
 
 
 def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
-    """Raise `ValueError` unless a file says that it holds a point's columns, in `most` rows and `MOST_BYTES`."""
+    """Raise `ValueError` unless a file says that it holds a point's columns, in `most` rows and
+    `MOST_BYTES`.
+    """
     schema, metadata = file.schema_arrow, file.metadata
     if schema.names != COLUMNS:
         raise ValueError(f"its columns are not {', '.join(COLUMNS)}")
@@ -80,13 +79,17 @@ def columns(file: pq.ParquetFile, most: int = MOST_ROWS) -> None:
 
 
 def together(count: int, size: int) -> None:
-    """Raise `ValueError` when points of `size` bytes say that they have more rows, `count`, than these can hold."""
+    """Raise `ValueError` when points of `size` bytes say that they have more rows, `count`, than
+    these can hold.
+    """
     if count > ROWS_PER_BYTE * size + ROWS_SLACK:
         raise ValueError(f"its points are said to have {count:,} rows in {size:,} bytes")
 
 
 def order(number: Numbers, first: int, launches: int) -> None:
-    """Raise `ValueError` unless rows' numbers of launches ascend, from `first` on, below so many `launches`."""
+    """Raise `ValueError` unless rows' numbers of launches ascend, from `first` on, below so many
+    `launches`.
+    """
     if number[0] < first or number[-1] >= launches or (np.diff(number) < 0).any():
         raise ValueError(f"its rows are not those of {launches} launches in their order")
 
@@ -107,7 +110,9 @@ def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
 
 
 def check(launch: Launch) -> None:
-    """Raise `LabError` for a launch that was just measured and cannot be stored, since nobody would read it."""
+    """Raise `LabError` for a launch that was just measured and cannot be stored, since nobody would
+    read it.
+    """
     try:
         _launch(launch)
     except ValueError as error:
@@ -135,7 +140,9 @@ def _launch(launch: Launch) -> None:
 
 
 def _times(op: str, times: Samples) -> None:
-    """Raise `ValueError` for times that no clock gives: of a whole operation most must be longer than nothing."""
+    """Raise `ValueError` for times that no clock gives: of a whole operation most must be longer
+    than nothing.
+    """
     if not op or op != op.strip():
         raise ValueError(f"an op is called {op!r}")
     least, most = int(times.min()), int(times.max())
@@ -146,7 +153,9 @@ def _times(op: str, times: Samples) -> None:
 
 
 def _whole(launch: Launch, op: str) -> None:
-    """Raise `ValueError` when turns, or what is told of all samples, do not fit the samples that are kept."""
+    """Raise `ValueError` when turns, or what is told of all samples, do not fit the samples that
+    are kept.
+    """
     count, whole, turns = len(launch.samples[op]), launch.whole.get(op), launch.turns.get(op, [])
     if whole:
         if not all(map(math.isfinite, whole.values())):

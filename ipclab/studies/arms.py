@@ -1,9 +1,10 @@
-"""The points of a study from a table of data beside its module: each arm is the product of its factors.
+"""The points of a study from a table of data beside its module: each arm is the product of its
+factors.
 
-A row of `[[arm]]` gives each factor one level or a list; `$name` stands for levels that the study knows, and a table
-in a list sets several factors at once, its own product. `[usual]` has the levels that a row leaves out, `[brief]` the
-levels that a quick run leaves out. Beside the
-levels stand `block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
+A row of `[[arm]]` gives each factor one level or a list; `$name` stands for levels that the study
+knows, and a table in a list sets several factors at once, its own product. `[usual]` has the levels
+that a row leaves out, `[brief]` the levels that a quick run leaves out. Beside the levels stand
+`block` and `primary` (ops, apart by spaces), in which `{factor}` stands for its level.
 """
 
 import tomllib

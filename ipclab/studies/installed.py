@@ -8,7 +8,8 @@ from ipclab.plugins import chosen, installed
 from ipclab.studies.interface import Study
 
 GROUP = "ipclab.studies"
-# In the order of measuring: the limits first, for every run is read against them. All others, ours and other
+# In the order of measuring: the limits first, for every run is read against them. All others, ours
+# and other
 # packages', follow by name.
 ORDER = (
     "limits",
@@ -25,7 +26,9 @@ ALWAYS = ("limits", "calibration")  # are part of every run, whatever is swept
 
 @cache
 def studies() -> dict[str, Study]:
-    """Return every registered study by name, the limits first; raises `UsageError` when one cannot be loaded."""
+    """Return every registered study by name, the limits first; raises `UsageError` when one cannot
+    be loaded.
+    """
     registered = installed(
         GROUP, "study", lambda kind: kind() if isclass(kind) and issubclass(kind, Study) else None
     )

@@ -51,12 +51,16 @@ __all__ += [
 
 
 class NotTestableError(LabError):
-    """A study cannot measure its points on this machine, found when it made ready; `str()` gives the fix."""
+    """A study cannot measure its points on this machine, found when it made ready; `str()` gives
+    the fix.
+    """
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a person asked to vary instead of the study's own levels; None, or a factor not named, means the study's."""
+    """What a person asked to vary instead of the study's own levels; None, or a factor not named,
+    means the study's.
+    """
 
     sizes: tuple[int, ...] | None = None
     backends: tuple[str, ...] | None = None
@@ -78,7 +82,8 @@ class Sweep:
         return [name for name in backends if self.wants(name)]
 
     def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
-        """Return the levels of a factor of whole numbers, ascending: those asked for, or else the `usual` ones.
+        """Return the levels of a factor of whole numbers, ascending: those asked for, or else the
+        `usual` ones.
 
         Raises `UsageError` for one that is no number.
         """
@@ -116,7 +121,9 @@ class Site:
     keep_scratch: bool = False  # leave the files
 
     def workers(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
-        """Run a heat by workers of the fork servers: the bench of most studies, whose contestants may share a heat."""
+        """Run a heat by workers of the fork servers: the bench of most studies, whose contestants
+        may share a heat.
+        """
         return Heat(self.launcher, schedule).run(heat)
 
     def own_scratch(self, path: Path) -> None:
@@ -128,7 +135,9 @@ class Site:
 def spread(
     names: Iterable[str], run: str, arguments: Mapping[str, Any], placement: Placement
 ) -> list[Role]:
-    """Return a role for each of `names`, all of which call `run` with the same arguments, on CPUs in turn."""
+    """Return a role for each of `names`, all of which call `run` with the same arguments, on CPUs
+    in turn.
+    """
     return [
         Role(name, run, dict(arguments), placement.role(index)) for index, name in enumerate(names)
     ]
@@ -140,7 +149,9 @@ def named(point: Point, seed: int) -> dict[str, Any]:
 
 
 def rings(size: int) -> int:
-    """Return the bytes of /dev/shm that rings both ways between two processes take, of messages of `size` bytes."""
+    """Return the bytes of /dev/shm that rings both ways between two processes take, of messages of
+    `size` bytes.
+    """
     return 8 * (2 * size + (1 << 18))
 
 
@@ -150,9 +161,8 @@ class Study(ABC):
     name: str
     mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
     sized: bool = True  # whether its payloads can have any size
-    factors: ClassVar[
-        Mapping[str, tuple[Level, ...]]
-    ] = {}  # beside sizes and backends: the levels usually swept
+    # beside sizes and backends: the levels usually swept
+    factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}
     limits: ClassVar[Mapping[str, Bound]] = {}  # op -> what it cannot beat
     named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
     payloads_shared: int = 2  # how many payloads one launch may hold in /dev/shm
@@ -171,10 +181,14 @@ class Study(ABC):
 
     @abstractmethod
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean anything."""
+        """Return the points of `sweep` under `profile`; raises `UsageError` when it cannot mean
+        anything.
+        """
 
     def table(self) -> dict[str, Any]:
-        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), empty where there is none."""
+        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), empty where
+        there is none.
+        """
         return table(Path(inspect.getfile(type(self))).with_name(FILE))
 
     def of_arms(
@@ -183,9 +197,11 @@ class Study(ABC):
         whole: Callable[[Levels], Levels] = dict,
         **known: Sequence[Any],
     ) -> list[Point]:
-        """Return the points of `backends` in the arms of the study's table, each once, those of one block together.
+        """Return the points of `backends` in the arms of the study's table, each once, those of one
+        block together.
 
-        `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with what follows.
+        `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with
+        what follows.
         """
         usual, by_id = self.table().get("usual", {}), dict[str, Point]()
         every = (
@@ -265,9 +281,11 @@ class Study(ABC):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
-        """Make ready what `points` need and give what launches them; what was made is taken away at the end.
+        """Make ready what `points` need and give what launches them; what was made is taken away at
+        the end.
 
-        The bench (here the fork servers) runs heats of the study's contestants: it returns how each ended and is good
-        for the next one whatever became of it. Raises `NotTestableError` when none of `points` can be measured here.
+        The bench (here the fork servers) runs heats of the study's contestants: it returns how each
+        ended and is good for the next one whatever became of it. Raises `NotTestableError` when
+        none of `points` can be measured here.
         """
         yield site.workers

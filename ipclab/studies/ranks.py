@@ -1,4 +1,6 @@
-"""Which processes launch a point: MPI ranks where its mechanism takes them, else workers of the fork server."""
+"""Which processes launch a point: MPI ranks where its mechanism takes them, else workers of the
+fork server.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,9 @@ from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site
 
 @contextmanager
 def on_ranks(site: Site, count: int, preload: str) -> Iterator[Bench]:
-    """Give ranks: those of the launcher around us, else `count` of our own, which import module `preload` first."""
+    """Give ranks: those of the launcher around us, else `count` of our own, which import module
+    `preload` first.
+    """
     if here := world():
         site.note("nodes", [{"ranks": node.ranks, **node.machine} for node in here.nodes])
         yield OuterBench(site.launcher, here)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from ipclab.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames import tails
@@ -21,7 +22,6 @@ from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.studies.installed import study
-
 from ipclab_answers.ab import point
 from ipclab_answers.ab.point import Wanted, in_turns
 from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, trial
@@ -67,18 +67,14 @@ class Arm:
     unit: str = "ns"
     setting: Sequence[Role] = ()
     undo: Sequence[Role] = ()
-    wanted: Wanted | None = (
-        None  # the point that it is, if it can take turns with another
-    )
+    wanted: Wanted | None = None  # the point that it is, if it can take turns with another
 
     def launch(self, launcher: Launcher, seconds: float) -> float:
         """Make one launch and return its number; raises `LabError` when it is not above 0."""
         with self._set(launcher, seconds):
             value = self.launched(launcher, seconds)
         if not (math.isfinite(value) and value > 0):
-            raise LabError(
-                f"{self.label} gave {value:g}", "", "a number above 0 is needed"
-            )
+            raise LabError(f"{self.label} gave {value:g}", "", "a number above 0 is needed")
         return value
 
     @contextmanager
@@ -114,9 +110,7 @@ def uninterrupted() -> Iterator[None]:
     came, handlers = list[int](), {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
-            handlers[number] = signal.signal(
-                number, lambda number, _: came.append(number)
-            )
+            handlers[number] = signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
@@ -147,9 +141,7 @@ class Asked:
         Raises `UsageError` for names that mean nothing.
         """
         if all(Path(name, RUN).is_file() or name.endswith(".ipclab") for name in names):
-            why = (
-                "its launches share no rounds, and two sessions have luck of their own"
-            )
+            why = "its launches share no rounds, and two sessions have luck of their own"
             fix = f"ipclab compare {' '.join(names)} --fail-on slower"
             raise UsageError("runs cannot be interleaved", f"a run is over: {why}", fix)
         quantile = self.wanted.quantile
@@ -182,10 +174,7 @@ class Asked:
             return [Arm(_label(point), point.made(), wanted=point) for point in points]
         if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
             return [self._checkout(name) for name in names]
-        if all(
-            Path(name).name.startswith("python") and shutil.which(name)
-            for name in names
-        ):
+        if all(Path(name).name.startswith("python") and shutil.which(name) for name in names):
             env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(checkout().root)}
             env["IPCLAB_DATA"] = str(checkout().data)
             return [self._elsewhere(name, name, env) for name in names]
@@ -213,9 +202,7 @@ class Asked:
         unit = "ns"
         if self.printed:
             unit = "1/" if self.more else ""
-        return Arm(
-            printable(name), Program(self._role(line), self.printed, self.more), unit
-        )
+        return Arm(printable(name), Program(self._role(line), self.printed, self.more), unit)
 
     def _role(self, line: str, name: str = ARM) -> Role:
         try:
@@ -290,13 +277,9 @@ def _heat(
             op = contestants[name].point.primary[0]
             arm = by_name.get(name)
             if arm and arm.wanted and arm.wanted.quantile != tails.MEDIAN:
-                turns[name] = [
-                    arm.wanted.tail(launch, op)
-                ]  # a turn is too short for it
+                turns[name] = [arm.wanted.tail(launch, op)]  # a turn is too short for it
                 continue
-            turns[name] = launch.turn_medians(op) or [
-                float(np.median(launch.times(op)))
-            ]
+            turns[name] = launch.turn_medians(op) or [float(np.median(launch.times(op)))]
         return turns
 
     return heat

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from ipclab.commands import PATH, SIZE, Words, quantile_option
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import checkout
@@ -36,52 +37,24 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="A [B] | combine FILE ...")
-@click.option(
-    "--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone."
-)
+@click.option("--before", help="B is A after this command, such as 'sysctl -w ...'; give A alone.")
 @click.option("--undo", help="The command that takes --before back, after each launch.")
-@click.option(
-    "--command", default="", help="What to run, with an interpreter or checkout for {}."
-)
-@click.option(
-    "--printed", is_flag=True, help="Compare the last number printed, not the time."
-)
-@click.option(
-    "--more-is-better", "more", is_flag=True, help="Of the printed number, that is."
-)
-@click.option(
-    "--study", default="round_trip", help="Study of the point that is measured."
-)
-@click.option(
-    "--backend", default="unix", help="Mechanism that checkouts, interpreters measure."
-)
-@click.option(
-    "--size", type=SIZE, help="Payload, such as 64KiB [the study's smallest]."
-)
+@click.option("--command", default="", help="What to run, with an interpreter or checkout for {}.")
+@click.option("--printed", is_flag=True, help="Compare the last number printed, not the time.")
+@click.option("--more-is-better", "more", is_flag=True, help="Of the printed number, that is.")
+@click.option("--study", default="round_trip", help="Study of the point that is measured.")
+@click.option("--backend", default="unix", help="Mechanism that checkouts, interpreters measure.")
+@click.option("--size", type=SIZE, help="Payload, such as 64KiB [the study's smallest].")
 @click.option("--placement", help="same, cross or free [same; of commands free].")
-@click.option(
-    "--level", "levels", multiple=True, help="Of another factor, such as wait=spin."
-)
+@click.option("--level", "levels", multiple=True, help="Of another factor, such as wait=spin.")
 @quantile_option
-@click.option(
-    "--bound", default="5%", callback=_share, help="How much counts as the same."
-)
-@click.option(
-    "--seconds", type=SECONDS, default=120, help="After which no round begins."
-)
-@click.option(
-    "--deadline", type=SECONDS, default=60, help="Seconds that one launch may take."
-)
+@click.option("--bound", default="5%", callback=_share, help="How much counts as the same.")
+@click.option("--seconds", type=SECONDS, default=120, help="After which no round begins.")
+@click.option("--deadline", type=SECONDS, default=60, help="Seconds that one launch may take.")
 @click.option("--seed", type=int, help="Seed of the launches' order.")
-@click.option(
-    "--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]"
-)
-@click.option(
-    "--output", "outputs", multiple=True, type=PATH, help="A file for each --format."
-)
-@click.option(
-    "--save", "saved", type=PATH, help="File of this session's answer, for combine."
-)
+@click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]")
+@click.option("--output", "outputs", multiple=True, type=PATH, help="A file for each --format.")
+@click.option("--save", "saved", type=PATH, help="File of this session's answer, for combine.")
 def ab(
     names: Words,
     outputs: tuple[Path, ...],
@@ -106,7 +79,6 @@ def ab(
     from ipclab.spawn.launcher import Launcher
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
-
     from ipclab_answers.ab.arms import tried
     from ipclab_answers.ab.report import WRITERS, Report
     from ipclab_answers.ab.sessions import save
@@ -125,9 +97,7 @@ def ab(
         arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
             placement = given["placement"] or "same"
-            answer = tried(
-                arms, launcher, placement, given["deadline"], progress=Bar(), **effort
-            )
+            answer = tried(arms, launcher, placement, given["deadline"], progress=Bar(), **effort)
         labels = {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}
         report = Report(answer, labels, arms[0].unit)
         for name, file in zip(formats, outputs, strict=False):
@@ -164,9 +134,7 @@ def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
         fix = "say how each launch begins and how it is undone"
         raise UsageError("a setting needs both --before and --undo", "", fix)
     if given["more"] and not given["printed"]:
-        raise UsageError(
-            "--more-is-better is of a printed number", "", "give --printed too"
-        )
+        raise UsageError("--more-is-better is of a printed number", "", "give --printed too")
 
 
 def _check_outputs(formats: Sequence[str], outputs: Sequence[Path]) -> None:
@@ -186,9 +154,7 @@ def _check_writable(files: Sequence[Path], option: str) -> None:
                 raise PermissionError("it is no file, or its folder cannot be written")
         except OSError as error:
             why = error.strerror or str(error)
-            raise UsageError(
-                f"cannot write {file}", why, f"choose another {option}"
-            ) from error
+            raise UsageError(f"cannot write {file}", why, f"choose another {option}") from error
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
@@ -196,7 +162,6 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
     from ipclab.machine.placement import placements
     from ipclab.measure.request import levels
     from ipclab.plugins import chosen
-
     from ipclab_answers.ab.arms import Asked
     from ipclab_answers.ab.point import Wanted
 
@@ -206,9 +171,7 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
     placed = given["placement"] or "same"
     point = given["study"], given["backend"], given["size"], placed, level
     wanted = Wanted(*point, given["quantile"])
-    asked = Asked(
-        wanted, placement.role(0), given["command"], given["printed"], given["more"]
-    )
+    asked = Asked(wanted, placement.role(0), given["command"], given["printed"], given["more"])
     arms = asked.arms(names)
     if given["before"]:
         arms.append(asked.with_setting(arms[0], given["before"], given["undo"]))

@@ -89,17 +89,13 @@ class Wanted:
         point, effort = self._point(study), study.effort(usual)
         if why := study.missing(point, checkout().scratch) or "":
             raise UsageError(f"{self.backend} cannot be measured here", why)
-        return Prepared(
-            study, point, study.roles(point, effort, possible[self.placement], SEED)
-        )
+        return Prepared(study, point, study.roles(point, effort, possible[self.placement], SEED))
 
     def _point(self, study: Study) -> Point:
         """Return the point that is wanted; raises `UsageError` when the study has none."""
         levels = {name: (level,) for name, level in self.levels.items()}
         sizes = (self.size,) if self.size else None
-        points = study.points(
-            study.effort(EFFORT), Sweep(sizes, (self.backend,), levels)
-        )
+        points = study.points(study.effort(EFFORT), Sweep(sizes, (self.backend,), levels))
         wanted = {"backend": self.backend, "placement": self.placement, **self.levels}
         if self.size:
             wanted["size_bytes"] = self.size
@@ -136,9 +132,7 @@ def in_turns(
         seed=launcher.started,
         seconds=seconds,
     )
-    heat = {
-        name: Contestant(each.point, each.roles) for name, each in contestants.items()
-    }
+    heat = {name: Contestant(each.point, each.roles) for name, each in contestants.items()}
     points = [each.point for each in contestants.values() if each.study is first.study]
     with first.study.open(site, points, effort, SEED) as bench:
         others = {}

@@ -8,7 +8,6 @@ from xml.etree import ElementTree as Xml
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
 from ipclab.stats.intervals import Estimate, statistic_estimate
 from ipclab.store.files import dump_json
-
 from ipclab_answers.ab.arms import printable
 from ipclab_answers.ab.trial import AGAIN, ARMS, LIMITS, A, Answer, B
 
@@ -42,9 +41,7 @@ class Report:
         """Return what was shown: verdict, reason, ratio."""
         why = f" ({self.reason})" if self.reason else ""
         ends = ratio(self.answer.compared)
-        return (
-            f"{self.answer.verdict}{why}: {QUANTITIES[self.unit]} of {self.over} {ends}"
-        )
+        return f"{self.answer.verdict}{why}: {QUANTITIES[self.unit]} of {self.over} {ends}"
 
     def effort(self) -> str:
         """Return how much was measured."""
@@ -73,9 +70,7 @@ class Report:
         lines += [f"B over A: {ratio(self.answer.compared)}. {self.effort()}.", ""]
         lines += [f"| | | {QUANTITIES[self.unit]}{unit} |", "|---|---|---|"]
         for arm in ARMS:
-            lines.append(
-                f"| {arm} | {_cell(self.labels[arm])} | {_interval(self._median(arm))} |"
-            )
+            lines.append(f"| {arm} | {_cell(self.labels[arm])} | {_interval(self._median(arm))} |")
         lines.append("")
         for control in self.controls():
             lines.append(f"* {control}")
@@ -83,9 +78,7 @@ class Report:
 
     def junit(self) -> str:
         """Return a test suite of one case: a failure when slower, skipped when undecided."""
-        failed, skipped = (
-            self.answer.verdict == verdict for verdict in (SLOWER, UNDECIDED)
-        )
+        failed, skipped = (self.answer.verdict == verdict for verdict in (SLOWER, UNDECIDED))
         counts = {"tests": "1", "failures": str(int(failed)), "errors": "0"}
         counts |= {"skipped": str(int(skipped)), "time": f"{self.answer.seconds:.3f}"}
         top = Xml.Element("testsuites", counts)
@@ -130,11 +123,7 @@ def ratio(compared: Comparison) -> str:
     """Return a ratio with its interval."""
     if compared.ratio is None:
         return "not measured"
-    ends = (
-        f" ({compared.low:.3f} to {compared.high:.3f})"
-        if compared.low and compared.high
-        else ""
-    )
+    ends = f" ({compared.low:.3f} to {compared.high:.3f})" if compared.low and compared.high else ""
     return f"{compared.ratio:.3f}{ends}"
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
 from ipclab.store.files import write_whole
-
 from ipclab_answers.ab.report import QUANTITIES, Report
 from ipclab_answers.ab.trial import EXIT, A, B
 
@@ -103,9 +103,7 @@ def combined(files: Sequence[Path]) -> Combined:
     asked = {(each.a, each.b, each.unit, each.bound) for each in sessions}
     if len(asked) > 1:
         why = "arms, unit or --bound differ"
-        raise UsageError(
-            "the answers are of different questions", why, "give alike ones"
-        )
+        raise UsageError("the answers are of different questions", why, "give alike ones")
     verdict = _together({session.verdict for session in sessions})
     return Combined(verdict, "sessions" if verdict == UNDECIDED else "", sessions)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 import numpy as np
+
 from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import (
@@ -48,9 +49,7 @@ class Taken:
     `turns` are the medians of its turns for each round by arm; none of programs.
     """
 
-    values: Mapping[str, list[float]] = field(
-        default_factory=lambda: {arm: [] for arm in ARMS}
-    )
+    values: Mapping[str, list[float]] = field(default_factory=lambda: {arm: [] for arm in ARMS})
     limits: list[float] = field(default_factory=list)
     turns: Mapping[str, list[Sequence[float]]] = field(
         default_factory=lambda: {arm: [] for arm in ARMS}
@@ -143,9 +142,7 @@ def trial(
     return judged(taken, bound, clock() - start, failure)
 
 
-def judged(
-    taken: Taken, bound: float, seconds: float = 0.0, failure: str = ""
-) -> Answer:
+def judged(taken: Taken, bound: float, seconds: float = 0.0, failure: str = "") -> Answer:
     """Return what the whole rounds of `taken` show; with a `failure` they decide nothing."""
     a, b, again = (taken.side(arm) for arm in ARMS)
     both = _together(a, again)

@@ -12,6 +12,7 @@ from math import inf
 from typing import Any
 
 import pandas as pd
+
 from ipclab.stats.compare import (
     FASTER,
     NOT_TESTED,
@@ -24,7 +25,6 @@ from ipclab.stats.compare import (
 )
 from ipclab.stats.family import launches_needed
 from ipclab.stats.quantity import Quantity, missing
-
 from ipclab_answers.choose.candidates import (
     BEST,
     BOUNDS,
@@ -84,9 +84,7 @@ class Answer:
 def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
     promises = promised(frames.points, frames.faults, need.fault)
-    candidates = [
-        candidate_of(need, frames, offer, promises[offer.name]) for offer in offers
-    ]
+    candidates = [candidate_of(need, frames, offer, promises[offer.name]) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
     measured.sort(key=lambda candidate: candidate.median)
@@ -100,11 +98,7 @@ def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
         state, launches = UNDECIDED, float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, count, frames.bound)
-    able = [
-        candidate.backend
-        for candidate in candidates
-        if BOUNDS.issuperset(candidate.why)
-    ]
+    able = [candidate.backend for candidate in candidates if BOUNDS.issuperset(candidate.why)]
     rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
     return Answer(
         need,
@@ -147,9 +141,7 @@ def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
     return STATUSES.index(candidate.status), not value, time, candidate.backend
 
 
-def _lacking(
-    candidates: Sequence[Candidate], launches: int, seconds: float
-) -> pd.DataFrame:
+def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> pd.DataFrame:
     """Return the points that were not measured of those that may fit, and what they cost."""
     rows = []
     for candidate in candidates:

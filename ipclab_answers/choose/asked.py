@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
+
 from ipclab.backends.codecs import encoded_bytes
 from ipclab.backends.installed import backends
 from ipclab.backends.interface import Backend
@@ -23,7 +24,6 @@ from ipclab.store.run import RunFolder
 from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import Profile, profile
-
 from ipclab_answers.choose.answer import Answer, answer
 from ipclab_answers.choose.candidates import Frames
 from ipclab_answers.choose.need import EACH, NEED, ROUND_TRIP, STATE, SURVIVES, Need
@@ -71,12 +71,8 @@ def points(need: Need, effort: Profile) -> list[Point]:
             names.append(offer.name)
     levels = need.levels()
     if need.way == STATE:
-        every = study(need.study).points(
-            effort, replace(_sweep(need), backends=tuple(names))
-        )
-        narrow: dict[str, Sequence[Any]] = {
-            name: [level] for name, level in levels.items()
-        }
+        every = study(need.study).points(effort, replace(_sweep(need), backends=tuple(names)))
+        narrow: dict[str, Sequence[Any]] = {name: [level] for name, level in levels.items()}
         narrow |= {"sync": ("none", "off"), "map": ("none", "writemap")}
         return [point for point in every if _within(point, narrow)]
     placement = str(levels.pop("placement"))
@@ -115,18 +111,14 @@ def offers(need: Need, run: RunFolder | None = None) -> list[Offer]:
     for name in sorted(names & backends().keys()):
         if need.way != STATE or keeps(name):
             backend = backends()[name]
-            offered.append(
-                Offer(name, backend.demands, _refusal(need, backend, failed))
-            )
+            offered.append(Offer(name, backend.demands, _refusal(need, backend, failed)))
     return offered
 
 
 def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     """Return what `run` says of `need`."""
     on_offer = {offer.name: offer for offer in offers(need, run)}
-    if (
-        paths.runs in run.path.parents
-    ):  # of this machine: what it holds nothing of may be measured
+    if paths.runs in run.path.parents:  # of this machine: what it holds nothing of may be measured
         on_offer = {offer.name: offer for offer in offers(need)} | on_offer
     frames = Frames(
         derived.read(run, need.study, "points"),
@@ -158,9 +150,7 @@ def file_names(need: Need) -> re.Pattern[str]:
     """Return what the names of the files of points of the need's sizes and placement match."""
     sizes: list[int] = list(need.size)
     if need.way == STATE:  # whose points are named by the bytes of their entries
-        sizes = [
-            encoded_bytes(str(need.levels()["codec"]), entries) for entries in sizes
-        ]
+        sizes = [encoded_bytes(str(need.levels()["codec"]), entries) for entries in sizes]
     some = "|".join(map(str, sizes))
     return re.compile(rf"-{need.placement}-({some})-[0-9a-f]{{8}}\.parquet")
 
@@ -206,11 +196,7 @@ def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -
     store = None if backend.channel or need.way == STATE else backend.store
     shared = None
     if store and need.consumers > 1 and store.fans_out != (need.sharing == EACH):
-        shared = (
-            "every message reaches all"
-            if store.fans_out
-            else "a message reaches one consumer"
-        )
+        shared = "every message reaches all" if store.fans_out else "a message reaches one consumer"
 
     def refuses(size: int) -> str | None:
         longest = None
@@ -238,9 +224,7 @@ def _seconds(run: RunFolder) -> float:
     seconds, launches = 0.0, 0
     for session in run.about["sessions"]:
         if session.get("ended"):
-            begun, ended = (
-                datetime.fromisoformat(session[end]) for end in ("begun", "ended")
-            )
+            begun, ended = (datetime.fromisoformat(session[end]) for end in ("begun", "ended"))
             seconds += (ended - begun).total_seconds()
     for name in derived.measured(run):
         measured = derived.read(run, name, "points").drop_duplicates("point")

@@ -6,6 +6,7 @@ from math import inf, isfinite, log
 from statistics import median
 
 import pandas as pd
+
 from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.contests import side_of
 from ipclab.frames.limits import with_limits
@@ -17,7 +18,6 @@ from ipclab.stats.compare import (
     Side,
 )
 from ipclab.stats.quantity import Quantity, missing, total
-
 from ipclab_answers.choose.crossings import estimate, most_launched, timed
 from ipclab_answers.choose.need import Need
 from ipclab_answers.choose.promises import Offer, Promises, kept
@@ -89,14 +89,10 @@ class Candidate:
             self.why.append(demand)
         elif verdicts != {judge.INSIDE}:
             self.open.append(demand)
-            self.times_more = max(
-                self.times_more, *(_nearer(q, bound) for q in quantities)
-            )
+            self.times_more = max(self.times_more, *(_nearer(q, bound) for q in quantities))
 
 
-def narrowed_to(
-    need: Need, frame: pd.DataFrame, rate: float | None = None
-) -> pd.DataFrame:
+def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
     """Return the rows of a frame that have the need's levels, beside size and mechanism.
 
     No rows where the frame lacks one of these factors.
@@ -105,9 +101,7 @@ def narrowed_to(
     return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
 
 
-def candidate_of(
-    need: Need, frames: Frames, offer: Offer, promises: Promises
-) -> Candidate:
+def candidate_of(need: Need, frames: Frames, offer: Offer, promises: Promises) -> Candidate:
     """Return what the frames tell of one mechanism; it is not compared yet."""
     made = Candidate(offer.name, **promises)
     for must in need.must:
@@ -117,9 +111,7 @@ def candidate_of(
         elif not holds:
             made.why.append(must)
     launches = _of(offer.name, narrowed_to(need, frames.launches))
-    made.lacking = [
-        size for size in need.size if launches[launches[need.sized] == size].empty
-    ]
+    made.lacking = [size for size in need.size if launches[launches[need.sized] == size].empty]
     refusals = [refusal for size in need.size if (refusal := offer.refuses(size))]
     if refusals:
         made.why.append(refusals[0])
@@ -171,12 +163,8 @@ def _measure(need: Need, frames: Frames, made: Candidate) -> None:
         took = _mixed(need, closed, need.closed_op, "p50")
     made.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s") if took else missing("1/s")
     if need.deadline_us:
-        tails = [
-            _metric(need, points, size, need.op, need.metric) for size in need.size
-        ]
-        made.quantile = max(
-            filter(None, tails), key=lambda q: q.value, default=missing("ns")
-        )
+        tails = [_metric(need, points, size, need.op, need.metric) for size in need.size]
+        made.quantile = max(filter(None, tails), key=lambda q: q.value, default=missing("ns"))
         made.hold("deadline", tails, need.deadline_us * 1e3)
     if need.rate:
         made.hold("rate", [took], 1e9 / need.rate)
@@ -197,15 +185,8 @@ def _over_limit(
     """Return the time over what the hardware allows for the mix; None where that is not known."""
     if not (len(limits) and len(times) and value):
         return None
-    bounds = (
-        with_limits(times, limits)
-        .drop_duplicates(need.sized)
-        .set_index(need.sized)
-        .limit
-    )
-    least = sum(
-        share * float(bounds.get(size, inf)) for size, share in need.size.items()
-    )
+    bounds = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized).limit
+    least = sum(share * float(bounds.get(size, inf)) for size, share in need.size.items())
     return value / Quantity(least, "ns") if isfinite(least) else None
 
 
@@ -234,9 +215,7 @@ def _mixed(
     return total(parts)
 
 
-def _metric(
-    need: Need, points: pd.DataFrame, size: int, op: str, metric: str
-) -> Quantity:
+def _metric(need: Need, points: pd.DataFrame, size: int, op: str, metric: str) -> Quantity:
     """Return a metric at one size, of the point that has most launches."""
     if len(points):
         points = points[points[need.sized] == size]

@@ -7,10 +7,10 @@ from math import exp, log
 from statistics import median
 
 import pandas as pd
+
 from ipclab.frames.contests import side_of
 from ipclab.stats.compare import SLOWER, Side, compare
 from ipclab.stats.quantity import Quantity, missing, total
-
 from ipclab_answers.choose.need import Need
 
 COLUMNS = ["below", "above", "low", "high", "about"]
@@ -30,9 +30,7 @@ def crossings(
     rows = []
     if len(times):
         times = times[times.backend.isin(able)]
-        by_size = [
-            (int(str(size)), _sides(part)) for size, part in times.groupby(need.sized)
-        ]
+        by_size = [(int(str(size)), _sides(part)) for size, part in times.groupby(need.sized)]
         for (low, at_low), (high, at_high) in pairwise(by_size):
             below, above = _fastest(at_low), _fastest(at_high)
             if below == above or not {below, above} <= at_low.keys() & at_high.keys():
@@ -75,9 +73,7 @@ def _between(medians: Mapping[int, float], size: int) -> Quantity:
     if low == high:
         return Quantity(medians[low], "ns", kind="estimate")
     way = log(size / low) / log(high / low)
-    return Quantity(
-        medians[low] * (medians[high] / medians[low]) ** way, "ns", kind="estimate"
-    )
+    return Quantity(medians[low] * (medians[high] / medians[low]) ** way, "ns", kind="estimate")
 
 
 def _sides(part: pd.DataFrame) -> Sides:

@@ -16,25 +16,17 @@ from ipclab.studies.profile import PLACEMENTS
 
 ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")
 STUDIES = {ONE_WAY: "stream", ROUND_TRIP: "round_trip", STATE: "shared_dict"}
-CLOSED = {
-    ONE_WAY: "received",
-    ROUND_TRIP: "round-trip",
-    STATE: "read",
-}  # the op of a closed loop
-LEAST = {
-    ONE_WAY: 8,
-    ROUND_TRIP: 1,
-    STATE: 1,
-}  # a message of a stream begins with its number
+# the op of a closed loop
+CLOSED = {ONE_WAY: "received", ROUND_TRIP: "round-trip", STATE: "read"}
+# a message of a stream begins with its number
+LEAST = {ONE_WAY: 8, ROUND_TRIP: 1, STATE: 1}
 EACH, ONE = "each", "one"
 NO_LOSS, SURVIVES = "no-loss", "survives-writer-crash"
 MUSTS = (NO_LOSS, SURVIVES, "no-daemon", "other-languages", "across-hosts", "no-root")
 WORDS = {"way": WAYS, "sharing": (EACH, ONE), "placement": PLACEMENTS}
 CHOICES = WORDS | {"quantile": tuple(QUANTILES.values())}
 NUMBERS = ("rate", "consumers", "work_us", "deadline_us", "cpus")
-REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))[
-    "need"
-]
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))["need"]
 US = 1e3
 NEED = "need"  # the arm of points that were measured for a need
 
@@ -88,11 +80,7 @@ class Need:
         self._check_rules()
 
     def _check_rules(self) -> None:
-        sides = {
-            side.name
-            for side in fields(self)
-            if getattr(self, side.name) != side.default
-        }
+        sides = {side.name for side in fields(self) if getattr(self, side.name) != side.default}
         given = sides.union(self.must)
         for rule in REFUSED:
             of_way = self.way in rule.get("way", WAYS)
@@ -171,16 +159,12 @@ def of(plain: Mapping[str, Any]) -> Need:
         if name not in kinds:
             raise UsageError(f"a need has no {name!r}", "", hint(name, kinds))
     if not plain.get("size"):
-        raise UsageError(
-            "a need without a size", "", "give one, such as size = 64 or --size 4KiB"
-        )
+        raise UsageError("a need without a size", "", "give one, such as size = 64 or --size 4KiB")
     sides: dict[str, Any] = {}
     way = plain.get("way")
     for name, value in plain.items():
         try:
-            sides[name] = (
-                _sizes(value, way) if name == "size" else _plain(kinds[name], value)
-            )
+            sides[name] = _sizes(value, way) if name == "size" else _plain(kinds[name], value)
         except (TypeError, ValueError, OverflowError) as error:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
@@ -205,22 +189,16 @@ def read(text: str | Path) -> Need:
 
 def _sizes(sizes: Any, way: Any) -> dict[int, float]:
     """Return shares by size of a number, a table of weights, or words: `64B:9, 1MiB:1`."""
-    given = (
-        sizes if isinstance(sizes, Mapping) else dict.fromkeys(str(sizes).split(","))
-    )
+    given = sizes if isinstance(sizes, Mapping) else dict.fromkeys(str(sizes).split(","))
     weights: dict[int, float] = {}
     for text, weight in given.items():
         size, _, beside = str(text).partition(":")
         if way == STATE and not size.strip().isdecimal():
-            raise ValueError(
-                f"the size of state is a number of entries, and {size!r} is none"
-            )
+            raise ValueError(f"the size of state is a number of entries, and {size!r} is none")
         weights[bytes_of(size)] = float(beside or 1 if weight is None else weight)
     if not all(isfinite(share) and share > 0 for share in weights.values()):
         raise ValueError("a weight must be above 0")
-    return {
-        size: share / sum(weights.values()) for size, share in sorted(weights.items())
-    }
+    return {size: share / sum(weights.values()) for size, share in sorted(weights.items())}
 
 
 def _plain(kind: Any, value: Any) -> Any:

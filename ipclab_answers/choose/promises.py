@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from ipclab.frames.address import quantity
 
+from ipclab.frames.address import quantity
 from ipclab_answers.choose.need import NO_LOSS, SURVIVES
 
 DEMANDS = {
@@ -35,17 +35,13 @@ class Offer:
     refuses: Callable[[int], str | None] = lambda size: None
 
 
-def promised(
-    points: pd.DataFrame, faults: pd.DataFrame, fault: str
-) -> dict[str, Promises]:
+def promised(points: pd.DataFrame, faults: pd.DataFrame, fault: str) -> dict[str, Promises]:
     """Return what was measured of each mechanism: messages lost, when full, after a crash.
 
     It follows from the point frame of a study and the launch frame `faults`, after `fault`. What is
     lost is not known where launches failed: one that lost a message has.
     """
-    promises: dict[str, Promises] = defaultdict(
-        lambda: {"lost": None, "full": None, "crash": None}
-    )
+    promises: dict[str, Promises] = defaultdict(lambda: {"lost": None, "full": None, "crash": None})
     if len(points):
         for name, rows in points[points.op == "launch"].groupby("backend"):
             lost = rows[rows.metric == "lost"]
@@ -76,12 +72,8 @@ def _when_full(rows: pd.DataFrame) -> str | None:
         counts[name] = [quantity(row).value for row in part.itertuples()]
     if not {"accepted", "delivered", "refused"} <= counts.keys():
         return None
-    for accepted, delivered in zip(
-        counts["accepted"], counts["delivered"], strict=True
-    ):
-        if (
-            accepted > delivered
-        ):  # messages that are read later are none the less delivered
+    for accepted, delivered in zip(counts["accepted"], counts["delivered"], strict=True):
+        if accepted > delivered:  # messages that are read later are none the less delivered
             return DROPS
     return WAITS if any(counts["refused"]) else ENDLESS
 
@@ -90,9 +82,7 @@ def _after_crash(rows: pd.DataFrame) -> str:
     """Return what readers had after the writer was killed, the worst of all launches."""
     values: Any = rows.groupby(["op", "metric"]).value
     least, most = values.min().to_dict(), values.max().to_dict()
-    if most.get(("messages", "torn")) or (
-        RENEWED in most and most.get(("noticed", "half"))
-    ):
+    if most.get(("messages", "torn")) or (RENEWED in most and most.get(("noticed", "half"))):
         return TORN
     if least.get(RENEWED, 1) < 1:
         return STUCK

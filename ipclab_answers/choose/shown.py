@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
 from ipclab.lab.data import Data
 from ipclab.lab.prose import join_lines
 from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity
-
 from ipclab_answers.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_answers.choose.candidates import EXCLUDED, UNMEASURED
 from ipclab_answers.choose.need import US, Need
@@ -68,9 +68,7 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
         "asked": _asked(lab, answer.need),
         "ranking": rows,
         "promises": rows.head(SHOWN),
-        "excluded": excluded.groupby("why", sort=False)
-        .backend.agg(lab.words.joined)
-        .reset_index(),
+        "excluded": excluded.groupby("why", sort=False).backend.agg(lab.words.joined).reset_index(),
         "changes": _changes(lab, answer),
         "missing": _missing(lab, answer),
     }
@@ -103,9 +101,7 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
     sides["way"] = lab.say(WORDS["level"][need.way])
     rate = lab.words.numbers.number(need.rate, 0)
     sides["rate"] = rate if need.rate else lab.say(WORDS["level"]["closed"])
-    sides["sharing"] = (
-        lab.say(WORDS["level"][need.sharing]) if need.consumers > 1 else ""
-    )
+    sides["sharing"] = lab.say(WORDS["level"][need.sharing]) if need.consumers > 1 else ""
     sides["placement"] = lab.level("placement", need.placement)
     sides["must"] = _cell(lab, "must", list(need.must))
     sides["quantile"] = f"p{need.quantile * 100:g}" if need.deadline_us else ""
@@ -123,11 +119,7 @@ def _size(lab: Data, need: Need, size: int) -> str:
     """Return a size, and its share where there are several."""
     unit, share = "B" if need.sized == "size_bytes" else "count", need.size[size]
     shown = lab.words.numbers.format(Quantity(size, unit))
-    return (
-        f"{shown} ({lab.words.numbers.format(Quantity(share, 'share'))})"
-        if share < 1
-        else shown
-    )
+    return f"{shown} ({lab.words.numbers.format(Quantity(share, 'share'))})" if share < 1 else shown
 
 
 def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
@@ -136,9 +128,7 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     for row in answer.changes.to_dict("records"):
         kind, _, demands = row["change"].partition(":")
         if demands:
-            change = lab.say(
-                words["without"], names=_cell(lab, "why", demands.split(","))
-            )
+            change = lab.say(words["without"], names=_cell(lab, "why", demands.split(",")))
             ratio = _cell(lab, "ratio", row["amount"])
             then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
         else:
@@ -157,9 +147,7 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
             for name, size in sizes.items()
         }
         change = lab.say(words["between"], **ends)
-        rows.append(
-            (change, lab.say(words["crossed"], above=row["above"], below=row["below"]))
-        )
+        rows.append((change, lab.say(words["crossed"], above=row["above"], below=row["below"])))
     return pd.DataFrame(rows, columns=["change", "then"])
 
 
@@ -188,9 +176,7 @@ def _cell(lab: Data, column: str, value: Any) -> Any:
     if isinstance(value, list):
         # What is no demand, such as why a point failed, is nobody's text to translate.
         demands = WORDS["demand"]
-        words = [
-            lab.say(demands[name]) if name in demands else str(name) for name in value
-        ]
+        words = [lab.say(demands[name]) if name in demands else str(name) for name in value]
         return lab.words.joined(words) or None
     if isinstance(value, Quantity):
         if not value or column == "seconds":

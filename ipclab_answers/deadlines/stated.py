@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from IPython.display import Markdown
+
 from ipclab.errors import LabError
 from ipclab.frames.derived import measured
 from ipclab.frames.metrics import QUANTILES, summary
@@ -18,8 +20,6 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 from ipclab.studies.installed import ALWAYS
-from IPython.display import Markdown
-
 from ipclab_answers.deadlines.tolerance import ERROR, HOLDS, Deadline, statement
 
 PURPOSE = "deadline"  # the parameter of a run that was measured to state one
@@ -122,11 +122,7 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     if deadline is None:
         return []
     rows, numbers = deadlines(lab.run), lab.words.numbers
-    others = [
-        name
-        for name in map(str, rows)
-        if name not in (*USUAL, "study", "point", *VALUES)
-    ]
+    others = [name for name in map(str, rows) if name not in (*USUAL, "study", "point", *VALUES)]
     varied = [name for name in others if rows[name].nunique(dropna=False) > 1]
     shares = {}
     for name, share in (
@@ -137,9 +133,7 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     in_words = []
     for row in rows.to_dict("records"):
         cells: dict[str, Any] = {
-            "point": lab.words.joined(
-                lab.level(name, row[name]) for name in [*USUAL, *varied]
-            ),
+            "point": lab.words.joined(lab.level(name, row[name]) for name in [*USUAL, *varied]),
             "launches": Quantity(row["launches"], "count"),
             "samples": Quantity(row["samples"], "count"),
             "drift": numbers.number(row["drift"]),

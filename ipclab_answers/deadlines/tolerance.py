@@ -14,6 +14,7 @@ from math import comb, fsum
 from statistics import NormalDist
 
 import numpy as np
+
 from ipclab.errors import UsageError
 from ipclab.stats.intervals import Floats
 from ipclab.stats.ranktest import drift
@@ -36,9 +37,7 @@ class Deadline:
     def __post_init__(self) -> None:
         """Raise `ValueError` for shares that are not within 0 and 1, and for a rank below 1."""
         if not (0 < self.coverage < 1 and 0 < self.confidence < 1 and self.rank >= 1):
-            raise ValueError(
-                "a deadline's shares lie between 0 and 1, its rank is 1 or more"
-            )
+            raise ValueError("a deadline's shares lie between 0 and 1, its rank is 1 or more")
 
     @classmethod
     def of(cls, text: str) -> "Deadline":
@@ -81,9 +80,7 @@ def launches_for(text: str) -> int:
     except ValueError as error:
         fix = "in percent, such as 95/95, or 95/95/2 for the second largest launch"
         what = f"--deadline {text}"
-        raise UsageError(
-            what, str(error), f"write coverage/confidence {fix}"
-        ) from error
+        raise UsageError(what, str(error), f"write coverage/confidence {fix}") from error
 
 
 def confidence_of(launches: int, coverage: float, rank: int = 1) -> float:
@@ -95,13 +92,9 @@ def confidence_of(launches: int, coverage: float, rank: int = 1) -> float:
     """
     rest, ranks = 1 - coverage, range(min(rank, launches + 1))
     try:
-        return 1 - fsum(
-            comb(launches, k) * rest**k * coverage ** (launches - k) for k in ranks
-        )
+        return 1 - fsum(comb(launches, k) * rest**k * coverage ** (launches - k) for k in ranks)
     except OverflowError as error:
-        what = (
-            f"the {rank}-th largest of {launches} launches is too far from the largest"
-        )
+        what = f"the {rank}-th largest of {launches} launches is too far from the largest"
         raise ValueError(what) from error
 
 
@@ -134,9 +127,7 @@ def follows(values: Values) -> float:
     values give 1: nothing speaks against them.
     """
     ordered, count = np.sort(values), len(values)
-    ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(
-        ordered, values, "right"
-    )
+    ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     spread = float(((ranks - ranks.mean()) ** 2).sum()) if count else 0.0
     if not spread:
         return 1.0

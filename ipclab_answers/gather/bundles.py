@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+
 from ipclab.lab.runs import COARSE
 from ipclab.studies.profile import PROFILES
-
 from ipclab_answers.gather.index import Index
 
 STUDY, OP = "round_trip", "round-trip"
@@ -49,9 +49,7 @@ def gathered(index: Index, size: int) -> list[Gathered]:
     return [_of(head, rows, size) for head in index.bundles.to_dict("records")]
 
 
-def _of(
-    head: dict[Any, Any], rows: dict[str, list[dict[str, Any]]], size: int
-) -> Gathered:
+def _of(head: dict[Any, Any], rows: dict[str, list[dict[str, Any]]], size: int) -> Gathered:
     file = str(head["file"])
     if head["why"] or file not in rows:
         why = head["why"] or f"it holds no round trip of {size} bytes"
@@ -66,10 +64,7 @@ def frame(bundles: Sequence[Gathered]) -> pd.DataFrame:
     """Return one row for each mechanism and placement of each bundle, with its `rank` by time."""
     rows = []
     for bundle in bundles:
-        rows += [
-            {"file": bundle.file, "machine": bundle.machine, **row}
-            for row in bundle.rows
-        ]
+        rows += [{"file": bundle.file, "machine": bundle.machine, **row} for row in bundle.rows]
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"over_limit": float})
     ranks = table.groupby(["file", "placement"]).ns.rank(method="min")
     return table.assign(rank=ranks.astype(int))

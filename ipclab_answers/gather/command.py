@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+
 from ipclab.commands import PATH, SIZE, Rendering, Words, lang_option
 from ipclab.errors import LabError
 from ipclab.paths import checkout
@@ -12,14 +13,10 @@ FORMATS = ("html", "csv", "parquet")
 
 @click.command()
 @click.argument("folder", type=PATH)
-@click.option(
-    "--size", type=SIZE, default=100, help="Of the round trip, such as 64KiB."
-)
+@click.option("--size", type=SIZE, default=100, help="Of the round trip, such as 64KiB.")
 @lang_option
 @click.option("--format", "form", type=click.Choice(FORMATS), default="html")
-@click.option(
-    "--out", type=PATH, help="Folder of all files [default: reports/gathered]."
-)
+@click.option("--out", type=PATH, help="Folder of all files [default: reports/gathered].")
 def gather(folder: Path, size: int, langs: Words, form: str, out: Path | None) -> None:
     """Render all bundles below FOLDER as one page, or as tables.
 

@@ -21,9 +21,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+
 from ipclab.errors import LabError
 from ipclab.store.files import locked, write_whole
-
 from ipclab_answers.gather import files_in
 from ipclab_answers.gather.reading import Row, taken
 
@@ -107,9 +107,7 @@ def _known(top: Path) -> pd.DataFrame:
             part.unlink()
             continue
         rows = table.to_pandas()
-        made.append(
-            rows[rows.point.isna()][KEY].astype({"bytes": int, "mtime_ns": int})
-        )
+        made.append(rows[rows.point.isna()][KEY].astype({"bytes": int, "mtime_ns": int}))
     return pd.concat(made).drop_duplicates()
 
 
@@ -143,13 +141,9 @@ def _add(top: Path, table: pa.Table) -> None:
 
 def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     """Return the rows of the bundles that are `present`, each once."""
-    dataset = ds.dataset(
-        sorted(top.glob("*.parquet")), schema=COLUMNS, format="parquet"
-    )
+    dataset = ds.dataset(sorted(top.glob("*.parquet")), schema=COLUMNS, format="parquet")
     is_head = ds.field("point").is_null()
-    heads = dataset.to_table(
-        columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head
-    )
+    heads = dataset.to_table(columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head)
     bundles = heads.to_pandas().merge(present, on=KEY).drop_duplicates("file")
     bundles = bundles.sort_values("file", ignore_index=True)
     told = bundles.select_dtypes(["object", "str"]).columns

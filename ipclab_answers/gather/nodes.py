@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
 from ipclab.lab.runs import COARSE
 from ipclab.machine import affects
 from ipclab.stats import judge
 from ipclab.stats.intervals import LEVEL, statistic_estimate
 from ipclab.stats.quantity import Quantity
 from ipclab.studies.profile import PROFILES
-
 from ipclab_answers.gather.index import Index
 from ipclab_answers.gather.reading import DISTURBED
 
@@ -178,9 +178,7 @@ def matrix(found: pd.DataFrame) -> pd.DataFrame:
     """Return `answers` as a matrix: nodes by questions, the fastest mechanism in each cell."""
     size = found.size_bytes.astype(str)
     levels = found.levels.where(found.levels != "{}", "")
-    asked = (
-        found.op.astype(str) + " " + size + " " + found.placement.astype(str) + levels
-    )
+    asked = found.op.astype(str) + " " + size + " " + found.placement.astype(str) + levels
     named = found.assign(question=asked)
     wide = named.pivot_table(
         index=list(NODE), columns="question", values="fastest", aggfunc="first"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
 from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.labels import LEVELS, spec
 from ipclab.lab.numbers import Formatter
@@ -15,18 +16,14 @@ from ipclab.render.document import read
 from ipclab.render.exporters import ReportHTMLExporter
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import write_whole
-
 from ipclab_answers.gather.bundles import PLACEMENTS, Gathered, best, frame
 from ipclab_answers.gather.tables import asked
 
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("labels.toml").read_text("utf-8")
 )
-UNITS = {
-    "ns": "ns",
-    "over_limit": "1",
-    "best": "1",
-}  # of what is measured; the others are counts
+# of what is measured; the others are counts
+UNITS = {"ns": "ns", "over_limit": "1", "best": "1"}
 TOGETHER = {  # of a mechanism over all machines
     "machines": "sum",
     "ns": "median",
@@ -66,9 +63,7 @@ def notebook(
     for placement in PLACEMENTS:
         cells.append(_prose(f"## {words.translate(LEVELS[placement])}"))
         placed = rows[rows.placement == placement]
-        cells += _placed(
-            placed, machines, heads, numbers, words.translate(LEVELS[placement])
-        )
+        cells += _placed(placed, machines, heads, numbers, words.translate(LEVELS[placement]))
     cells.append(_damaged(bundles, heads))
     begun = max([bundle.begun for bundle in machines], default="")
     return {
@@ -102,9 +97,7 @@ def _placed(
     cells = [_shown(caption, summary, f"mechanisms-{placement}", 1)]
     facts: dict[str, list[str]] = {}
     for name, head in heads["machine"].items():
-        known = [
-            {"machine": bundle.machine, **bundle.facts}[name] for bundle in machines
-        ]
+        known = [{"machine": bundle.machine, **bundle.facts}[name] for bundle in machines]
         facts[head] = [DASH if value is None else str(value) for value in known]
     for name, caption in heads["captions"].items():
         wide = rows.pivot(index="file", columns="backend", values=name)
@@ -113,9 +106,7 @@ def _placed(
         for backend in together.backend:
             columns[backend] = _written(numbers, name, wide[backend])
         named = f"{name.replace('_', '-')}-{placement}"
-        cells.append(
-            _shown(caption.format(placement=where), columns, named, len(facts))
-        )
+        cells.append(_shown(caption.format(placement=where), columns, named, len(facts)))
     return cells
 
 
@@ -129,17 +120,12 @@ def _apart(
         row |= {"asked": asked(row), "ends": numbers.format(ratio, "interval")}
         far = row["mads"]
         rows.append(row | {"mads": DASH if pd.isna(far) else numbers.number(far, 1)})
-    columns = {
-        head: [str(row[name]) for row in rows]
-        for name, head in heads["differing"].items()
-    }
+    columns = {head: [str(row[name]) for row in rows] for name, head in heads["differing"].items()}
     notes = () if rows else (heads["page"]["equal"],)
     return _shown(heads["page"]["differing"], columns, "differing", 7, notes)
 
 
-def _damaged(
-    bundles: Sequence[Gathered], heads: Mapping[str, Mapping[str, str]]
-) -> dict[str, Any]:
+def _damaged(bundles: Sequence[Gathered], heads: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """Return the table of the bundles that cannot be taken, or that there is none."""
     damaged = [bundle for bundle in bundles if bundle.why]
     columns = {

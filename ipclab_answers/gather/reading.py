@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
 from ipclab.errors import LabError
 from ipclab.frames.limits import TOLERANCE
 from ipclab.frames.metrics import summary
@@ -160,9 +161,7 @@ class _Points:
                 | {"over_limit": found.value / floor.ns if floor else None}
             )
         named = ("backend", "placement", "size_bytes", "op")
-        times = Counter(
-            tuple(row[each] for each in named) for row in rows if row["plain"]
-        )
+        times = Counter(tuple(row[each] for each in named) for row in rows if row["plain"])
         if self.study == "round_trip" and max(times.values(), default=1) > 1:
             raise LabError("left out", "it holds a mechanism twice", "")
         return rows
@@ -170,9 +169,7 @@ class _Points:
     def _check(self, key: Row, op: str, ns: float) -> None:
         """Raise `LabError` for what is faster than memcpy, as frames are judged."""
         bound = study_of(self.study).bound(op, key)
-        copied = [
-            time for size, time in self.copies.items() if size <= key["size_bytes"]
-        ]
+        copied = [time for size, time in self.copies.items() if size <= key["size_bytes"]]
         if not bound or not copied or key.get("receive") == IN_PLACE:
             return
         if ns < bound.copies * max(copied) * TOLERANCE:
@@ -189,6 +186,4 @@ def _plain(key: Row) -> bool:
 
 
 def _medians(measured: Measured, op: str) -> list[float]:
-    return [
-        float(np.float64(summary(launch, op)["median"])) for launch in measured.launches
-    ]
+    return [float(np.float64(summary(launch, op)["median"])) for launch in measured.launches]

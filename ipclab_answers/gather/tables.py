@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
 from ipclab.frames.limits import LEAST
 from ipclab.store.files import write_whole
-
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.bundles import Gathered
 from ipclab_answers.gather.index import Index
@@ -25,14 +25,10 @@ VALUES = [
 VALUES += ["ns", "low", "high", "launches", "over_limit"]
 
 
-def written(
-    index: Index, differing: pd.DataFrame, folder: Path, form: str
-) -> Iterator[Path]:
+def written(index: Index, differing: pd.DataFrame, folder: Path, form: str) -> Iterator[Path]:
     """Write the tables of an index into `folder` as CSV or Parquet, and yield their files."""
     chosen, found = nodes.nodes(index), nodes.answers(index)
-    values = index.values.astype({"file": str}).merge(
-        chosen[list(nodes.NODE)], on="file"
-    )
+    values = index.values.astype({"file": str}).merge(chosen[list(nodes.NODE)], on="file")
     bundles = index.bundles.drop(columns=["bytes", "mtime_ns"])
     frames = {
         "bundles": bundles,
@@ -68,9 +64,7 @@ def named(differing: pd.DataFrame) -> Iterator[str]:
     for row in differing.to_dict("records"):
         yield (
             f"differs: {row['label'] or row['file']} {asked(row)} {row['ratio']:.3f} of its equals"
-            + (
-                f" ({row['low']:.3f} to {row['high']:.3f}); {row['fact'] or 'no fact differs'}"
-            )
+            + (f" ({row['low']:.3f} to {row['high']:.3f}); {row['fact'] or 'no fact differs'}")
         )
 
 

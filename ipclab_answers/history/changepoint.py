@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import log1p
 
 import numpy as np
+
 from ipclab.stats import ranktest
 from ipclab.stats.compare import EQUIVALENCE, RUNS_ALPHA, threshold
 from ipclab.stats.intervals import Floats
@@ -21,15 +22,9 @@ from ipclab.stats.ranktest import DRIFT_LEAST
 LUCK = 3.0  # deviations of a run's luck that a step must exceed (weighed in benchmarks/history.py)
 DRIFT_P = 0.01  # luck that all series of a run share drifts now and then
 LUCK_LEAST = 4  # runs from which their luck is known
-HALF_NORMAL = (
-    0.6745 * 2**0.5
-)  # median distance of two normal values, in their deviation
-Table = np.ndarray[
-    tuple[int, int], np.dtype[np.float64]
-]  # a row a series, a column a run
-Series = Sequence[
-    Floats
-]  # logarithms of launch medians, by run; empty where a run has none
+HALF_NORMAL = 0.6745 * 2**0.5  # median distance of two normal values, in their deviation
+Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]  # a row a series, a column a run
+Series = Sequence[Floats]  # logarithms of launch medians, by run; empty where a run has none
 Shifts = Mapping[int, float]  # a change of the logarithm, by the number of the series
 Runs = Sequence[int]  # their numbers
 
@@ -60,9 +55,7 @@ def bounds(series: Sequence[Series]) -> list[float]:
         enough = len(medians) >= LUCK_LEAST
         lucks.append(float(np.median(np.abs(np.diff(medians)))) if enough else 0.0)
     usual = float(np.median(lucks)) if lucks else 0.0
-    return [
-        max(log1p(EQUIVALENCE), LUCK / HALF_NORMAL * max(usual, luck)) for luck in lucks
-    ]
+    return [max(log1p(EQUIVALENCE), LUCK / HALF_NORMAL * max(usual, luck)) for luck in lucks]
 
 
 def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
@@ -125,9 +118,7 @@ class _Walk:
         """
         for at in range(len(borders) - 3):
             first, lone, back, last = borders[at : at + 4]
-            if back == lone + 1 and not self.shown(
-                range(first, lone), range(back, last)
-            ):
+            if back == lone + 1 and not self.shown(range(first, lone), range(back, last)):
                 return self.settled([*borders[: at + 1], *borders[at + 3 :]])
         for at in range(1, len(borders) - 1):
             first, border, last = borders[at - 1 : at + 2]
@@ -166,9 +157,7 @@ class _Walk:
                         shifts[number] = rise
         return shifts
 
-    def _test(
-        self, number: int, before: Runs, after: Runs
-    ) -> tuple[float, float] | None:
+    def _test(self, number: int, before: Runs, after: Runs) -> tuple[float, float] | None:
         """Return the p of "no change above the bound", times the borders, and the change.
 
         None when a side has no launches.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
 from ipclab.compare import LIMITS
 from ipclab.compare.facts import differences
 from ipclab.compare.held import HEAD, ComparedRun
@@ -15,7 +16,6 @@ from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.stats.compare import RUNS_ALPHA
 from ipclab.stats.intervals import median_interval
 from ipclab.stats.ranktest import least_p
-
 from ipclab_answers.history.changepoint import Changes, Shifts, bounds, changes
 
 # What stepped, by the limits.
@@ -39,10 +39,8 @@ WHAT = {
 }
 MOST = 6  # changes that a line names
 APART = " | "  # between changes, whose values hold semicolons
-AWAY = (
-    "git_commit",
-    "git_dirty",
-)  # of the checkout: ipclab's version tells what matters of it
+# of the checkout: ipclab's version tells what matters of it
+AWAY = "git_commit", "git_dirty"
 Row = dict[Any, Any]
 
 
@@ -81,12 +79,8 @@ class History:
                 values.append((len(heads), number, *_interval(row["medians"])))
             heads.append(next(iter(rows.values())))
             logs = {number: np.log(row["medians"]) for number, row in rows.items()}
-            series.append(
-                [logs.get(number, np.empty(0)) for number in range(len(runs))]
-            )
-        limits = [
-            number for number, head in enumerate(heads) if head["study"] == LIMITS
-        ]
+            series.append([logs.get(number, np.empty(0)) for number in range(len(runs))])
+        limits = [number for number, head in enumerate(heads) if head["study"] == LIMITS]
         return cls(
             runs,
             pd.DataFrame(heads, columns=list(HEAD)),
@@ -127,9 +121,7 @@ class History:
         is_limit = self.points.study == LIMITS
         limits = [shift for number, shift in moved.items() if is_limit[number]]
         points = [shift for number, shift in moved.items() if not is_limit[number]]
-        held = [
-            set(self.values.number[self.values.run == side]) for side in (before, after)
-        ]
+        held = [set(self.values.number[self.values.run == side]) for side in (before, after)]
         tested = sum(is_limit[number] for number in held[0] & held[1])
         what = MECHANISM if tested else UNKNOWN
         if limits:
@@ -168,9 +160,7 @@ def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]
         if not row["same"] and row["name"] not in AWAY:
             changed.append((str(row["fact"]), str(row["A"]), str(row["B"])))
     named = {name for name, *_ in changed}
-    old, new = (
-        run.about["machine"]["facts"].get("packages") or {} for run in (before, after)
-    )
+    old, new = (run.about["machine"]["facts"].get("packages") or {} for run in (before, after))
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name) and f"{name} version" not in named:
             changed.append((name, str(old.get(name, "–")), str(new.get(name, "–"))))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import click
+
 from ipclab.commands import Words, say
 from ipclab.paths import checkout
 
@@ -39,7 +40,6 @@ def label(run: str, name: str) -> None:
 def delete(names: Words, yes: bool) -> None:
     """Delete runs made or imported here; one that is being measured is refused."""
     from ipclab.errors import UsageError
-
     from ipclab_answers.runs import folders
 
     chosen = [folders.mine(checkout(), name) for name in names]

@@ -20,9 +20,7 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
     for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
         about, parameters = run.about, run.about["parameters"]
         names = [name for name in about["files"] if name.startswith("points/")]
-        size = sum(
-            file.stat().st_size for file in run.path.rglob("*") if file.is_file()
-        )
+        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
         yield {
             "run": run.id,
             "machine": about["machine"]["digest"],

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+
 from ipclab.commands import PATH, SIZE, Words, say, study_option
 from ipclab.paths import checkout
 
@@ -38,7 +39,6 @@ def values(
     from ipclab.frames.thin import THINNED
     from ipclab.lab.runs import choose
     from ipclab.measure.request import levels as levels_of
-
     from ipclab_answers.values import hgrm, rows
 
     if quantile is not None:

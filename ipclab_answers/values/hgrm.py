@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+
 from ipclab.errors import UsageError
 from ipclab.frames.metrics import summary
 from ipclab.store.run import RunFolder
@@ -45,9 +46,7 @@ def _lines(measured: Measured, op: str) -> Iterator[str]:
     largest = max(each["max"] for each in known)
     yield _row(largest, 1.0, total)
     mean = sum(each["mean"] * each["samples"] for each in known) / total
-    squares = [
-        each["samples"] * (each["sd"] ** 2 + each["mean"] ** 2) for each in known
-    ]
+    squares = [each["samples"] * (each["sd"] ** 2 + each["mean"] ** 2) for each in known]
     deviation = math.sqrt(max(0.0, sum(squares) / total - mean**2))
     yield f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]"
     yield f"#[Max     = {largest:12.3f}, Total count    = {total:12d}]"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+
 from ipclab.errors import UsageError, hint
 from ipclab.frames import derived, tails
 from ipclab.frames.metrics import FEW_SAMPLES, QUANTILES
@@ -54,9 +55,7 @@ def _rows(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
     levels = []
     for row in found[factors].to_dict("records"):
         levels.append({str(name): row[name] for name in row if pd.notna(row[name])})
-    return found.assign(levels=pd.Series(levels, found.index, object))[
-        [*KEY, "levels", *TOLD]
-    ]
+    return found.assign(levels=pd.Series(levels, found.index, object))[[*KEY, "levels", *TOLD]]
 
 
 def _enough(found: pd.DataFrame, quantile: float) -> pd.DataFrame:
@@ -92,11 +91,7 @@ def _at(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
 
 def _kept(found: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame:
     """Return the rows whose column or level `name` is one of those that are `wanted`."""
-    own = (
-        found[name]
-        if name in FILTERS
-        else found.levels.map(lambda held: held.get(name))
-    )
+    own = found[name] if name in FILTERS else found.levels.map(lambda held: held.get(name))
     known = {str(value): value for value in own[own.notna()]}
     for value in wanted:
         if str(value) not in known:
@@ -120,8 +115,7 @@ def head(run: RunFolder) -> dict[str, str]:
 def as_csv(run: RunFolder, found: pd.DataFrame) -> str:
     """Return rows as CSV; each number is read back as it is, an end that is not there is empty."""
     levels = [
-        " ".join(f"{name}={level}" for name, level in levels.items())
-        for levels in found.levels
+        " ".join(f"{name}={level}" for name, level in levels.items()) for levels in found.levels
     ]
     about = {name: head(run)[name] for name in ("run", "machine", "label")}
     told = found.assign(**about, levels=pd.Series(levels, found.index)).replace(

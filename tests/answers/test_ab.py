@@ -18,9 +18,13 @@ TRIALS = 200
 
 
 class World:
-    """A made-up machine: arms with true times, launches with scatter, a clock that each launch moves by a second."""
+    """A made-up machine: arms with true times, launches with scatter, a clock that each launch
+    moves by a second.
+    """
 
-    def __init__(self, seed: int, slower: float = 0.0, again: float = 0.0, step: float = 0.0, after: int = 0) -> None:
+    def __init__(
+        self, seed: int, slower: float = 0.0, again: float = 0.0, step: float = 0.0, after: int = 0
+    ) -> None:
         self.random, self.now, self.launched = random.Random(seed), 0.0, count()
         self.times = {A: 1.0, AGAIN: 1 + again, B: 1 + slower}
         self.step, self.after = step, after  # from which launch on everything is slower by how much
@@ -33,7 +37,9 @@ class World:
         self.now += 1
         return self.took(self.times[arm])
 
-    def trial(self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None) -> Answer:
+    def trial(
+        self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None
+    ) -> Answer:
         told = (lambda: self.took(1.0)) if limit else None
         clock = lambda: self.now  # noqa: E731
         options = {"seconds": seconds, "bound": 0.05, "seed": 1, "progress": Progress()}
@@ -45,7 +51,9 @@ def answered(slower: float = 0.1, **world: float) -> Answer:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("slower", "wrong"), [(0.0, {FASTER, SLOWER}), (0.10, {FASTER, SAME, UNDECIDED})])
+@pytest.mark.parametrize(
+    ("slower", "wrong"), [(0.0, {FASTER, SLOWER}), (0.10, {FASTER, SAME, UNDECIDED})]
+)
 def test_of_simulated_trials_at_most_one_in_twenty_is_wrong_or_misses_a_tenth(slower, wrong):
     verdicts = [World(seed, slower).trial().verdict for seed in range(TRIALS)]
     assert sum(verdict in wrong for verdict in verdicts) <= TRIALS / 20
@@ -74,14 +82,18 @@ def test_a_difference_of_a_against_itself_leaves_all_undecided():
 
 
 def test_limits_that_differ_leave_all_undecided():
-    taken = Taken({A: [1, 1.1] * 4, AGAIN: [1.05, 1.02] * 4, B: [2, 2.1] * 4}, [1, 1.01] * 6 + [3, 3.01] * 6)
+    taken = Taken(
+        {A: [1, 1.1] * 4, AGAIN: [1.05, 1.02] * 4, B: [2, 2.1] * 4}, [1, 1.01] * 6 + [3, 3.01] * 6
+    )
     answer = judged(taken, 0.05)
     assert answer.verdict == UNDECIDED
     assert "limits differ" in answer.reason
     assert judged(Taken(taken.values, [1, 1.01, 1.02] * 8), 0.05).verdict == SLOWER
 
 
-@pytest.mark.parametrize(("slower", "verdict", "code"), [(0.5, SLOWER, 1), (-0.5, FASTER, 0), (0.0, SAME, 0)])
+@pytest.mark.parametrize(
+    ("slower", "verdict", "code"), [(0.5, SLOWER, 1), (-0.5, FASTER, 0), (0.0, SAME, 0)]
+)
 def test_exit_codes_follow_the_verdict(slower, verdict, code):
     answer = answered(slower)
     assert (answer.verdict, answer.exit_code, answer.reason) == (verdict, code, "")
@@ -117,7 +129,11 @@ def test_a_launch_that_fails_leaves_all_undecided_with_its_reason():
             raise LabError("the disk is full")
 
     answer = World(1, 0.02).trial(begin=begin)
-    assert (answer.verdict, answer.reason, answer.taken.rounds) == (UNDECIDED, "the disk is full", 20)
+    assert (answer.verdict, answer.reason, answer.taken.rounds) == (
+        UNDECIDED,
+        "the disk is full",
+        20,
+    )
 
 
 def test_numbers_without_scatter_are_not_judged():

@@ -1,4 +1,6 @@
-"""The arms of `ipclab ab`: what they are, that they are launched and undone, and that they leave nothing."""
+"""The arms of `ipclab ab`: what they are, that they are launched and undone, and that they leave
+nothing.
+"""
 
 import json
 import os
@@ -88,7 +90,10 @@ def test_a_hangup_that_nohup_has_ignored_stays_so_while_others_are_put_off():
 @pytest.mark.parametrize("error", [None, LabError("no"), KeyboardInterrupt()])
 def test_a_setting_is_undone_after_each_launch_however_it_ends(error):
     whole = asked()
-    arm, fake = whole.with_setting(whole.arms(["true"])[0], "true on", "true off"), Fake(error=error)
+    arm, fake = (
+        whole.with_setting(whole.arms(["true"])[0], "true on", "true off"),
+        Fake(error=error),
+    )
     try:
         arm.launch(fake, 1)
     except (LabError, KeyboardInterrupt) as raised:
@@ -105,7 +110,9 @@ def test_a_setting_that_stays_is_told_beside_what_failed_before():
 
     whole = asked()
     arm = whole.with_setting(whole.arms(["true"])[0], "true on", "true off")
-    with pytest.raises(LabError, match="after true on was not undone: stuck; before that: no; take"):
+    with pytest.raises(
+        LabError, match="after true on was not undone: stuck; before that: no; take"
+    ):
         arm.launch(Stuck(error=LabError("no")), 1)
 
 
@@ -144,7 +151,10 @@ def test_two_checkouts_measure_the_same_point_each_with_its_own_package(tmp_path
         (tmp_path / name / "ipclab" / "__init__.py").touch()
     arms = asked().arms([str(tmp_path / "base"), str(tmp_path / "head")])
     roles = [program(arm).role for arm in arms]
-    assert [role.env["PYTHONPATH"] for role in roles] == [str(tmp_path / "base"), str(tmp_path / "head")]
+    assert [role.env["PYTHONPATH"] for role in roles] == [
+        str(tmp_path / "base"),
+        str(tmp_path / "head"),
+    ]
     assert roles[0].command == roles[1].command
 
 
@@ -193,7 +203,13 @@ def test_wrong_use_is_one_line_and_exit_code_2(given, said, ipclab):
 def run(folder: Path, *given: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "ipclab", "ab", *given]
     return subprocess.run(
-        command, env=environment(folder), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        command,
+        env=environment(folder),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -217,15 +233,16 @@ def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
     script = tmp_path / "counting.py"
     script.write_text(COUNTING)
     files = {name: tmp_path / f"ab.{name}" for name in WRITERS}
-    given = [word for name, file in files.items() for word in ("--format", name, "--output", str(file))]
+    given = [
+        word for name, file in files.items() for word in ("--format", name, "--output", str(file))
+    ]
     arms = [f"{sys.executable} -I {script} {number}" for number in (1000, 2000)]
     done = run(tmp_path, *arms, "--printed", "--seed", "1", *given)
     assert (done.returncode, done.stdout) == (1, files["line"].read_text()), done.stderr
     assert done.stdout.startswith("slower: number of ")
     (rounds,) = re.findall(r"(\d+) rounds in", done.stdout)
-    assert (
-        int(rounds) in HEAT_LOOKS
-    )  # the limits are this machine's: where they change by chance, a look decides nothing
+    # the limits are this machine's: where they change by chance, a look decides nothing
+    assert int(rounds) in HEAT_LOOKS
     (case,) = next(iter(JUnitXml.fromfile(str(files["junit"]))))
     assert case.result[0]._tag == "failure"
     assert json.loads(files["bmf"].read_text())[arms[1]]["number"]["value"] >= 2000
@@ -235,7 +252,14 @@ def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
 def test_a_setting_is_made_and_taken_back_really(tmp_path):
     mark = tmp_path / "on"
     setting = ["--before", f"touch {mark}", "--undo", f"rm {mark}"]
-    done = run(tmp_path, f"sh -c 'test -e {mark} && echo 2 || echo 1'", "--printed", *setting, "--seconds", "1")
+    done = run(
+        tmp_path,
+        f"sh -c 'test -e {mark} && echo 2 || echo 1'",
+        "--printed",
+        *setting,
+        "--seconds",
+        "1",
+    )
     assert done.returncode == 3
     assert f"after touch {mark} over sh" in done.stdout
     assert " 2.000" in done.stdout
@@ -268,7 +292,9 @@ def test_an_interrupted_trial_leaves_nothing(tmp_path, sign):
     script = f"if test -e {mark}; then touch {tmp_path}/begun; sleep 1000; fi"
     command = [sys.executable, "-m", "ipclab", "ab", f"sh -c '{script}'"]
     setting = ["--before", f"touch {mark}", "--undo", f"rm -f {mark}"]
-    started = subprocess.Popen([*command, *setting], env=environment(tmp_path), stderr=subprocess.PIPE, text=True)
+    started = subprocess.Popen(
+        [*command, *setting], env=environment(tmp_path), stderr=subprocess.PIPE, text=True
+    )
     assert eventually((tmp_path / "begun").exists, 60)
     session = next((tmp_path / "data" / "runs" / ".ledger").glob("*")).name
     os.kill(started.pid, sign)

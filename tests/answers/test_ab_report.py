@@ -47,7 +47,9 @@ def test_junit_is_read_by_its_parser(answer):
     ((case,),) = top
     counts = top.tests, top.failures, top.errors, top.skipped
     assert counts == (1, int(answer.verdict == SLOWER), 0, int(answer.verdict == UNDECIDED))
-    assert [each._tag for each in case.result] == {SLOWER: ["failure"], UNDECIDED: ["skipped"]}.get(answer.verdict, [])
+    assert [each._tag for each in case.result] == {SLOWER: ["failure"], UNDECIDED: ["skipped"]}.get(
+        answer.verdict, []
+    )
     assert case.name == f"{LABELS[B]} over {LABELS[A]}"
     assert all(answer.reason in each.message for each in case.result)
     assert case.system_out == told(answer).line()

@@ -1,4 +1,6 @@
-"""Several sessions of `ipclab ab`: slower is what each of them shows; a saved answer is read or refused with a line."""
+"""Several sessions of `ipclab ab`: slower is what each of them shows; a saved answer is read or
+refused with a line.
+"""
 
 import json
 from collections.abc import Callable
@@ -23,7 +25,9 @@ def saved(folder: Path, seed: int, slower: float, **labels: str) -> Path:
     return file
 
 
-def test_a_planted_slow_down_is_confirmed_and_nothing_is_called_slower_ten_times(tmp_path: Path) -> None:
+def test_a_planted_slow_down_is_confirmed_and_nothing_is_called_slower_ten_times(
+    tmp_path: Path,
+) -> None:
     for first in range(0, 20, 2):
         planted = [saved(tmp_path, first + each, 0.2) for each in (0, 1)]
         assert combined(planted).verdict == "slower"
@@ -34,7 +38,9 @@ def test_a_planted_slow_down_is_confirmed_and_nothing_is_called_slower_ten_times
 def test_what_one_session_alone_shows_is_undecided(tmp_path: Path) -> None:
     together = combined([saved(tmp_path, 1, 0.5), saved(tmp_path, 2, 0.0)])
     assert (together.verdict, together.exit_code) == ("undecided", 3)
-    assert together.line().startswith("undecided: sessions, 2 sessions: time of head over base: slower 1.")
+    assert together.line().startswith(
+        "undecided: sessions, 2 sessions: time of head over base: slower 1."
+    )
     mixed = combined([saved(tmp_path, 3, -0.5), saved(tmp_path, 4, 0.5)])
     assert mixed.verdict == "undecided"
 
@@ -48,7 +54,9 @@ def test_answers_that_are_none_or_of_other_questions_are_refused(tmp_path: Path)
     with pytest.raises(UsageError, match="different questions"):
         combined([whole, saved(tmp_path, 2, 0.5, **{B: "other"})])
     about = json.loads(whole.read_text())
-    for number, changed in enumerate(({"verdict": "fine"}, {"ratio": -1}, {"format": 2}, {"more": 1})):
+    for number, changed in enumerate(
+        ({"verdict": "fine"}, {"ratio": -1}, {"format": 2}, {"more": 1})
+    ):
         file = tmp_path / f"changed-{number}.json"
         file.write_text(json.dumps(about | changed))
         with pytest.raises(UsageError, match="is no saved answer"):
@@ -57,7 +65,9 @@ def test_answers_that_are_none_or_of_other_questions_are_refused(tmp_path: Path)
         combined([whole, tmp_path / "absent.json"])
 
 
-def test_the_command_ends_with_the_code_of_all(ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
+def test_the_command_ends_with_the_code_of_all(
+    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
     slower = [str(saved(tmp_path, seed, 0.5)) for seed in (1, 2)]
     done = ipclab("ab", "combine", *slower)
     assert done.returncode == 1 and done.stdout.startswith("slower, 2 sessions: ")

@@ -1,4 +1,6 @@
-"""Advice follows from contests: the strength of its evidence, the price of a wrong choice, the launches that decide."""
+"""Advice follows from contests: the strength of its evidence, the price of a wrong choice, the
+launches that decide.
+"""
 
 import math
 from typing import Any
@@ -17,20 +19,43 @@ from ipclab.stats.compare import Side, compare
 LAUNCHES = 12
 
 
-def contest(scatter: float, *factors: float, launches: int = LAUNCHES, seed: int = 7) -> pd.DataFrame:
+def contest(
+    scatter: float, *factors: float, launches: int = LAUNCHES, seed: int = 7
+) -> pd.DataFrame:
     """Return the contest frame of mechanisms a, b, ... that take 1,000 ns times their factor."""
     drawn = np.random.default_rng(seed)
     sides = {
         name: Side(list(1000 * factor * np.exp(drawn.normal(0, scatter, launches))))
         for name, factor in zip("abcdef", factors, strict=False)
     }
-    head = {"op": "o", "question": "", "among": "all", "placement": "same", "size_bytes": 1, "fastest": "a"}
+    head = {
+        "op": "o",
+        "question": "",
+        "among": "all",
+        "placement": "same",
+        "size_bytes": 1,
+        "fastest": "a",
+    }
     rows = []
     for name in list(sides)[1:]:
         found = compare(sides["a"], sides[name], len(sides))
-        told = {each: getattr(found, each) for each in ("verdict", "reason", "ratio", "low", "high", "level")}
-        medians = {"best": float(np.median(sides["a"].medians)), "value": float(np.median(sides[name].medians))}
-        rows.append({**head, "other": name, **told, **medians, "launches": "/".join(map(str, found.launches))})
+        told = {
+            each: getattr(found, each)
+            for each in ("verdict", "reason", "ratio", "low", "high", "level")
+        }
+        medians = {
+            "best": float(np.median(sides["a"].medians)),
+            "value": float(np.median(sides[name].medians)),
+        }
+        rows.append(
+            {
+                **head,
+                "other": name,
+                **told,
+                **medians,
+                "launches": "/".join(map(str, found.launches)),
+            }
+        )
     return pd.DataFrame(rows, columns=list(VALUES))
 
 
@@ -68,7 +93,9 @@ def test_with_the_launches_that_were_asked_for_most_contests_are_decided() -> No
     for seed in range(20):
         row = only(contest(0.1, 1, 1.12, launches=8, seed=seed))
         more = min(int(row["more"]), 60)
-        decided.append(only(contest(0.1, 1, 1.12, launches=8 + more, seed=seed))["strength"] in (ONLY, ALIKE))
+        decided.append(
+            only(contest(0.1, 1, 1.12, launches=8 + more, seed=seed))["strength"] in (ONLY, ALIKE)
+        )
     assert sum(decided) >= 12
 
 
@@ -80,7 +107,11 @@ def test_what_a_wrong_choice_may_cost_grows_with_the_scatter() -> None:
 @pytest.mark.parametrize(
     ("lang", "name", "words"),
     [
-        ("en", "overlapped 2RnC+2C", "read, overlapped: 2 read all, then compute; 2 only compute (2RnC+2C)"),
+        (
+            "en",
+            "overlapped 2RnC+2C",
+            "read, overlapped: 2 read all, then compute; 2 only compute (2RnC+2C)",
+        ),
         ("en", "4SYNC", "4 read and compute in turn (4SYNC)"),
         ("ko", "8RnC", "스레드 8개가 읽기를 마친 뒤 계산(8RnC)"),
         ("zh", "mmap 2SYNC", "映射：2个线程交替读取与计算（2SYNC）"),

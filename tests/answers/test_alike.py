@@ -1,4 +1,6 @@
-"""What may be taken: no five are the fastest, no second choice is faster than the best, a factor says how alike."""
+"""What may be taken: no five are the fastest, no second choice is faster than the best, a factor
+says how alike.
+"""
 
 import re
 from typing import Any
@@ -35,7 +37,12 @@ def lab() -> Lab:
     ],
 )
 def test_a_choice_says_what_was_shown(
-    factors: tuple[float, ...], scatter: float, launches: int, choice: str, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    factors: tuple[float, ...],
+    scatter: float,
+    launches: int,
+    choice: str,
+    lab: Lab,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = contest(scatter, *factors, launches=launches).assign(detectable=float("nan"))
     monkeypatch.setattr(Lab, "contests", lambda *_, **__: found)
@@ -43,7 +50,9 @@ def test_a_choice_says_what_was_shown(
     assert re.fullmatch(choice, row.choice), row.choice
 
 
-def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is_faster(lab: Lab) -> None:
+def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is_faster(
+    lab: Lab,
+) -> None:
     rows = alike(lab, "shared_dict", placement="free", among="all")
     assert len(rows) > 10
     assert not rows.choice.str.contains("fastest").any()
@@ -55,21 +64,33 @@ def test_no_choice_of_the_reference_run_is_a_fastest_of_many_or_a_second_that_is
     found = found[(found.placement == "free") & (found.other != "") & (found.verdict != "slower")]
     keys = ["op", "question", "among", "placement"]
     ends = found.groupby(keys).agg(low=("low", "min"), high=("high", "max")).reset_index()
-    for row in rows.merge(ends, on=keys).itertuples():  # the factor holds every interval of what is called alike
+    for row in rows.merge(
+        ends, on=keys
+    ).itertuples():  # the factor holds every interval of what is called alike
         assert not row.within or 1 / row.within.value <= row.low <= row.high <= row.within.value
 
 
 def frame(sizes: int) -> pd.DataFrame:
-    rows = [{"backend": name, "entries": 10**n, "value": 1.0 + n} for n in range(sizes) for name in ("lmdb", "tcp")]
+    rows = [
+        {"backend": name, "entries": 10**n, "value": 1.0 + n}
+        for n in range(sizes)
+        for name in ("lmdb", "tcp")
+    ]
     return pd.DataFrame(rows).assign(unit="ns", op="write", metric="p50")
 
 
 @pytest.mark.parametrize(("sizes", "drawn"), [(1, "dots"), (2, "dots"), (3, "lines")])
-def test_one_or_two_levels_make_no_line(sizes: int, drawn: str, lab: Lab, tmp_path: Any, monkeypatch: Any) -> None:
+def test_one_or_two_levels_make_no_line(
+    sizes: int, drawn: str, lab: Lab, tmp_path: Any, monkeypatch: Any
+) -> None:
     monkeypatch.setenv("IPCLAB_FIGURES", str(tmp_path))
     with lab.figure("f", "Title") as ax:
         over(frame(sizes), x="entries", hue="backend", ax=ax, label="time")
-        joined = [line for line in ax.lines if line.get_linestyle() != "None" and len(line.get_xdata()) > 1]
+        joined = [
+            line
+            for line in ax.lines
+            if line.get_linestyle() != "None" and len(line.get_xdata()) > 1
+        ]
         assert bool(joined) == (drawn == "lines")
         assert (ax.get_ylabel() if drawn == "lines" else ax.get_xlabel()) == "time"
 

@@ -1,4 +1,6 @@
-"""The core and the answers apart: commands come by entry point, and all that is the core's does without the answers."""
+"""The core and the answers apart: commands come by entry point, and all that is the core's does
+without the answers.
+"""
 
 import subprocess
 import sys
@@ -30,10 +32,14 @@ finally:
 
 
 def called(tmp_path: Path, *words: str, **env: str) -> "CompletedProcess[str]":
-    """Run the command line in a process of its own; the last line of its output names what heavy it has loaded."""
+    """Run the command line in a process of its own; the last line of its output names what heavy it
+    has loaded.
+    """
     command = [sys.executable, "-c", LOADED, *words]
     env = {**environment(tmp_path), **env}
-    return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,7 +64,9 @@ def test_arguments_are_checked_before_anything_heavy_is_loaded(
     assert (done.returncode, done.stdout.splitlines()[-1]) == (code, "[]"), done.stderr
 
 
-def test_without_the_answers_the_core_has_its_commands_and_the_others_say_why(tmp_path: Path) -> None:
+def test_without_the_answers_the_core_has_its_commands_and_the_others_say_why(
+    tmp_path: Path,
+) -> None:
     refused = without_answers(tmp_path / "refused")
     listed = called(tmp_path, "--help", PYTHONPATH=refused)
     assert listed.returncode == 0 and "  report " in listed.stdout
@@ -96,7 +104,9 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     def add(name: str, value: str) -> None:
         entries = EntryPoints([EntryPoint(name, value, commands.GROUP)])
         monkeypatch.setattr(
-            metadata, "entry_points", lambda group: entries if group == commands.GROUP else usual(group=group)
+            metadata,
+            "entry_points",
+            lambda group: entries if group == commands.GROUP else usual(group=group),
         )
 
     return add

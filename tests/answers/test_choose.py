@@ -1,4 +1,6 @@
-"""A need is answered by what was measured: the planted best is found, and what is not known is said."""
+"""A need is answered by what was measured: the planted best is found, and what is not known is
+said.
+"""
 
 import math
 from typing import Any
@@ -30,26 +32,49 @@ THREE = {"ring": RING, "unix": UNIX, "tcp": TCP}
 TWIN = {**THREE, "twin": Plant({64: 500, 65536: 40_000})}
 SPIN = {**THREE, "spin": Plant({64: 200, 65536: 30_000}, cpu=2.0)}
 LONG = {**THREE, "jumpy": Plant({64: 300, 65536: 10_000}, tail=500)}
-LOSSY = {**THREE, "lossy": Plant({64: 100, 65536: 100}, lost=3), "drops": Plant({64: 110, 65536: 100}, drops=True)}
+LOSSY = {
+    **THREE,
+    "lossy": Plant({64: 100, 65536: 100}, lost=3),
+    "drops": Plant({64: 110, 65536: 100}, drops=True),
+}
 SHORT = {**THREE, "short": Plant({64: 100}, longest=8192)}
-FAN = {**THREE, "fan": Plant({64: 50}, at={"consumers": 8}), "slow fan": Plant({64: 900}, at={"consumers": 8})}
+FAN = {
+    **THREE,
+    "fan": Plant({64: 50}, at={"consumers": 8}),
+    "slow fan": Plant({64: 900}, at={"consumers": 8}),
+}
 MIX = {"size": {"64": 9, "65536": 1}}
 NEEDS: dict[str, tuple[Any, Any, str, set[str]]] = {
     "the fastest at a measured size": (THREE, {"size": 64}, ANSWERED, {"ring"}),
     "another one at another size": (THREE, {"size": "64KiB"}, ANSWERED, {"unix"}),
     "a size between": (THREE, {"size": 1024}, UNDECIDED, set()),
     "a tie": (TWIN, {"size": 64}, ANSWERED, {"ring", "twin"}),
-    "a must-have that excludes the fastest": (THREE, {"size": 64, "must": ["across-hosts"]}, ANSWERED, {"tcp"}),
+    "a must-have that excludes the fastest": (
+        THREE,
+        {"size": 64, "must": ["across-hosts"]},
+        ANSWERED,
+        {"tcp"},
+    ),
     "no loss": (LOSSY, {"size": 64, "must": ["no-loss"]}, ANSWERED, {"ring"}),
     "nothing fits": (THREE, {"size": 64, "rate": 1000, "deadline_us": 0.5}, NOTHING, set()),
-    "a deadline that the fastest misses": (LONG, {"size": 64, "rate": 1000, "deadline_us": 50}, ANSWERED, {"ring"}),
+    "a deadline that the fastest misses": (
+        LONG,
+        {"size": 64, "rate": 1000, "deadline_us": 50},
+        ANSWERED,
+        {"ring"},
+    ),
     "a rate that one keeps up with": (THREE, {"size": 64, "rate": 1_000_000}, ANSWERED, {"ring"}),
     "a budget of CPUs": (SPIN, {"size": 64, "cpus": 1.5}, ANSWERED, {"ring"}),
     "a mix for which the mean decides": (THREE, MIX, ANSWERED, {"unix"}),
     "a mix of mostly small ones": (THREE, {"size": "64:999,65536:1"}, ANSWERED, {"ring"}),
     "a size that one cannot have": (SHORT, {"size": "64KiB"}, ANSWERED, {"unix"}),
     "consumers that each get all": (FAN, {"size": 64, "consumers": 8}, UNDECIDED, {"fan"}),
-    "what no run has measured": (THREE, {"size": 64, "must": ["survives-writer-crash"]}, UNDECIDED, {"ring"}),
+    "what no run has measured": (
+        THREE,
+        {"size": 64, "must": ["survives-writer-crash"]},
+        UNDECIDED,
+        {"ring"},
+    ),
 }
 
 
@@ -93,9 +118,13 @@ def test_what_would_change_the_answer_is_named() -> None:
     found = asked(THREE, {"size": 64, "must": ["across-hosts"]}).changes
     told = dict(zip(found.backend, found.change, strict=True))
     assert told["ring"] == told["unix"] == "without:across-hosts"
-    assert found[found.backend == "ring"].amount.iloc[0].value == pytest.approx(500 / 6000, rel=0.05)
+    assert found[found.backend == "ring"].amount.iloc[0].value == pytest.approx(
+        500 / 6000, rel=0.05
+    )
     deadline = (
-        asked(THREE, {"size": 64, "rate": 1000, "deadline_us": 50}).changes.set_index("change").amount["deadline"]
+        asked(THREE, {"size": 64, "rate": 1000, "deadline_us": 50})
+        .changes.set_index("change")
+        .amount["deadline"]
     )
     assert deadline.value == pytest.approx(1000, rel=0.05)
 
@@ -134,10 +163,16 @@ def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
 
 
 @pytest.mark.parametrize(("ring", "best"), [("end", "ring"), ("silence", "unix")])
-def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(ring: str, best: str) -> None:
+def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(
+    ring: str, best: str
+) -> None:
     seen = {"ring": ring, "unix": "end", "tcp": "end"}
-    rows = [{"backend": name, "op": "noticed", "metric": kind, "value": 1.0} for name, kind in seen.items()]
-    rows += [{"backend": "ring", "op": "noticed", "metric": ring, "value": 0.0}] * 19  # one launch in twenty suffices
+    rows = [
+        {"backend": name, "op": "noticed", "metric": kind, "value": 1.0}
+        for name, kind in seen.items()
+    ]
+    # one launch in twenty suffices
+    rows += [{"backend": "ring", "op": "noticed", "metric": ring, "value": 0.0}] * 19
     faults = pd.DataFrame(rows).assign(fault="killed-writing")
     found = asked(THREE, {"size": 64, "must": ["survives-writer-crash"]}, faults=faults)
     assert (found.state, found.best) == (ANSWERED, [best])
@@ -145,26 +180,51 @@ def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(ring
 
 def test_a_crash_that_was_measured_of_one_mechanism_alone_is_a_dash_for_the_others() -> None:
     faults = pd.DataFrame(
-        [{"backend": "ring", "op": "noticed", "metric": "end", "value": 1.0, "fault": "killed-writing"}]
+        [
+            {
+                "backend": "ring",
+                "op": "noticed",
+                "metric": "end",
+                "value": 1.0,
+                "fault": "killed-writing",
+            }
+        ]
     )
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     told = tables(lab, asked(THREE, {"size": 64}, faults=faults))["promises"]
-    assert list(told["When the writer is killed"]) == ["readers are told, or keep the last content", "–", "–"]
+    assert list(told["When the writer is killed"]) == [
+        "readers are told, or keep the last content",
+        "–",
+        "–",
+    ]
 
 
 def test_torn_content_is_no_survival() -> None:
     rows = [("noticed", "half", 0.0), ("noticed", "half", 1.0), ("recovered", "yes", 1.0)]
-    frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(backend="lmdb", fault="killed-locked")
+    frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(
+        backend="lmdb", fault="killed-locked"
+    )
     assert promised(pd.DataFrame(), frame, "killed-locked")["lmdb"]["crash"] == "torn"
-    assert promised(pd.DataFrame(), frame.drop(index=1), "killed-locked")["lmdb"]["crash"] == "served"
+    assert (
+        promised(pd.DataFrame(), frame.drop(index=1), "killed-locked")["lmdb"]["crash"] == "served"
+    )
 
 
 def test_where_launches_failed_no_loss_is_not_known() -> None:
-    rows = [("whole", "decided"), ("broken", "decided"), ("broken", "disturbed:1/9;failed-launches:2")]
-    frame = pd.DataFrame(rows, columns=["backend", "flags"]).assign(op="launch", metric="lost", unit="count")
+    rows = [
+        ("whole", "decided"),
+        ("broken", "decided"),
+        ("broken", "disturbed:1/9;failed-launches:2"),
+    ]
+    frame = pd.DataFrame(rows, columns=["backend", "flags"]).assign(
+        op="launch", metric="lost", unit="count"
+    )
     frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
     told = promised(frame, pd.DataFrame(), "killed-writing")
-    assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {"whole": True, "broken": None}
+    assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {
+        "whole": True,
+        "broken": None,
+    }
 
 
 def test_every_verdict_of_a_rival_and_every_demand_has_words() -> None:
@@ -186,7 +246,10 @@ def test_runs_that_hold_the_points_of_a_need_are_known_by_their_files() -> None:
     for told in ({"size": 100, "way": "round-trip"}, {"size": 1000, "way": "state"}):
         need = of(told)
         named = file_names(need)
-        files = [f"points/{point.study}/{point.id}.parquet" for point in points(need, profile("standard"))]
+        files = [
+            f"points/{point.study}/{point.id}.parquet"
+            for point in points(need, profile("standard"))
+        ]
         assert files and all(map(named.search, files))
         assert not any(map(file_names(of({**told, "size": 7})).search, files))
 

@@ -1,4 +1,6 @@
-"""Many nodes: an index of bundles at any depth that reads only new ones, and who differs from its equals."""
+"""Many nodes: an index of bundles at any depth that reads only new ones, and who differs from its
+equals.
+"""
 
 import json
 import os
@@ -24,15 +26,30 @@ SESSION, LAUNCH = 0.02, 0.02  # how sessions and launches scatter
 
 
 def cluster(seed: int, slow: float = 1.0, odd: dict[str, Any] | None = None) -> Index:
-    """Return the index of a hundred equal nodes; node 7 takes `slow` times as long and has the facts `odd`."""
+    """Return the index of a hundred equal nodes; node 7 takes `slow` times as long and has the
+    facts `odd`.
+    """
     random = np.random.default_rng(seed)
     bundles, values = [], []
     for number in range(NODES):
         file = f"n{number:03}.ipclab"
-        facts = {"frequency_governor": "performance", "kernel_release": "6.1.0"} | ((odd or {}) if number == 7 else {})
+        facts = {"frequency_governor": "performance", "kernel_release": "6.1.0"} | (
+            (odd or {}) if number == 7 else {}
+        )
         bundles.append(
-            {"file": file, "run": str(number), "begun": "2026-11-23", "machine": "m", "label": file[:4]}
-            | {"profile": "quick", "facts": json.dumps(facts), "conditions": json.dumps({"load_1": 0.1}), "why": ""}
+            {
+                "file": file,
+                "run": str(number),
+                "begun": "2026-11-23",
+                "machine": "m",
+                "label": file[:4],
+            }
+            | {
+                "profile": "quick",
+                "facts": json.dumps(facts),
+                "conditions": json.dumps({"load_1": 0.1}),
+                "why": "",
+            }
         )
         session = random.normal(0, SESSION, OPS)
         for op in range(OPS):
@@ -40,7 +57,13 @@ def cluster(seed: int, slow: float = 1.0, odd: dict[str, Any] | None = None) -> 
             launches = own * np.exp(random.normal(0, LAUNCH, LAUNCHES))
             found = statistic_estimate(list(launches), LAUNCHES).for_sessions()
             values.append(
-                {"file": file, "study": "round_trip", "point": f"p{op}", "backend": f"b{op}", "placement": "same"}
+                {
+                    "file": file,
+                    "study": "round_trip",
+                    "point": f"p{op}",
+                    "backend": f"b{op}",
+                    "placement": "same",
+                }
                 | {
                     "levels": "{}",
                     "op": "round-trip",
@@ -74,7 +97,9 @@ def test_the_fact_that_differs_stands_beside_the_node() -> None:
     line = next(iter(tables.named(found)))
     assert line.startswith("differs: n007 all 1.") and " of its equals (" in line
     cells = page._apart(
-        found, {"differing": {"label": "Node", "ends": "Over"}, "page": {"differing": "x"}}, Formatter("en")
+        found,
+        {"differing": {"label": "Node", "ends": "Over"}, "page": {"differing": "x"}},
+        Formatter("en"),
     )
     assert "n007" in json.dumps(cells)
 
@@ -89,7 +114,12 @@ def test_too_few_nodes_are_compared_with_nobody() -> None:
 def rack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of three equal nodes, deep in folders of their own, and another machine."""
     top = tmp_path_factory.mktemp("rack")
-    for name, machine in (("a", "0123456789ab"), ("b", "0123456789ab"), ("c", "0123456789ab"), ("d", "ba9876543210")):
+    for name, machine in (
+        ("a", "0123456789ab"),
+        ("b", "0123456789ab"),
+        ("c", "0123456789ab"),
+        ("d", "ba9876543210"),
+    ):
         run = make_run(top / "runs" / name, machine)
         run.about["parameters"]["label"] = f"node-{name}"
         run.save()
@@ -102,17 +132,27 @@ def test_each_node_is_a_row_and_only_new_bundles_are_read(rack: Path, tmp_path: 
     mine = Path(shutil.copytree(rack, tmp_path / "bundles"))
     data = tmp_path / "data"
     first = index(mine, data)
-    assert first.read == 4 and list(first.bundles.file) == [f"{name}/deep/run.ipclab" for name in "abcd"]
+    assert first.read == 4 and list(first.bundles.file) == [
+        f"{name}/deep/run.ipclab" for name in "abcd"
+    ]
     assert list(nodes.nodes(first).label) == ["node-a", "node-b", "node-c", "node-d"]
     assert index(mine, data).read == 0
     shutil.copy(mine / "a/deep/run.ipclab", mine / "e.ipclab")
     (mine / "d/deep/run.ipclab").unlink()
     again = index(mine, data)
-    assert again.read == 1 and list(again.bundles.file)[-1] == "e.ipclab" and len(again.bundles) == 4
+    assert (
+        again.read == 1 and list(again.bundles.file)[-1] == "e.ipclab" and len(again.bundles) == 4
+    )
     os.truncate(mine / "b/deep/run.ipclab", 100)  # replaced by a damaged one
     damaged = index(mine, data)
-    assert damaged.read == 1 and list(damaged.bundles[damaged.bundles.why != ""].file) == ["b/deep/run.ipclab"]
-    assert set(damaged.values.file.astype(str)) == {"a/deep/run.ipclab", "c/deep/run.ipclab", "e.ipclab"}
+    assert damaged.read == 1 and list(damaged.bundles[damaged.bundles.why != ""].file) == [
+        "b/deep/run.ipclab"
+    ]
+    assert set(damaged.values.file.astype(str)) == {
+        "a/deep/run.ipclab",
+        "c/deep/run.ipclab",
+        "e.ipclab",
+    }
 
 
 def test_an_index_that_cannot_be_read_is_made_anew(rack: Path, tmp_path: Path) -> None:
@@ -125,14 +165,25 @@ def test_an_index_that_cannot_be_read_is_made_anew(rack: Path, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_tables_for_other_programs(ipclab: Callable[..., "CompletedProcess[str]"], rack: Path, tmp_path: Path) -> None:
+def test_tables_for_other_programs(
+    ipclab: Callable[..., "CompletedProcess[str]"], rack: Path, tmp_path: Path
+) -> None:
     done = ipclab("gather", str(rack), "--format", "csv", "--out", str(tmp_path / "csv"))
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "4 of 4 bundles taken, 4 of them new"
+    assert (
+        done.returncode == 0
+        and done.stdout.splitlines()[-1] == "4 of 4 bundles taken, 4 of them new"
+    )
     assert len([line for line in done.stdout.splitlines() if line.startswith("machine ")]) == 4
     done = ipclab("gather", str(rack), "--format", "parquet", "--out", str(tmp_path / "parquet"))
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "4 of 4 bundles taken, 0 of them new"
+    assert (
+        done.returncode == 0
+        and done.stdout.splitlines()[-1] == "4 of 4 bundles taken, 0 of them new"
+    )
     for name in ("bundles", "values", "answers", "matrix"):
-        text, packed = pd.read_csv(tmp_path / f"csv/{name}.csv"), pd.read_parquet(tmp_path / f"parquet/{name}.parquet")
+        text, packed = (
+            pd.read_csv(tmp_path / f"csv/{name}.csv"),
+            pd.read_parquet(tmp_path / f"parquet/{name}.parquet"),
+        )
         assert len(text) == len(packed) >= 4 and list(text.columns) == list(packed.columns), name
     assert set(text.label) == {"node-a", "node-b", "node-c", "node-d"}
     assert not list((tmp_path / "csv").rglob("*.html"))

@@ -1,4 +1,6 @@
-"""Deadlines of a run: how many launches are asked for, what is stated of them in words, and what is refused."""
+"""Deadlines of a run: how many launches are asked for, what is stated of them in words, and what is
+refused.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +29,9 @@ LARGEST_TAIL = 59_050
 
 
 def _run(tmp_path: Path, asked: str = "95/95") -> RunFolder:
-    """Return a run of four points whose p99.9 are known: shuffled, too few launches, drifting, with a failed launch."""
+    """Return a run of four points whose p99.9 are known: shuffled, too few launches, drifting, with
+    a failed launch.
+    """
     machine = make_run(tmp_path / "other").about["machine"]
     parameters: dict[str, object] = {
         "profile": "quick",
@@ -76,8 +80,14 @@ def test_a_bound_is_rounded_up_and_told_in_each_language(tmp_path: Path, paths: 
     assert "59.1\u00a0µs" in said["ko"] and "신뢰수준 95%" in said["ko"]
     assert "59.1\u00a0µs" in said["zh"] and "95%的置信水平" in said["zh"]
     assert all(len(lines) == 4 for lines in told.values())
-    refused = {line.split(",")[1].strip(): line for line in told["en"] if "no deadline is stated" in line}
-    assert "too few launches" in refused["tcp"] and "drift" in refused["pipe"] and "failed" in refused["nng-ipc"]
+    refused = {
+        line.split(",")[1].strip(): line for line in told["en"] if "no deadline is stated" in line
+    }
+    assert (
+        "too few launches" in refused["tcp"]
+        and "drift" in refused["pipe"]
+        and "failed" in refused["nng-ipc"]
+    )
     table = shown(lab_of(run, paths, "en"))[1]
     assert [row[-1] for row in table.rows].count("59.1\u00a0µs") == 1
 
@@ -94,7 +104,9 @@ def test_a_run_that_asks_for_nonsense_is_one_line(tmp_path: Path) -> None:
         deadlines(_run(tmp_path, "95/x"))
 
 
-@pytest.mark.parametrize(("asked", "launches"), [("95/95", 59), ("95/95/2", 93), ("50/50", 1), ("90/95", 29)])
+@pytest.mark.parametrize(
+    ("asked", "launches"), [("95/95", 59), ("95/95/2", 93), ("50/50", 1), ("90/95", 29)]
+)
 def test_a_deadline_takes_so_many_launches_no_more_and_no_fewer(asked: str, launches: int) -> None:
     usual = Request(("round_trip",))
     request = replace(usual, launches=launches_for(asked), purpose={"deadline": asked})
@@ -107,7 +119,11 @@ def test_a_deadline_takes_so_many_launches_no_more_and_no_fewer(asked: str, laun
 
 def test_a_run_is_continued_for_the_purpose_that_it_was_begun_for(tmp_path: Path) -> None:
     run = make_run(tmp_path)
-    parameters: dict[str, object] = {"profile": "quick", "studies": ["limits", "round_trip"], "levels": {}}
+    parameters: dict[str, object] = {
+        "profile": "quick",
+        "studies": ["limits", "round_trip"],
+        "levels": {},
+    }
     parameters |= {"sizes": None, "backends": ["unix"], "launches": 59, "deadline": "95/95"}
     run.about["parameters"] = parameters
     run.save()
@@ -115,7 +131,9 @@ def test_a_run_is_continued_for_the_purpose_that_it_was_begun_for(tmp_path: Path
 
 
 @pytest.mark.parametrize("asked", ["95", "95/100", "soon", "99.9999999/95", "95/95/1000000000"])
-def test_a_deadline_that_means_nothing_is_one_line(asked: str, ipclab: Callable[..., CompletedProcess[str]]) -> None:
+def test_a_deadline_that_means_nothing_is_one_line(
+    asked: str, ipclab: Callable[..., CompletedProcess[str]]
+) -> None:
     done = ipclab("measure", "--study", "round_trip", "--deadline", asked)
     assert done.returncode == 2 and "write coverage/confidence" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -126,7 +144,10 @@ def test_a_deadline_that_means_nothing_is_one_line(asked: str, ipclab: Callable[
     [
         (["--deadline", "95/95"], "59 launches of every study"),
         (["--launches", "5"], "5 launches of every study"),
-        (["--study", "round_trip", "--deadline", "95/95", "--launches", "5"], "leave --launches out"),
+        (
+            ["--study", "round_trip", "--deadline", "95/95", "--launches", "5"],
+            "leave --launches out",
+        ),
     ],
 )
 def test_a_number_of_launches_is_of_a_study_and_one_number(

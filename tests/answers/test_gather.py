@@ -1,4 +1,6 @@
-"""Many bundles as one page: what is read is what the run's own frames say; damaged ones are listed; strict bundles."""
+"""Many bundles as one page: what is read is what the run's own frames say; damaged ones are listed;
+strict bundles.
+"""
 
 import os
 import re
@@ -31,7 +33,9 @@ def gather(folder: Path, size: int) -> list[Gathered]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a whole bundle, one that was cut off, one whose end is gone, and one that is none."""
+    """Return a folder with a whole bundle, one that was cut off, one whose end is gone, and one
+    that is none.
+    """
     made: Path = tmp_path_factory.mktemp("bundles")
     content = PATHS.reference.read_bytes()
     (made / "whole.ipclab").write_bytes(content)
@@ -45,7 +49,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
     lab = lab_of(opened(PATHS, PATHS.reference), PATHS, "en")
     medians = lab.points(
-        "round_trip", arm="main", metric="p50", op="round-trip", size_bytes=100, gap_ns=0, touch="full"
+        "round_trip",
+        arm="main",
+        metric="p50",
+        op="round-trip",
+        size_bytes=100,
+        gap_ns=0,
+        touch="full",
     )
     medians = medians[(medians.receive == "bytes") & medians.placement.isin(["same", "cross"])]
     expected = limited(lab, medians).set_index(["backend", "placement"])
@@ -57,14 +67,18 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
         told, known = rows[name].astype(float).to_dict(), expected[other].astype(float).to_dict()
         assert told == pytest.approx(known, nan_ok=True)
     for _, part in rows.groupby("placement"):
-        assert list(part.sort_values("ns")["rank"]) == sorted(part["rank"]) and part["rank"].min() == 1
+        assert (
+            list(part.sort_values("ns")["rank"]) == sorted(part["rank"]) and part["rank"].min() == 1
+        )
 
 
 def _killed(file: Path, name: str, study: str) -> None:
     os._exit(1)
 
 
-def test_a_reader_that_is_killed_is_one_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_is_killed_is_one_line(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(index, "taken", _killed)
     with pytest.raises(LabError, match="was killed"):
         index.index(folder, tmp_path)
@@ -77,7 +91,10 @@ def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     damaged = {each.file: each.why for each in gather(folder, 100) if each.why}
     assert set(damaged) == {"cut.ipclab", "end.ipclab", "text.ipclab"}
     done = ipclab("gather", str(folder), "--lang", "ko,en", "--out", str(tmp_path))
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "1 of 4 bundles taken, 4 of them new"
+    assert (
+        done.returncode == 0
+        and done.stdout.splitlines()[-1] == "1 of 4 bundles taken, 4 of them new"
+    )
     assert {line.partition(":")[0] for line in done.stderr.splitlines()} == set(damaged)
     for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 통신 방식")):
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
@@ -97,15 +114,23 @@ def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_p
 
 def of_day(day: int, machine: str, profile: str = "quick", rows: int = 1) -> Gathered:
     facts = {"cpu_model": "x", "threads": 2, "kernel_release": "6", "virtualisation": None}
-    return Gathered(f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [{}] * rows, profile=profile)
+    return Gathered(
+        f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [{}] * rows, profile=profile
+    )
 
 
 def test_the_run_that_tells_most_stands_for_a_machine() -> None:
     made = [of_day(20, "a"), of_day(22, "a"), of_day(21, "b")]
     assert [each.file for each in best(made)] == ["22.ipclab", "21.ipclab"]
-    assert [each.file for each in best([of_day(20, "a"), of_day(22, "a", "smoke", 9)])] == ["20.ipclab"]
-    assert [each.file for each in best([of_day(20, "a", rows=2), of_day(22, "a", "full")])] == ["20.ipclab"]
-    assert [each.file for each in best([of_day(20, "a", "standard"), of_day(22, "a")])] == ["20.ipclab"]
+    assert [each.file for each in best([of_day(20, "a"), of_day(22, "a", "smoke", 9)])] == [
+        "20.ipclab"
+    ]
+    assert [each.file for each in best([of_day(20, "a", rows=2), of_day(22, "a", "full")])] == [
+        "20.ipclab"
+    ]
+    assert [each.file for each in best([of_day(20, "a", "standard"), of_day(22, "a")])] == [
+        "20.ipclab"
+    ]
 
 
 def test_a_bundle_that_is_faster_than_its_memcpy_is_left_out(tmp_path: Path) -> None:
@@ -123,10 +148,19 @@ def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_strict_says_why_a_run_is_not_fit(ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
+def test_strict_says_why_a_run_is_not_fit(
+    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
     told = reasons(lab_of(opened(PATHS, PATHS.compared), PATHS, "en"))
-    assert {line.partition(":")[0] for line in told} <= {"incomplete", "disturbed", "not calibrated", "limits"} and told
-    old = shutil.copytree(ROOT / "tests/data/schema-1/20261120T100000Z-a00001", tmp_path / "20261120T100000Z-a00001")
+    assert {line.partition(":")[0] for line in told} <= {
+        "incomplete",
+        "disturbed",
+        "not calibrated",
+        "limits",
+    } and told
+    old = shutil.copytree(
+        ROOT / "tests/data/schema-1/20261120T100000Z-a00001", tmp_path / "20261120T100000Z-a00001"
+    )
     done = ipclab("bundle", str(old), str(tmp_path / "x.ipclab"), "--strict")
     assert done.returncode == 1 and not list(tmp_path.glob("*.ipclab"))
     lines = done.stdout.splitlines()

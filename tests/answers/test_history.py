@@ -1,4 +1,6 @@
-"""Histories: planted steps are found and nothing else is; what changed beside them; blessing; the command line."""
+"""Histories: planted steps are found and nothing else is; what changed beside them; blessing; the
+command line.
+"""
 
 import datetime as dt
 from collections import Counter
@@ -16,7 +18,15 @@ from ipclab.render.report import notebooks_of
 from ipclab.store.run import RunFolder
 from ipclab_answers.history.changepoint import bounds, changes
 from ipclab_answers.history.runs import BLESSED, bless, blessed
-from ipclab_answers.history.steps import DRIFT, LIMITS_ONLY, MACHINE, MECHANISM, UNKNOWN, History, lines
+from ipclab_answers.history.steps import (
+    DRIFT,
+    LIMITS_ONLY,
+    MACHINE,
+    MECHANISM,
+    UNKNOWN,
+    History,
+    lines,
+)
 from tests.support.commands import ROOT
 from tests.support.histories import KINDS, history
 from tests.support.simulated import Machine, limits, points, run
@@ -31,7 +41,9 @@ def test_steps_of_made_up_histories_are_found_where_they_are_and_nowhere_else(ki
     for seed in range(5):
         made = history(kind, 100 * KINDS.index(kind) + seed)
         found = History.of(made.runs)
-        near = [at for at in found.changes.steps if made.step is not None and abs(at - made.step) <= 1]
+        near = [
+            at for at in found.changes.steps if made.step is not None and abs(at - made.step) <= 1
+        ]
         assert len(near) == (made.step is not None) and set(found.changes.steps) == set(near)
         assert set(found.changes.alone) == ({made.alone} if made.alone is not None else set())
         assert bool(found.changes.drifts) == (kind == "drift")
@@ -43,16 +55,28 @@ def test_steps_of_made_up_histories_are_found_where_they_are_and_nowhere_else(ki
 
 def test_two_runs_show_the_step_with_the_setting_that_changed_beside_it() -> None:
     before = run("A", Machine(scatter=0.02, launches=8, facts=PIPES), 1)
-    after = Machine(scatter=0.02, launches=8, facts={"pipe_size_max": 4096}, by_backend={"pipe": 1.6})
+    after = Machine(
+        scatter=0.02, launches=8, facts={"pipe_size_max": 4096}, by_backend={"pipe": 1.6}
+    )
     found = History.of([before, run("B", after, 2)])
     (event,) = found.events().to_dict("records")
     assert (event["run"], event["points"], event["slower"], event["what"]) == (1, 4, 4, MECHANISM)
-    assert event["ratio"] == pytest.approx(1.6, rel=0.05) and event["low"] <= event["ratio"] <= event["high"]
+    assert (
+        event["ratio"] == pytest.approx(1.6, rel=0.05)
+        and event["low"] <= event["ratio"] <= event["high"]
+    )
     assert ("Largest pipe buffer", "1048576", "4096") in event["changed"]
-    rows = found.events().assign(run=["B"], accepted=["as wished"], changed=[" | ".join(["x: a; b -> c; d"] * 7)])
+    rows = found.events().assign(
+        run=["B"], accepted=["as wished"], changed=[" | ".join(["x: a; b -> c; d"] * 7)]
+    )
     told = "B: step: 4 points, 4 slower, on average x 1."
-    assert lines(found, rows)[0].startswith(told) and lines(found, rows)[0].endswith("accepted: as wished")
-    assert lines(found, rows)[0].count("x: a; b -> c; d") == 6 and " and 1 more;" in lines(found, rows)[0]
+    assert lines(found, rows)[0].startswith(told) and lines(found, rows)[0].endswith(
+        "accepted: as wished"
+    )
+    assert (
+        lines(found, rows)[0].count("x: a; b -> c; d") == 6
+        and " and 1 more;" in lines(found, rows)[0]
+    )
 
 
 def test_packages_profile_and_load_are_named_beside_a_step() -> None:
@@ -69,11 +93,16 @@ def test_packages_profile_and_load_are_named_beside_a_step() -> None:
 
 
 def test_beside_drift_stands_what_changed_from_its_first_run_to_its_last() -> None:
-    drifting = [Machine(1.06**k, 1.0, 0.02, launches=8, facts={"packages": {"zmq": str(k)}}) for k in range(10)]
+    drifting = [
+        Machine(1.06**k, 1.0, 0.02, launches=8, facts={"packages": {"zmq": str(k)}})
+        for k in range(10)
+    ]
     found = History.of([run(str(k), machine, k) for k, machine in enumerate(drifting)])
     (event,) = found.events().to_dict("records")
     assert (event["kind"], event["run"], event["what"]) == (DRIFT, 0, MECHANISM)
-    assert event["ratio"] == pytest.approx(1.06**9, rel=0.05) and ("zmq", "0", "9") in event["changed"]
+    assert (
+        event["ratio"] == pytest.approx(1.06**9, rel=0.05) and ("zmq", "0", "9") in event["changed"]
+    )
 
 
 def test_what_cannot_be_judged_is_counted_with_its_reason() -> None:
@@ -98,7 +127,7 @@ def test_where_limits_alone_step_no_mechanism_is_said_to() -> None:
     past = History.of(made)
     (event,) = past.events().to_dict("records")
     assert (event["what"], event["points"], event["limits"]) == (LIMITS_ONLY, 0, 12)
-    (told, _) = lines(past, past.events().assign(run=["1"], accepted=[""], changed=[""]))
+    told, _ = lines(past, past.events().assign(run=["1"], accepted=[""], changed=[""]))
     assert "limits only" in told and "no mechanism is shown to" in told and "as well" not in told
 
 
@@ -146,14 +175,22 @@ def test_a_kernel_is_no_other_machine() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["history", str(ROOT / "tests/data/schema-1/20261120T100000Z-a00001")], "needs two runs of one machine"),
-        (["history", "data/reference.ipclab", "data/compared.ipclab"], "a history is of one machine"),
+        (
+            ["history", str(ROOT / "tests/data/schema-1/20261120T100000Z-a00001")],
+            "needs two runs of one machine",
+        ),
+        (
+            ["history", "data/reference.ipclab", "data/compared.ipclab"],
+            "a history is of one machine",
+        ),
         (["history", "--bless", "data/reference.ipclab"], "a step is accepted for a reason"),
         (["gather", "nowhere"], "holds no bundle"),
         (["history", "nowhere"], "is no run"),
     ],
 )
-def test_wrong_use_is_one_line(ipclab: Callable[..., "CompletedProcess[str]"], words: list[str], says: str) -> None:
+def test_wrong_use_is_one_line(
+    ipclab: Callable[..., "CompletedProcess[str]"], words: list[str], says: str
+) -> None:
     done = ipclab(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert says in done.stderr

@@ -1,4 +1,6 @@
-"""`ipclab runs`: what is listed, labelled and deleted are runs of this checkout, and none that is being measured."""
+"""`ipclab runs`: what is listed, labelled and deleted are runs of this checkout, and none that is
+being measured.
+"""
 
 import io
 from collections.abc import Callable
@@ -21,7 +23,11 @@ def test_runs_are_listed_with_label_and_state(paths: Paths) -> None:
     folders.label(whole, "n1")
     told = {row["run"]: row for row in folders.listed(paths)}
     assert list(told[whole.id]) == list(folders.COLUMNS)
-    assert (told[whole.id]["label"], told[whole.id]["state"], told[whole.id]["points"]) == ("n1", "complete", "3")
+    assert (told[whole.id]["label"], told[whole.id]["state"], told[whole.id]["points"]) == (
+        "n1",
+        "complete",
+        "3",
+    )
     assert (told[other.id]["label"], told[other.id]["state"]) == ("", "unfinished")
 
 
@@ -59,7 +65,13 @@ def test_committed_runs_and_strangers_are_not_deleted(
 ) -> None:
     elsewhere = make_run(tmp_path / "elsewhere")
     pack(elsewhere, tmp_path / "one.ipclab")
-    for name in (str(elsewhere.path), "one.ipclab", str(ROOT / "data/reference.ipclab"), str(tmp_path / "data"), "x"):
+    for name in (
+        str(elsewhere.path),
+        "one.ipclab",
+        str(ROOT / "data/reference.ipclab"),
+        str(tmp_path / "data"),
+        "x",
+    ):
         done = ipclab("runs", "delete", name, "--yes")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), name
     assert elsewhere.path.exists() and (ROOT / "data/reference.ipclab").is_file()

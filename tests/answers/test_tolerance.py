@@ -1,4 +1,6 @@
-"""Deadlines: how many launches they take, how often they hold, and what is refused; on simulated launches."""
+"""Deadlines: how many launches they take, how often they hold, and what is refused; on simulated
+launches.
+"""
 
 from math import comb
 
@@ -28,7 +30,8 @@ TRIALS = 1_000
 
 @pytest.mark.parametrize(
     ("coverage", "confidence", "rank", "launches"),
-    # 59, 93 and 124 are those of nuclear practice (Nutt and Wallis, Reliab. Eng. Syst. Saf. 83, 2004, 57-77).
+    # 59, 93 and 124 are those of nuclear practice (Nutt and Wallis, Reliab. Eng. Syst. Saf. 83,
+    # 2004, 57-77).
     [(0.95, 0.95, 1, 59), (0.95, 0.95, 2, 93), (0.95, 0.95, 3, 124), (0.90, 0.95, 1, 29), (0.99, 0.95, 1, 299),
      (0.95, 0.99, 1, 90), (0.99, 0.99, 1, 459), (0.5, 0.5, 1, 1)],
 )  # fmt: skip
@@ -101,14 +104,19 @@ def test_a_drift_and_what_alternates_are_refused() -> None:
 
 def test_what_is_not_known_is_not_bounded() -> None:
     values = 10 + np.random.default_rng(5).random(ASKED.launches)
-    assert (statement(values, ASKED, failures=1).state, statement(values, ASKED, failures=1).bound) == (FAILED, None)
+    assert (
+        statement(values, ASKED, failures=1).state,
+        statement(values, ASKED, failures=1).bound,
+    ) == (FAILED, None)
     assert (statement(values[:58], ASKED).state, statement(values[:58], ASKED).bound) == (FEW, None)
     assert statement([*values[:58], np.nan], ASKED).state == NO_TIMES
     assert statement([], ASKED).state == FEW
     assert follows([3.0] * 59) == 1.0
 
 
-@pytest.mark.parametrize("text", ["95", "95/", "95/100", "0/95", "95/95/0", "95/95/1/1", "nan/95", "a/b", ""])
+@pytest.mark.parametrize(
+    "text", ["95", "95/", "95/100", "0/95", "95/95/0", "95/95/1/1", "nan/95", "a/b", ""]
+)
 def test_a_deadline_that_means_nothing_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         Deadline.of(text)

@@ -22,7 +22,8 @@ from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 
 STUDY = ["round_trip"]
-READ_BY_PLOTTERS = re.compile(r"\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)")  # as hdr-plot has it
+# as hdr-plot has it
+READ_BY_PLOTTERS = re.compile(r"\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)")
 Run = Callable[..., "CompletedProcess[str]"]
 
 
@@ -36,13 +37,17 @@ def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
     found = rows.rows(run, STUDY, {}, None)
     assert len(found) == len(frame) > 0
     told = json.loads(rows.as_json(run, found))
-    jsonschema.Draft202012Validator(json.loads((ROOT / "docs/values.schema.json").read_text())).validate(told)
+    jsonschema.Draft202012Validator(
+        json.loads((ROOT / "docs/values.schema.json").read_text())
+    ).validate(told)
     table = pd.read_csv(io.StringIO(rows.as_csv(run, found)))
     assert list(table) == list(rows.COLUMNS) and set(table.run) == {run.id}
     for name in ("value", "low", "high"):
         known = frame[name].replace([np.inf, -np.inf], np.nan)
         assert np.array_equal(table[name], known, equal_nan=True)
-        assert [row[name] for row in told["values"]] == [None if pd.isna(value) else value for value in known]
+        assert [row[name] for row in told["values"]] == [
+            None if pd.isna(value) else value for value in known
+        ]
     assert {row["unit"] for row in told["values"]} == set(frame.unit)
     assert told["values"][0]["levels"] == {
         "arm": "main",
@@ -55,7 +60,10 @@ def test_csv_and_json_hold_the_numbers_of_the_frames(run: RunFolder) -> None:
 
 def test_what_is_asked_is_what_is_told(run: RunFolder) -> None:
     found = rows.rows(
-        run, [], {"backend": ["tcp"], "metric": ["p50", "p90"], "wait": ["block"], "size_bytes": [100]}, None
+        run,
+        [],
+        {"backend": ["tcp"], "metric": ["p50", "p90"], "wait": ["block"], "size_bytes": [100]},
+        None,
     )
     assert list(found.metric) == ["p50", "p90"] and set(found.backend) == {"tcp"}
     with pytest.raises(UsageError, match="wait=spin"):
@@ -64,13 +72,17 @@ def test_what_is_asked_is_what_is_told(run: RunFolder) -> None:
         rows.rows(run, ["payload"], {}, None)
 
 
-def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(run: RunFolder, tmp_path: Path) -> None:
+def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
+    run: RunFolder, tmp_path: Path
+) -> None:
     frame = derived.read(run, "round_trip", "points")
     known = frame[frame.metric == "p90"]
     assert list(rows.rows(run, STUDY, {}, 0.9).value) == list(known.value)
     found = rows.rows(run, STUDY, {"backend": ["tcp"]}, 0.8).iloc[0]
     (file,) = (file for file in run.point_files() if file.name.startswith("tcp"))
-    samples = np.sort(np.concatenate([launch.samples["round-trip"] for launch in decode(file).launches]))
+    samples = np.sort(
+        np.concatenate([launch.samples["round-trip"] for launch in decode(file).launches])
+    )
     assert found.metric == "p80" and found.value == samples[round(0.8 * len(samples)) - 1]
     assert found.low < found.value < found.high
     for quantile in (0.99, 0.95):  # of 180 samples, 1 and 9 lie beyond
@@ -90,12 +102,20 @@ def test_what_is_no_quantile_is_refused(quantile: float) -> None:
 def test_a_distribution_is_read_by_plotters_of_histograms(run: RunFolder, tmp_path: Path) -> None:
     one = {"backend": ["tcp"]}
     text = hgrm.text(run, rows.rows(run, STUDY, one, None))
-    read = [tuple(map(float, found.groups())) for line in text.splitlines() if (found := READ_BY_PLOTTERS.match(line))]
+    read = [
+        tuple(map(float, found.groups()))
+        for line in text.splitlines()
+        if (found := READ_BY_PLOTTERS.match(line))
+    ]
     values, shares, counts, inverse = map(np.array, zip(*read, strict=True))
     (file,) = (file for file in run.point_files() if file.name.startswith("tcp"))
-    samples = np.sort(np.concatenate([launch.samples["round-trip"] for launch in decode(file).launches]))
+    samples = np.sort(
+        np.concatenate([launch.samples["round-trip"] for launch in decode(file).launches])
+    )
     assert (np.diff(values) >= 0).all() and (np.diff(shares) > 0).all() and shares[0] == 0
-    assert list(values) == [samples[max(0, int(np.ceil(round(share * len(samples), 6))) - 1)] for share in shares]
+    assert list(values) == [
+        samples[max(0, int(np.ceil(round(share * len(samples), 6))) - 1)] for share in shares
+    ]
     assert [round(value, 2) for value in 1 / (1 - shares)] == list(inverse) and (
         counts >= shares * len(samples) - 1e-6
     ).all()

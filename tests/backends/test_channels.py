@@ -1,4 +1,6 @@
-"""What every registered backend with a channel must do, over real processes: add a backend, and it is tested here."""
+"""What every registered backend with a channel must do, over real processes: add a backend, and it
+is tested here.
+"""
 
 import os
 import socket
@@ -29,11 +31,14 @@ SIZES = (1, 0, 7, 4097, 65_537, 500_000, 100)
 CHANNELS = [backend for backend in backends().values() if backend.channel]
 EVERY = [(backend, wait) for backend in CHANNELS for wait in backend.waits]
 WAITS = [pytest.param(backend, wait, id=f"{backend.name}-{wait}") for backend, wait in EVERY]
-MORTAL = [each for each, (backend, _) in zip(WAITS, EVERY, strict=True) if not backend.ranks]  # ranks die together
+# ranks die together
+MORTAL = [each for each, (backend, _) in zip(WAITS, EVERY, strict=True) if not backend.ranks]
 
 
 def possible(backend: Backend) -> list[int]:
-    """Return the lengths that the system lets a message of `backend` have, and the largest of all if it sets one."""
+    """Return the lengths that the system lets a message of `backend` have, and the largest of all
+    if it sets one.
+    """
     most, _ = backend.longest() or (max(SIZES), "")
     return [size for size in SIZES if size <= most] + [most] * (most < max(SIZES))
 
@@ -43,7 +48,10 @@ def talk(launcher: Launcher, target: str, backend: Backend, **arguments: Any) ->
     if why := backend.missing():
         pytest.skip(why)
     every = {"backend": backend.name, **arguments}
-    roles = [Role(name, f"tests.support.channel_targets:{target}", every, CPUS) for name in ("server", "client")]
+    roles = [
+        Role(name, f"tests.support.channel_targets:{target}", every, CPUS)
+        for name in ("server", "client")
+    ]
     return launch(launcher, backend, roles)
 
 
@@ -56,10 +64,14 @@ def launch(launcher: Launcher, backend: Backend, roles: list[Role]) -> dict[str,
 
 
 @pytest.mark.parametrize(("backend", "wait"), WAITS)
-def test_messages_of_every_length_come_back_whole_and_in_order(launcher: Launcher, backend: Backend, wait: str) -> None:
+def test_messages_of_every_length_come_back_whole_and_in_order(
+    launcher: Launcher, backend: Backend, wait: str
+) -> None:
     sizes = possible(backend)
     ends = talk(launcher, "echo", backend, wait=wait, sizes=sizes)
-    expected = [digest(payload(1, sequence, size)) for sequence, size in enumerate(sizes)] * len(backend.receives)
+    expected = [digest(payload(1, sequence, size)) for sequence, size in enumerate(sizes)] * len(
+        backend.receives
+    )
     assert ends["server"].proof == expected
     assert ends["client"].proof == expected
     assert {end.facts["too_long"] for end in ends.values()} == {"ValueError"}
@@ -76,7 +88,9 @@ def test_a_wait_ends_at_its_deadline(launcher: Launcher, backend: Backend, wait:
 @pytest.mark.parametrize("name", ["posix-shm", "shm-futex", "shm-spin", "shm-ring"])
 def test_shared_memory_that_the_peer_cuts_short_is_told(launcher: Launcher, name: str) -> None:
     backend = backends()[name]
-    told = "SIGBUS, as happens .* or when another process cuts shared memory short that is mapped here"
+    told = (
+        "SIGBUS, as happens .* or when another process cuts shared memory short that is mapped here"
+    )
     with pytest.raises(LaunchError, match=told):
         talk(launcher, "cut", backend, wait=backend.waits[0])
 
@@ -103,7 +117,8 @@ def test_a_sealed_message_stays_and_one_that_is_not_sealed_is_refused(tmp_path: 
     first = server.recv_view(10**10)
     client.send(b"other", 10**10)
     other = server.recv_view(10**10)
-    assert (bytes(first), bytes(other)) == (b"first", b"other")  # both in place, as long as they are held
+    # both in place, as long as they are held
+    assert (bytes(first), bytes(other)) == (b"first", b"other")
     descriptor = memfd.sealed(b"sealed")
     with pytest.raises(PermissionError):
         os.write(descriptor, b"x")
@@ -170,7 +185,9 @@ def test_a_message_whose_sender_is_gone_is_never_read_from_other_memory(tmp_path
     server.close()
 
 
-def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """poll(2) tells of a hang-up in the moment in which the writing end of a named pipe is opened."""
     tries, read, (there, here) = list[int](), os.readv, os.pipe()
     channel = StreamChannel(Place("test", "", 100), True)
@@ -193,17 +210,24 @@ def test_a_pipe_that_looks_readable_and_holds_nothing_is_waited_for(monkeypatch:
 
 @pytest.mark.parametrize("victim", ["server", "client"])
 @pytest.mark.parametrize(("backend", "wait"), MORTAL)
-def test_a_dead_peer_is_noticed_while_waiting(launcher: Launcher, backend: Backend, wait: str, victim: str) -> None:
+def test_a_dead_peer_is_noticed_while_waiting(
+    launcher: Launcher, backend: Backend, wait: str, victim: str
+) -> None:
     ends = talk(launcher, "bereft", backend, wait=wait, victim=victim)
     survivor = ends["client" if victim == "server" else "server"]
     assert survivor.facts == {"first": "first", "error": "BrokenPipeError"}
 
 
 @pytest.mark.parametrize("victim", ["server", "client"])
-@pytest.mark.parametrize("backend", [each for each in CHANNELS if each.ranks], ids=lambda backend: backend.name)
-def test_a_dead_rank_ends_the_launch_and_leaves_nothing(launcher: Launcher, backend: Backend, victim: str) -> None:
+@pytest.mark.parametrize(
+    "backend", [each for each in CHANNELS if each.ranks], ids=lambda backend: backend.name
+)
+def test_a_dead_rank_ends_the_launch_and_leaves_nothing(
+    launcher: Launcher, backend: Backend, victim: str
+) -> None:
     with pytest.raises(
-        LaunchError, match=rf"\({victim}\) was killed by SIGKILL|the process at the other end has ended"
+        LaunchError,
+        match=rf"\({victim}\) was killed by SIGKILL|the process at the other end has ended",
     ):
         talk(launcher, "deserted", backend, victim=victim)
     assert names_of(launcher.session.id) == []
@@ -226,13 +250,17 @@ def measured(profile: str) -> set[str]:
 
 
 def test_a_quick_run_leaves_out_what_is_not_brief() -> None:
-    left_out = {name for name, backend in ready(lambda each: each.channel).items() if not backend.brief}
+    left_out = {
+        name for name, backend in ready(lambda each: each.channel).items() if not backend.brief
+    }
     assert {"memfd", "shm-eventfd"} <= left_out <= measured("standard")
     assert not left_out & measured("quick")
 
 
 def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
-    """Strangers without a secret, with a wrong one and with garbage, before and after the one who knows it."""
+    """Strangers without a secret, with a wrong one and with garbage, before and after the one who
+    knows it.
+    """
     place, me = Place("ipclab-1-2-aa-1", str(tmp_path), 100), Peer.me()
     kind = backends()["zmq-tcp"].channel
     assert kind

@@ -1,4 +1,6 @@
-"""Planted faults are caught on every backend, and killed processes leave nothing of ours and take nothing else."""
+"""Planted faults are caught on every backend, and killed processes leave nothing of ours and take
+nothing else.
+"""
 
 import os
 import random
@@ -25,7 +27,15 @@ from ipclab.studies.round_trip.ends import PROOF_MESSAGES
 from tests.backends.test_channels import CHANNELS, talk
 from tests.spawn.test_workers import CPUS
 from tests.support.channel_targets import FAULTS, TRIALS
-from tests.support.commands import ROOT, environment, eventually, kernel_objects, names_of, processes_of, servers_of
+from tests.support.commands import (
+    ROOT,
+    environment,
+    eventually,
+    kernel_objects,
+    names_of,
+    processes_of,
+    servers_of,
+)
 
 SEED, SIZE = 5, 1000
 WORKER_KILLS, OWNER_KILLS = 60, 6
@@ -83,7 +93,9 @@ def kill_one(launcher: Launcher, chance: random.Random) -> None:
     # Until the launch ends, in case the first shot came before there was a worker.
     while not workers:
         time.sleep(0.005)
-        workers = [pid for pid in processes_of(launcher.session.id) if pid not in servers_of(launcher)]
+        workers = [
+            pid for pid in processes_of(launcher.session.id) if pid not in servers_of(launcher)
+        ]
     with suppress(ProcessLookupError):
         os.kill(chance.choice(workers), signal.SIGKILL)
 

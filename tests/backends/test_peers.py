@@ -1,4 +1,6 @@
-"""Peers in any language: the examples conform, each broken one is told by its fault, and one is a backend."""
+"""Peers in any language: the examples conform, each broken one is told by its fault, and one is a
+backend.
+"""
 
 import shutil
 import subprocess
@@ -29,14 +31,18 @@ ENDLESS = {  # what never ended, filled the memory, or was a traceback
     "stuck": "it drops: message 0 came in place of message 1",
     "digits": "its answer to 'recv 1000' is no line",
     "short": "its messages have at most 99 bytes: 100 are needed",
-    "large": "it died before it answered: exit code 1",  # at 16 MiB of the 1 GiB that it says it takes
+    "large": (
+        "it died before it answered: exit code 1"
+    ),  # at 16 MiB of the 1 GiB that it says it takes
 }
 
 
 def compiled(language: str, folder: Path) -> Path:
     """Return the example in `language`, compiled, or skip where there is no compiler."""
     source, made = ROOT / "docs" / "peers" / f"peer.{language}", folder / "peer"
-    compiler = {"c": ["cc", "-O2", "-o", str(made)], "go": ["go", "build", "-o", str(made)]}[language]
+    compiler = {"c": ["cc", "-O2", "-o", str(made)], "go": ["go", "build", "-o", str(made)]}[
+        language
+    ]
     if not shutil.which(compiler[0]):
         pytest.skip(f"{compiler[0]} is not installed")
     subprocess.run([*compiler, str(source)], check=True, timeout=120, cwd=folder)
@@ -48,7 +54,9 @@ def compiled(language: str, folder: Path) -> Path:
 def test_the_examples_conform(language: str, tmp_path: Path) -> None:
     made = compiled(language, tmp_path)
     command = [sys.executable, "-m", "ipclab", "conform", str(made)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment(tmp_path), check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=100, env=environment(tmp_path), check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{made} conforms\n", "")
 
 
@@ -89,7 +97,9 @@ def test_a_whole_peer_has_no_fault_and_is_a_backend(tmp_path: Path) -> None:
 
 def test_what_cannot_be_started_is_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ipclab", "conform", "/nowhere/peer"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment(tmp_path), check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=100, env=environment(tmp_path), check=False
+    )
     assert done.returncode == 1
     assert "/nowhere/peer cannot be started: No such file or directory" in done.stdout
     assert len(done.stderr.splitlines()) == 1

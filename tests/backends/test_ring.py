@@ -47,14 +47,17 @@ def test_a_full_ring_makes_its_sender_wait_and_loses_nothing(ends: Ends) -> None
         while True:
             sender.send(sent.to_bytes(8, "little"), AT_ONCE)
             sent += 1
-    assert [int.from_bytes(receiver.recv(SECOND), "little") for _ in range(sent)] == list(range(sent))
+    assert [int.from_bytes(receiver.recv(SECOND), "little") for _ in range(sent)] == list(
+        range(sent)
+    )
     with pytest.raises(TimeoutError):
         receiver.recv(AT_ONCE)
 
 
 def test_a_peer_that_frees_a_little_at_a_time_does_not_put_the_deadline_off() -> None:
     size = native.RingChannel.segment_size(CAPACITY)
-    taken = slice(size // 2 + 128, size // 2 + 136)  # what the peer says that it took, in its own half
+    # what the peer says that it took, in its own half
+    taken = slice(size // 2 + 128, size // 2 + 136)
     with tempfile.TemporaryFile(dir="/dev/shm") as file:
         os.ftruncate(file.fileno(), size)
         sender = native.RingChannel(file.fileno(), CAPACITY, 0, "block")

@@ -11,7 +11,9 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from tests.support.commands import names_of
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
-SEGMENTS = sorted(name for name, found in backends().items() if found.segment and not found.missing())
+SEGMENTS = sorted(
+    name for name, found in backends().items() if found.segment and not found.missing()
+)
 
 
 @pytest.fixture(params=SEGMENTS)

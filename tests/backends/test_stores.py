@@ -1,4 +1,6 @@
-"""What every registered backend with a store must do, on real ranks: add a backend, and it is tested here."""
+"""What every registered backend with a store must do, on real ranks: add a backend, and it is
+tested here.
+"""
 
 import subprocess
 import sys
@@ -36,10 +38,13 @@ def bench(launcher: Launcher) -> Iterator[RankBench]:
 
 
 @pytest.mark.parametrize("backend", STORES, ids=lambda backend: backend.name)
-def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(bench: RankBench, backend: Backend) -> None:
+def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(
+    bench: RankBench, backend: Backend
+) -> None:
     if why := backend.missing():
         pytest.skip(why)
-    late = not (backend.store and backend.store.collective)  # which the launch's deadline alone ends
+    # which the launch's deadline alone ends
+    late = not (backend.store and backend.store.collective)
     ranks = roles("conform", backend=backend.name, late=late)
     check_conformance(alone(bench, another(100 + STORES.index(backend)), ranks, 60), late)
 
@@ -47,7 +52,8 @@ def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(benc
 def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
     writer, *readers = (outcome.facts for outcome in outcomes.values())
     expected = [
-        [version, digest(payload(1, version - 1, size)), version, True] for version, size in enumerate(SIZES, start=1)
+        [version, digest(payload(1, version - 1, size)), version, True]
+        for version, size in enumerate(SIZES, start=1)
     ]
     for reader in readers:
         assert reader["seen"] == expected
@@ -61,7 +67,9 @@ def check_conformance(outcomes: dict[str, Outcome], late: bool) -> None:
 def test_the_benchmark_of_torn_reads_reads_each_kind_of_store(tmp_path: Path) -> None:
     command = [sys.executable, "benchmarks/torn_reads.py", "300", "10", "lmdb", "mpi-window"]
     env = environment(tmp_path)
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert [line.partition(" reads")[0] for line in done.stdout.splitlines()] == [
         "lmdb: 0 torn of 300", "mpi-window: 0 torn of 300"
@@ -69,7 +77,11 @@ def test_the_benchmark_of_torn_reads_reads_each_kind_of_store(tmp_path: Path) ->
 
 
 def test_stores_say_what_they_are() -> None:
-    kinds = {backend.name: (backend.store.keeps, backend.store.fans_out) for backend in STORES if backend.store}
+    kinds = {
+        backend.name: (backend.store.keeps, backend.store.fans_out)
+        for backend in STORES
+        if backend.store
+    }
     shared = dict.fromkeys(("lmdb", "mpi-window", "posix-shm", "shared-memory"), (True, True))
     messages = dict.fromkeys(("mpi-bcast", "zmq-pub", "zmq-tcp"), (False, True))
     assert kinds.items() >= {**shared, **messages, "zmq-push": (False, False)}.items()
@@ -79,7 +91,10 @@ def test_a_message_without_a_reader_is_given_up_at_its_deadline(tmp_path: Path) 
     kind = backends()["zmq-push"].store
     assert kind
     place = Place("ipclab-test", str(tmp_path), 64)
-    with closing(kind(place, True)) as store, pytest.raises(TimeoutError, match="there was no reader in time"):
+    with (
+        closing(kind(place, True)) as store,
+        pytest.raises(TimeoutError, match="there was no reader in time"),
+    ):
         store.write(b"message", 20_000_000)
 
 
@@ -134,8 +149,15 @@ def test_codecs_give_the_dictionary_back_and_its_size_is_known(codec: str, entri
 
 
 def test_the_dictionary_is_the_published_one() -> None:
-    assert dictionary(3)["key_2"] == {"value": 2, "squared": 4, "text": "test_value_2", "float": 2 / 3}
-    assert {entries: encoded_bytes("pickle", entries) for entries in PUBLISHED_BYTES} == PUBLISHED_BYTES
+    assert dictionary(3)["key_2"] == {
+        "value": 2,
+        "squared": 4,
+        "text": "test_value_2",
+        "float": 2 / 3,
+    }
+    assert {
+        entries: encoded_bytes("pickle", entries) for entries in PUBLISHED_BYTES
+    } == PUBLISHED_BYTES
 
 
 @pytest.mark.slow
@@ -144,7 +166,9 @@ def test_the_example_in_the_documents_conforms(
 ) -> None:
     if MISSING:
         pytest.skip(MISSING)
-    code = next(block for block in blocks(ROOT / "docs/backends.md", "python") if "class FileStore" in block)
+    code = next(
+        block for block in blocks(ROOT / "docs/backends.md", "python") if "class FileStore" in block
+    )
     (tmp_path / "file_store.py").write_text(code)
     about = tmp_path / "file_store-0.1.dist-info"
     about.mkdir()
@@ -152,4 +176,6 @@ def test_the_example_in_the_documents_conforms(
     (about / "entry_points.txt").write_text("[ipclab.backends]\nfile-store = file_store:backend\n")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
     with RankBench(launcher, 3) as ranks:
-        check_conformance(alone(ranks, another(200), roles("conform", backend="file-store", late=True), 60), True)
+        check_conformance(
+            alone(ranks, another(200), roles("conform", backend="file-store", late=True), 60), True
+        )

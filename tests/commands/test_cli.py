@@ -1,4 +1,6 @@
-"""The command line from outside: one line for what is wrong, the exit code that belongs to it, nothing left."""
+"""The command line from outside: one line for what is wrong, the exit code that belongs to it,
+nothing left.
+"""
 
 import os
 import subprocess
@@ -31,15 +33,27 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
         (("measure", "--study", "payloads"), "did you mean 'payload'"),
         (("measure", "--size", "0"), "give a number of bytes above 0"),
         (("measure", "--size", "-4"), "give a number of bytes above 0"),
-        (("measure", "--study", "payload", "--size", "1.5KiB", "--backend", "none"), "no backend 'none'"),
+        (
+            ("measure", "--study", "payload", "--size", "1.5KiB", "--backend", "none"),
+            "no backend 'none'",
+        ),
         (("measure", "--level", "size=64"), "give --size instead"),
         (("report", "--lang", "fr"), "unknown language 'fr'; there are ko, zh, en"),
-        (("ab", "pipe", "unixx"), "'unixx' is no mechanism: the other one is; did you mean 'unix'?"),
+        (
+            ("ab", "pipe", "unixx"),
+            "'unixx' is no mechanism: the other one is; did you mean 'unix'?",
+        ),
         (("ab", "pipee", "unixx"), "'pipee' is no program and no mechanism; did you mean 'pipe'?"),
-        (("ab", "pipe", "unix", "--level", "gap_ns=x"), "gap_ns=x is not possible; give whole numbers"),
+        (
+            ("ab", "pipe", "unix", "--level", "gap_ns=x"),
+            "gap_ns=x is not possible; give whole numbers",
+        ),
         (("ab", "pipe", "unix", "--size", "0"), "give a number of bytes above 0"),
         (("gather", ".", "--size", "many"), "is no size: write 65536 or 64KiB"),
-        (("choose", "--size", "64KiB", "--way", "state"), "the size of state is a number of entries"),
+        (
+            ("choose", "--size", "64KiB", "--way", "state"),
+            "the size of state is a number of entries",
+        ),
         (("measure", "--size", "many"), "'many' is no size: write 65536 or 64KiB"),
         (("measure", "--study", "payload", "--size", "85"), "multiple of 4"),
         (("measure", "--study", "payload", "--backend", "shm-map"), "did you mean 'shm-mmap'"),
@@ -58,7 +72,9 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
         (("mesure",), "No such command"),
     ],
 )
-def test_wrong_use_is_one_line_with_the_fix(ipclab: Run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+def test_wrong_use_is_one_line_with_the_fix(
+    ipclab: Run, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
     done = ipclab(*words)
     assert done.returncode == WRONG_USE
     assert done.stdout == ""
@@ -93,10 +109,15 @@ PLACES = (  # every argument that names a file or a folder
 
 
 @pytest.mark.parametrize("words", PLACES, ids=" ".join)
-def test_a_place_that_cannot_be_looked_up_is_one_line(ipclab: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_place_that_cannot_be_looked_up_is_one_line(
+    ipclab: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     (tmp_path / "loop").symlink_to("pool")
     (tmp_path / "pool").symlink_to("loop")
-    for place, why in (("a" * 256, "File name too long"), ("loop", "Too many levels of symbolic links")):
+    for place, why in (
+        ("a" * 256, "File name too long"),
+        ("loop", "Too many levels of symbolic links"),
+    ):
         done = ipclab(*words, place)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (WRONG_USE, "", 1)
         assert why in done.stderr
@@ -104,7 +125,9 @@ def test_a_place_that_cannot_be_looked_up_is_one_line(ipclab: Run, tmp_path: Pat
 
 
 @pytest.mark.parametrize("words", [("measure",), ("measure", "--study", "payload")])
-def test_a_data_folder_that_is_a_loop_is_one_line(ipclab: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_data_folder_that_is_a_loop_is_one_line(
+    ipclab: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     (tmp_path / "data").symlink_to("data")
     done = ipclab(*words)
     assert done.returncode in (FAILED, WRONG_USE)
@@ -126,13 +149,26 @@ def test_a_folder_that_is_closed_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_standard_output_is_one_line(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
-        command, env = [sys.executable, "-m", "ipclab", "--version"], {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-        done = subprocess.run(command, env=env, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        command, env = (
+            [sys.executable, "-m", "ipclab", "--version"],
+            {**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+        done = subprocess.run(
+            command,
+            env=env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     assert (done.returncode, done.stderr.count("\n")) == (WRONG_USE, 1)
     assert "No space left on device" in done.stderr
 
 
-def test_claims_that_are_absent_are_refused_before_a_notebook_runs(paths: Paths, tmp_path: Path) -> None:
+def test_claims_that_are_absent_are_refused_before_a_notebook_runs(
+    paths: Paths, tmp_path: Path
+) -> None:
     run = make_run(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match=r"cannot read the claims in .*nowhere"):
         report(paths, run, ["en"], ["html"], tmp_path / "reports", Progress(), tmp_path / "nowhere")
@@ -174,7 +210,9 @@ def test_a_corrupt_run_is_named(ipclab: Run, tmp_path: Path) -> None:
 def test_backends_are_listed_with_reasons(ipclab: Run) -> None:
     lines = ipclab("backends").stdout.splitlines()
     assert [line.split()[0] for line in lines] == sorted(line.split()[0] for line in lines)
-    assert all(line.split(None, 1)[1].startswith(("ready", "not testable here: ")) for line in lines)
+    assert all(
+        line.split(None, 1)[1].startswith(("ready", "not testable here: ")) for line in lines
+    )
 
 
 def test_check_without_reports_says_what_to_do(ipclab: Run, tmp_path: Path) -> None:
@@ -186,12 +224,16 @@ def test_check_without_reports_says_what_to_do(ipclab: Run, tmp_path: Path) -> N
 def test_clean_finds_nothing_in_a_fresh_checkout(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ipclab", "clean"]
     env = environment(tmp_path)
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "nothing was left behind\n", "")
 
 
 def test_make_help_lists_the_targets() -> None:
-    words = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True).stdout
+    words = subprocess.run(
+        ["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True
+    ).stdout
     for target in ("report", "measure", "test", "check", "lab", "clean"):
         assert f"make {target}" in words
 

@@ -1,4 +1,6 @@
-"""In a private mount namespace: /dev/shm without room, a read-only data folder, a /dev/shm that is ours alone."""
+"""In a private mount namespace: /dev/shm without room, a read-only data folder, a /dev/shm that is
+ours alone.
+"""
 
 import os
 import subprocess
@@ -8,15 +10,26 @@ from pathlib import Path
 import pytest
 
 from tests.spawn.test_ranks import MISSING
-from tests.support.commands import SMALL_SHM, environment, measure_command, namespace, namespace_refused
+from tests.support.commands import (
+    SMALL_SHM,
+    environment,
+    measure_command,
+    namespace,
+    namespace_refused,
+)
 
 REFUSED = namespace_refused()
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace: {REFUSED}")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(REFUSED), reason=f"no private mount namespace: {REFUSED}"),
+]
 
 
 def run(tmp_path: Path, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = namespace(script, *arguments)
-    return subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
@@ -24,7 +37,8 @@ def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(
-        "no room in /dev/shm: 1,048,576 bytes are free and 3,816,816 are needed; free some, enlarge it"
+        "no room in /dev/shm: 1,048,576 bytes are free and 3,816,816 are needed; free some,"
+        " enlarge it"
     )
     assert "--shm-size" in line
     assert done.stdout == "left: \n"
@@ -33,7 +47,12 @@ def test_no_room_is_said_before_anything_is_measured(tmp_path: Path) -> None:
 
 
 def test_all_mechanisms_leave_an_empty_folder(tmp_path: Path) -> None:
-    done = run(tmp_path, SMALL_SHM, "4m", *measure_command([84], ["shm-mmap", "posix-shm", "mp-shm", "file"]))
+    done = run(
+        tmp_path,
+        SMALL_SHM,
+        "4m",
+        *measure_command([84], ["shm-mmap", "posix-shm", "mp-shm", "file"]),
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1:] == ["left: "]
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -65,12 +84,16 @@ with Launcher(Path(sys.argv[1])) as launcher:
 def test_a_full_folder_is_an_error_and_no_sigbus(tmp_path: Path) -> None:
     code = FULL.replace("CPU", str(min(os.sched_getaffinity(0))))
     backends = ["shm-mmap", "posix-shm", "mp-shm"]
-    done = run(tmp_path, SMALL_SHM, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends)
+    done = run(
+        tmp_path, SMALL_SHM, "1m", sys.executable, "-c", code, str(tmp_path / "ledger"), *backends
+    )
     *lines, left = done.stdout.splitlines()
     assert (done.returncode, done.stderr, left) == (0, "", "left: ")
     assert len(lines) == 6
     for line in lines[:3]:
-        assert line.startswith("worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and 4194304 are needed")
+        assert line.startswith(
+            "worker 'solo' failed: /dev/shm is full: 1048576 bytes are free and 4194304 are needed"
+        )
     for line in lines[3:]:
         assert line.startswith("worker 'solo' failed: OSError: [Errno 28] No space left on device")
 
@@ -79,7 +102,10 @@ def test_shared_memory_that_is_read_only_is_one_line(tmp_path: Path) -> None:
     script = 'mount -t tmpfs -o ro tmpfs /dev/shm; exec "$@"'
     done = run(tmp_path, script, *measure_command([84], ["shm-mmap"]))
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "/dev/shm cannot be written; mount it for writing: mount -o remount,rw /dev/shm\n"
+    assert (
+        done.stderr
+        == "/dev/shm cannot be written; mount it for writing: mount -o remount,rw /dev/shm\n"
+    )
 
 
 DYING = """

@@ -34,20 +34,33 @@ def test_mistyped_names_get_the_nearest(paths: Paths) -> None:
         studies=("payload",),
         sweep=Sweep(None, ("shm-map",)),
     )
-    refused(paths, "unknown backend 'shm-map'; did you mean 'shm-mmap'?", sweep=Sweep(None, ("shm-map",)))
+    refused(
+        paths,
+        "unknown backend 'shm-map'; did you mean 'shm-mmap'?",
+        sweep=Sweep(None, ("shm-map",)),
+    )
     refused(paths, "backend 'lmdb'", studies=("payload",), sweep=Sweep(None, ("lmdb",)))
-    refused(paths, "study multiplexer takes no --size", studies=("multiplexer",), sweep=Sweep((10,)))
+    refused(
+        paths, "study multiplexer takes no --size", studies=("multiplexer",), sweep=Sweep((10,))
+    )
     assert study("payload").name == "payload"
 
 
 @pytest.mark.parametrize("size", [0, -4])
 def test_a_size_that_is_none_is_refused(size: int) -> None:
-    with pytest.raises(UsageError, match=f"size {size} is not possible; give a number of bytes above 0"):
+    with pytest.raises(
+        UsageError, match=f"size {size} is not possible; give a number of bytes above 0"
+    ):
         Sweep((84, size))
 
 
 def test_a_size_that_holds_no_whole_float_is_refused(paths: Paths) -> None:
-    refused(paths, "size 6 holds no whole float32; give a multiple of 4", studies=("payload",), sweep=Sweep((84, 6)))
+    refused(
+        paths,
+        "size 6 holds no whole float32; give a multiple of 4",
+        studies=("payload",),
+        sweep=Sweep((84, 6)),
+    )
 
 
 def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
@@ -72,7 +85,11 @@ WRONG_LEVELS = (
         ((), {"readers": (1, bad)}, f"readers={bad} is not possible; give whole numbers above 0")
         for bad in (0, -3, "x", True)
     ),
-    ((), {"placement": ("crss",)}, "placement=crss is not possible; did you mean 'cross'? there are same, cross, free"),
+    (
+        (),
+        {"placement": ("crss",)},
+        "placement=crss is not possible; did you mean 'cross'? there are same, cross, free",
+    ),
 )
 
 
@@ -85,9 +102,14 @@ def test_levels_that_no_study_has_are_refused(
 
 @pytest.mark.parametrize("text", ["entries", "entries=", "=10", "", "entries=,"])
 def test_a_level_has_one_form(text: str) -> None:
-    with pytest.raises(UsageError, match="names no levels; write FACTOR=LEVEL,LEVEL such as entries=10,100"):
+    with pytest.raises(
+        UsageError, match="names no levels; write FACTOR=LEVEL,LEVEL such as entries=10,100"
+    ):
         levels((text,))
-    assert levels(("entries=10, 100", "placement=same")) == {"entries": (10, 100), "placement": ("same",)}
+    assert levels(("entries=10, 100", "placement=same")) == {
+        "entries": (10, 100),
+        "placement": ("same",),
+    }
     assert levels(("entries=--5",)) == {"entries": ("--5",)}  # no number: refused as a level
 
 
@@ -96,34 +118,58 @@ def test_levels_replace_those_of_the_studies_that_have_them() -> None:
     swept = Request((), "smoke", sweep=Sweep(levels={"entries": (7, 5), "readers": (2,)}))
     found = {each.name: points for each, points in swept.points()}
     assert list(found) == ["limits", "shared_dict", "calibration"]
-    assert {(point.levels["entries"], point.levels["readers"]) for point in found["shared_dict"]} == {(5, 2), (7, 2)}
-    assert {point.levels["arm"] for point in found["shared_dict"]} == {"published", "read-many", "stream", "live"}
+    assert {
+        (point.levels["entries"], point.levels["readers"]) for point in found["shared_dict"]
+    } == {(5, 2), (7, 2)}
+    assert {point.levels["arm"] for point in found["shared_dict"]} == {
+        "published",
+        "read-many",
+        "stream",
+        "live",
+    }
     assert swept.parameters()["levels"] == {"entries": [7, 5], "readers": [2]}
     both = Request(("payload", "shared_dict"), "smoke", sweep=swept.sweep).points()
     assert [each.name for each, _ in both] == ["limits", "payload", "shared_dict", "calibration"]
-    same = Request(("round_trip",), "smoke", sweep=Sweep((64,), ("pipe",), {"gap_ns": (9,), "placement": ("same",)}))
+    same = Request(
+        ("round_trip",),
+        "smoke",
+        sweep=Sweep((64,), ("pipe",), {"gap_ns": (9,), "placement": ("same",)}),
+    )
     points = {each.name: points for each, points in same.points()}
     assert {point.placement for point in points["round_trip"]} == {"same"}
-    assert {each.levels["gap_ns"] for each in Request((), sweep=Sweep(levels={"gap_ns": (9,)})).points()[1][1]} == {
+    assert {
+        each.levels["gap_ns"]
+        for each in Request((), sweep=Sweep(levels={"gap_ns": (9,)})).points()[1][1]
+    } == {
         0,
         9,
     }
-    threads = Request((), "smoke", sweep=Sweep(levels={"threads": (3,), "depth": (2,)})).points()[1][1]
+    threads = Request((), "smoke", sweep=Sweep(levels={"threads": (3,), "depth": (2,)})).points()[
+        1
+    ][1]
     assert {point.levels["threads"] for point in threads if point.levels["arm"] == "soon"} == {3}
-    overlapped = [point for point in threads if point.levels["arm"] == "overlap" and point.backend == "overlapped"]
+    overlapped = [
+        point
+        for point in threads
+        if point.levels["arm"] == "overlap" and point.backend == "overlapped"
+    ]
     assert {point.levels["depth"] for point in overlapped} == {2}
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_that_is_none_is_refused(seed: int) -> None:
-    with pytest.raises(UsageError, match=f"seed {seed} is not possible; give a whole number from 0 to"):
+    with pytest.raises(
+        UsageError, match=f"seed {seed} is not possible; give a whole number from 0 to"
+    ):
         Request(seed=seed)
 
 
 def test_a_scratch_folder_that_cannot_be_written_is_one_line(paths: Paths, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for scratch in (Path("/proc"), tmp_path / "file" / "below"):
-        with pytest.raises(LabError, match=f"cannot make files in {scratch}: .*; name another: --scratch DIR"):
+        with pytest.raises(
+            LabError, match=f"cannot make files in {scratch}: .*; name another: --scratch DIR"
+        ):
             measure(paths, Request(("file_io",), "smoke", scratch=scratch), Progress())
     assert not paths.data.exists()
 

@@ -20,21 +20,30 @@ Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def rounds_of(random: np.random.Generator, effects: list[float], scatter: float = BETWEEN) -> Table:
-    """Return launch medians by mechanism and round: the machine wanders, launches have luck, some are disturbed."""
+    """Return launch medians by mechanism and round: the machine wanders, launches have luck, some
+    are disturbed.
+    """
     shape = len(effects), LAST
     wander = np.cumsum(random.normal(0, 0.03, LAST))
     disturbed = (random.random(shape) < 0.05) * random.exponential(0.7, shape)
-    logs = np.log1p(np.array(effects))[:, None] + wander + random.normal(0, scatter, shape) + disturbed
+    logs = (
+        np.log1p(np.array(effects))[:, None] + wander + random.normal(0, scatter, shape) + disturbed
+    )
     return np.asarray(1e4 * np.exp(logs))
 
 
 def contest(medians: Table, bound: float = 0.1) -> tuple[list[Comparison], list[int]]:
-    """Judge the fastest against each other one at every look; the undecided go on. Also return the launches."""
+    """Judge the fastest against each other one at every look; the undecided go on. Also return the
+    launches.
+    """
     count, going = len(medians), set(range(len(medians)))
     taken, found = [0] * count, dict[int, Comparison]()
     for look in (n for n in LOOKS if n <= LAST):
         taken = [look if each in going else had for each, had in enumerate(taken)]
-        sides = [Side(list(row[:had]), rounds=range(had)) for row, had in zip(medians, taken, strict=True)]
+        sides = [
+            Side(list(row[:had]), rounds=range(had))
+            for row, had in zip(medians, taken, strict=True)
+        ]
         best = min(range(count), key=lambda each: np.median(sides[each].medians))
         found = {k: compare(sides[best], sides[k], count, bound) for k in range(count) if k != best}
         going = {k for k, each in found.items() if each.verdict == "undecided"}
@@ -66,7 +75,8 @@ def test_unequal_ends_of_a_wandering_machine_are_no_difference() -> None:
     random = np.random.default_rng(5)
     sides = []
     for _ in range(100):
-        rise = np.linspace(0, 1, 24)  # the machine gets slower; one point ended after eight launches
+        # the machine gets slower; one point ended after eight launches
+        rise = np.linspace(0, 1, 24)
         a, b = (100 * np.exp(rise[:count] + random.normal(0, 0.05, count)) for count in (8, 24))
         sides.append((Side(list(a)), Side(list(b))))
     assert flagged([compare(*pair) for pair in sides]) > 50  # what it is there for
@@ -78,7 +88,9 @@ def test_what_is_said_to_be_detectable_is_detected() -> None:
     random = np.random.default_rng(11)
 
     def known(effect: float = 0.0) -> Comparison:
-        a, b = (list(1e4 * (1 + more) * np.exp(random.normal(0, BETWEEN, 18))) for more in (0.0, effect))
+        a, b = (
+            list(1e4 * (1 + more) * np.exp(random.normal(0, BETWEEN, 18))) for more in (0.0, effect)
+        )
         return compare(Side(a), Side(b))
 
     typical = float(np.median([known().detectable or 0 for _ in range(100)]))
@@ -96,13 +108,17 @@ def test_p_is_that_of_all_labellings() -> None:
         for chosen in combinations(range(9), 5)
     ]
     here = int((differences(a, b) > 0).sum())
-    expected = np.mean([each >= here for each in counts]), np.mean([each <= here for each in counts])
+    expected = (
+        np.mean([each >= here for each in counts]),
+        np.mean([each <= here for each in counts]),
+    )
     assert p_value(a, b) == pytest.approx(expected)
     assert p_value([1, 2, 3, 4], [5, 6, 7, 8])[0] == pytest.approx(1 / math.comb(8, 4))
 
 
 def test_the_interval_is_that_of_the_published_tables() -> None:
-    # 8 and 8 values: the critical value of U at 0.05 is 13, so the ends are the 14th difference from either side.
+    # 8 and 8 values: the critical value of U at 0.05 is 13, so the ends are the 14th difference
+    # from either side.
     random = np.random.default_rng(7)
     a, b = random.normal(0, 1, 8), random.normal(1, 1, 8)
     steps = differences(a, b)
@@ -115,7 +131,10 @@ def test_the_interval_is_what_the_test_does_not_reject() -> None:
     a, b = random.normal(0, 1, 9), random.normal(0.5, 1, 12)
     low, high = interval(a, b, 0.02)
     for end, side in ((low, 0), (high, 1)):
-        inside, outside = (p_value(a, b, end + step)[side] for step in ((1e-9, -1e-9) if side == 0 else (-1e-9, 1e-9)))
+        inside, outside = (
+            p_value(a, b, end + step)[side]
+            for step in ((1e-9, -1e-9) if side == 0 else (-1e-9, 1e-9))
+        )
         assert outside <= 0.01 < inside
 
 
@@ -131,11 +150,16 @@ def test_many_launches_use_the_normal_approximation_and_agree_with_the_exact_law
 
 
 def test_the_level_of_a_pair_is_that_of_the_studentized_range() -> None:
-    # Upper five per cent points for infinite degrees of freedom: Harter, Ann. Math. Statist. 31, 1960, 1122.
+    # Upper five per cent points for infinite degrees of freedom: Harter, Ann. Math. Statist. 31,
+    # 1960, 1122.
     for count, width in ((2, 2.772), (3, 3.314), (6, 4.030), (12, 4.622)):
         assert range_level(count, 0.05) == pytest.approx(math.erfc(width / 2), rel=2e-3)
     assert sum(SHARES) == pytest.approx(1)
-    assert pair_level(2, 8) == pytest.approx(ALPHA * SHARES[0], rel=1e-3) == pytest.approx(pair_level(2, 12), rel=1e-3)
+    assert (
+        pair_level(2, 8)
+        == pytest.approx(ALPHA * SHARES[0], rel=1e-3)
+        == pytest.approx(pair_level(2, 12), rel=1e-3)
+    )
 
 
 @pytest.mark.parametrize("mechanisms", [2, 3, 6, 12, 20])
@@ -177,7 +201,12 @@ def test_each_verdict_has_its_reason(second: list[float], verdict: str, reason: 
 
 def test_three_launches_cannot_show_anything() -> None:
     found = compare(Side([100.0, 101, 102]), Side([900.0, 901, 902]))
-    assert (found.verdict, found.reason, found.low, found.high) == ("not tested", "few-launches", None, None)
+    assert (found.verdict, found.reason, found.low, found.high) == (
+        "not tested",
+        "few-launches",
+        None,
+        None,
+    )
 
 
 def test_two_of_no_variance_are_no_difference() -> None:
@@ -196,7 +225,11 @@ def test_other_conditions_are_not_comparable() -> None:
     first = Side([100, 101, 99, 100.5], {"placement": "same", "wait": "block", "page": 4096})
     second = Side([200, 201, 199, 200.5], {"placement": "cross", "wait": "block"})
     found = compare(first, second)
-    assert (found.verdict, found.reason, found.ratio) == ("not comparable", "differs:page,placement", None)
+    assert (found.verdict, found.reason, found.ratio) == (
+        "not comparable",
+        "differs:page,placement",
+        None,
+    )
 
 
 def test_more_mechanisms_raise_the_bar() -> None:
@@ -209,7 +242,21 @@ def test_more_mechanisms_raise_the_bar() -> None:
 
 def test_the_threshold_is_that_of_benjamini_and_hochberg() -> None:
     # The example of the paper of 1995: fifteen p, of which four are rejected at 0.05.
-    table = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528]
+    table = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+    ]
     level = threshold([*table, 0.7590, 1.0], 0.05)
     assert sum(p <= level for p in table) == 4
     assert threshold([], 0.05) == 0.05
@@ -217,13 +264,22 @@ def test_the_threshold_is_that_of_benjamini_and_hochberg() -> None:
 
 def test_without_an_interval_nothing_is_detectable() -> None:
     assert power_step(0, 2.0, 0.01) is None and power_step(0.5, math.inf, 0.01) is None
-    assert power_step(0.5, 2.0, 0.05) == pytest.approx((1.96 + 1.645) * math.log(4) / (2 * 1.96), rel=1e-3)
+    assert power_step(0.5, 2.0, 0.05) == pytest.approx(
+        (1.96 + 1.645) * math.log(4) / (2 * 1.96), rel=1e-3
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("hits", "trials", "upper"),
-    [(0, 10, 0.30850), (10, 10, 1), (2, 200, 0.03565), (0, 0, 1), (3, 3000, 0.00292), (1500, 3000, 0.51806)],
+    [
+        (0, 10, 0.30850),
+        (10, 10, 1),
+        (2, 200, 0.03565),
+        (0, 0, 1),
+        (3, 3000, 0.00292),
+        (1500, 3000, 0.51806),
+    ],
 )
 def test_rates_have_exact_bounds(hits: int, trials: int, upper: float) -> None:
     assert rate_upper(hits, trials) == pytest.approx(upper, abs=1e-5)
@@ -234,13 +290,20 @@ def test_drift_and_its_absence() -> None:
     rising = drift(list(100 + np.arange(20) + random.normal(0, 1, 20)))
     assert rising.change == pytest.approx(19 / 109.5, rel=0.1) and rising.p < 1e-5
     assert sum(drift(list(random.normal(100, 5, 12))).p < 0.05 for _ in range(200)) <= 16
-    assert drift([1.0, 2.0, 3.0]).p == drift([5.0] * 9).p == drift([1.0, math.nan, 2.0, 3.0, 4.0]).p == 1
+    assert (
+        drift([1.0, 2.0, 3.0]).p
+        == drift([5.0] * 9).p
+        == drift([1.0, math.nan, 2.0, 3.0, 4.0]).p
+        == 1
+    )
 
 
 def test_modes_are_found_and_named() -> None:
     random = np.random.default_rng(8)
     parts = [(5_000, 0.05, 3000), (40_000, 0.1, 1500), (9_000, 0.06, 300)]
-    times = np.concatenate([np.exp(random.normal(math.log(at), width, n)) for at, width, n in parts]).astype(np.int64)
+    times = np.concatenate(
+        [np.exp(random.normal(math.log(at), width, n)) for at, width, n in parts]
+    ).astype(np.int64)
     found = modes(times)
     assert [mode.name for mode in found] == ["main", "slow-1", "slow-2"]
     assert [mode.share for mode in found] == pytest.approx([0.625, 0.0625, 0.3125], abs=0.002)

@@ -1,4 +1,6 @@
-"""Runs compared: verdicts on made-up machines whose truth is known, what is shared, limits, order, facts, words."""
+"""Runs compared: verdicts on made-up machines whose truth is known, what is shared, limits, order,
+facts, words.
+"""
 
 import math
 from collections import Counter
@@ -16,7 +18,17 @@ from ipclab.compare import FAIL_ON, shared
 from ipclab.compare.facts import differences
 from ipclab.compare.held import ComparedRun
 from ipclab.compare.order import fastest, order
-from ipclab.compare.shared import ALIKE, BETTER, COLUMNS, WORSE, fail, failing, least_shown, names, summary
+from ipclab.compare.shared import (
+    ALIKE,
+    BETTER,
+    COLUMNS,
+    WORSE,
+    fail,
+    failing,
+    least_shown,
+    names,
+    summary,
+)
 from ipclab.compare.shared import points as compared
 from ipclab.errors import LabError
 from ipclab.frames import suspects
@@ -34,17 +46,62 @@ STEADY = Machine(scatter=0.01, launches=12)
 OLD = ROOT / "tests/data/schema-1/20261120T100000Z-a00001"
 PAIRS = {
     "faster": (STEADY, Machine(ratio=0.7, limit=0.7, launches=12), "faster", "below-bound"),
-    "much faster, with scatter": (Machine(scatter=0.2), Machine(0.2, 0.2, scatter=0.2), "faster", "below-bound"),
-    "faster, few against many": (Machine(launches=6), Machine(0.6, 0.6, launches=20), "faster", "below-bound"),
+    "much faster, with scatter": (
+        Machine(scatter=0.2),
+        Machine(0.2, 0.2, scatter=0.2),
+        "faster",
+        "below-bound",
+    ),
+    "faster, few against many": (
+        Machine(launches=6),
+        Machine(0.6, 0.6, launches=20),
+        "faster",
+        "below-bound",
+    ),
     "slower": (STEADY, Machine(ratio=1.5, limit=1.5, launches=12), "slower", "above-bound"),
-    "slower, many against few": (Machine(launches=30), Machine(1.6, 1.6, launches=7), "slower", "above-bound"),
-    "slower by a tenth": (STEADY, Machine(1.12, 1.12, scatter=0.01, launches=12), "slower", "above-bound"),
+    "slower, many against few": (
+        Machine(launches=30),
+        Machine(1.6, 1.6, launches=7),
+        "slower",
+        "above-bound",
+    ),
+    "slower by a tenth": (
+        STEADY,
+        Machine(1.12, 1.12, scatter=0.01, launches=12),
+        "slower",
+        "above-bound",
+    ),
     "the same": (STEADY, Machine(scatter=0.01, launches=12), "same", "within-bound"),
-    "the same, unequal launches": (STEADY, Machine(scatter=0.01, launches=30), "same", "within-bound"),
-    "a difference inside the bound": (STEADY, Machine(1.02, 1.02, scatter=0.01, launches=12), "same", "within-bound"),
-    "too much scatter": (Machine(scatter=0.4), Machine(1.1, 1.1, scatter=0.4), "undecided", "wide-interval"),
-    "too few launches": (Machine(launches=2), Machine(ratio=3, limit=3, launches=2), "not tested", "few-launches"),
-    "one launch": (Machine(launches=1), Machine(ratio=3, limit=3, launches=1), "not tested", "few-launches"),
+    "the same, unequal launches": (
+        STEADY,
+        Machine(scatter=0.01, launches=30),
+        "same",
+        "within-bound",
+    ),
+    "a difference inside the bound": (
+        STEADY,
+        Machine(1.02, 1.02, scatter=0.01, launches=12),
+        "same",
+        "within-bound",
+    ),
+    "too much scatter": (
+        Machine(scatter=0.4),
+        Machine(1.1, 1.1, scatter=0.4),
+        "undecided",
+        "wide-interval",
+    ),
+    "too few launches": (
+        Machine(launches=2),
+        Machine(ratio=3, limit=3, launches=2),
+        "not tested",
+        "few-launches",
+    ),
+    "one launch": (
+        Machine(launches=1),
+        Machine(ratio=3, limit=3, launches=1),
+        "not tested",
+        "few-launches",
+    ),
 }
 
 
@@ -68,7 +125,9 @@ def test_made_up_pairs_are_judged_right(name: str) -> None:
         (Machine(), points(placements=("cross-smt", "free")), "differs:placement"),
     ],
 )
-def test_other_conditions_are_not_comparable(second: Machine, measured: list[Point] | None, reason: str) -> None:
+def test_other_conditions_are_not_comparable(
+    second: Machine, measured: list[Point] | None, reason: str
+) -> None:
     found = compared([run("A", Machine(), 1, points()), run("B", second, 2, measured or points())])
     refused = found[found.verdict == "not comparable"]
     assert set(refused.reason) == {reason}
@@ -81,7 +140,10 @@ def test_identical_machines_are_hardly_ever_called_different() -> None:
     wrong = 0
     sides = ((8, 8), (7, 12), (20, 6), (12, 12))
     for number in range(200):
-        a, b = (Machine(scatter=0.16, session=0.01, launches=count) for count in sides[number % len(sides)])
+        a, b = (
+            Machine(scatter=0.16, session=0.01, launches=count)
+            for count in sides[number % len(sides)]
+        )
         found = compared([run("A", a, 2 * number, points()), run("B", b, 2 * number + 1, points())])
         wrong += bool(found.verdict.isin(["faster", "slower"]).any())
     assert wrong <= 5  # 2.5 %, where 5 are allowed
@@ -119,15 +181,20 @@ def test_runs_compare_on_what_they_share_and_say_what_they_do_not() -> None:
     pair = [run("A", STEADY, 1), run("B", STEADY, 2, fewer)]
     assert lone(pair) == {("only-first", "not-measured"): 6}
     assert summary(compared(pair)) == [
-        "B over A: 0 faster, 0 slower, 6 same, 0 undecided, 0 not tested, 0 not comparable; 6 in one of them only"
+        "B over A: 0 faster, 0 slower, 6 same, 0 undecided, 0 not tested, 0 not comparable; 6 in"
+        " one of them only"
     ]
     extra = points(sizes=(500_000,))
     more = run("C", STEADY, 3, [*points(), *extra])
     failures, refused = {extra[0].id: "worker died"}, {extra[1].id: "not testable here: x"}
     other = run("D", STEADY, 4, points(), failures=failures, points=refused)
     reasons = {"failed": 1, "not-testable": 1, "not-measured": 4}
-    assert lone([more, other]) == {("only-first", reason): count for reason, count in reasons.items()}
-    assert lone([other, more]) == {("only-second", reason): count for reason, count in reasons.items()}
+    assert lone([more, other]) == {
+        ("only-first", reason): count for reason, count in reasons.items()
+    }
+    assert lone([other, more]) == {
+        ("only-second", reason): count for reason, count in reasons.items()
+    }
 
 
 def test_runs_that_share_nothing_give_no_verdict() -> None:
@@ -138,7 +205,11 @@ def test_runs_that_share_nothing_give_no_verdict() -> None:
 
 @pytest.mark.parametrize(
     ("machine", "use"),
-    [(Machine(0.5, 0.5, 0.005), ALIKE), (Machine(0.5, 1.0, 0.005), BETTER), (Machine(1.0, 0.5, 0.005), WORSE)],
+    [
+        (Machine(0.5, 0.5, 0.005), ALIKE),
+        (Machine(0.5, 1.0, 0.005), BETTER),
+        (Machine(1.0, 0.5, 0.005), WORSE),
+    ],
 )
 def test_a_faster_machine_is_told_from_a_better_used_one(machine: Machine, use: str) -> None:
     found = compared([run("A", Machine(scatter=0.005), 1), run("B", machine, 2)])
@@ -169,8 +240,15 @@ def test_differences_are_grouped_by_what_they_affect() -> None:
     assert len(named) == len(set(named))
     assert {fact.name for fact in FACTS if fact.identifies} <= set(named)
     assert not {"shm_free", "scratch_free"} & set(named)  # momentary
-    other = {"page_size": 16384, "cpu_features": ["a", "b"], "git_commit": "0123456789abcdef", "libc": None}
-    mine = Machine(facts={"cpu_features": ["a", "c"], "git_commit": "fedcba9876543210", "libc": "glibc 2.36"})
+    other = {
+        "page_size": 16384,
+        "cpu_features": ["a", "b"],
+        "git_commit": "0123456789abcdef",
+        "libc": None,
+    }
+    mine = Machine(
+        facts={"cpu_features": ["a", "c"], "git_commit": "fedcba9876543210", "libc": "glibc 2.36"}
+    )
     found = differences([run("A", mine, 1), run("B", Machine(facts=other), 2)])
     differ = found[~found.same].set_index("name")
     assert {name: (row.A, row.B) for name, row in differ.iterrows()} == {
@@ -195,9 +273,18 @@ def test_any_number_of_runs_and_a_row_for_every_point() -> None:
 
 FAILING = {  # the words of --fail-on that a made-up second run fails on
     "nothing": (STEADY, {"slower": 0, "faster": 0, "undecided": 0, "missing": 0, "limits": 0}),
-    "the mechanisms are slower": (Machine(1.5, scatter=0.01, launches=12), {"slower": 12, "limits": 0}),
-    "the machine is slower": (Machine(1.5, 1.5, scatter=0.01, launches=12), {"slower": 12, "limits": 12}),
-    "all is faster": (Machine(0.7, 0.7, scatter=0.01, launches=12), {"faster": 12, "slower": 0, "limits": 12}),
+    "the mechanisms are slower": (
+        Machine(1.5, scatter=0.01, launches=12),
+        {"slower": 12, "limits": 0},
+    ),
+    "the machine is slower": (
+        Machine(1.5, 1.5, scatter=0.01, launches=12),
+        {"slower": 12, "limits": 12},
+    ),
+    "all is faster": (
+        Machine(0.7, 0.7, scatter=0.01, launches=12),
+        {"faster": 12, "slower": 0, "limits": 12},
+    ),
     "too few launches": (Machine(launches=1), {"undecided": 12, "slower": 0, "limits": 0}),
 }
 
@@ -217,7 +304,9 @@ def test_a_comparison_fails_on_the_verdicts_asked_for(name: str) -> None:
 
 
 def test_what_is_shown_decides_the_exit_code_before_what_is_not() -> None:
-    found = compared([run("A", STEADY, 1), run("B", Machine(1.5, 1.5, scatter=0.01, launches=12), 2)])
+    found = compared(
+        [run("A", STEADY, 1), run("B", Machine(1.5, 1.5, scatter=0.01, launches=12), 2)]
+    )
     with pytest.raises(LabError) as raised:
         fail(found, [*reversed(FAIL_ON)])
     assert raised.value.exit_code == 1
@@ -240,7 +329,9 @@ def test_points_of_one_run_only_are_missing() -> None:
         (["import", "nowhere"], "is no file"),
     ],
 )
-def test_wrong_use_is_one_line(ipclab: Callable[..., "CompletedProcess[str]"], words: list[str], says: str) -> None:
+def test_wrong_use_is_one_line(
+    ipclab: Callable[..., "CompletedProcess[str]"], words: list[str], says: str
+) -> None:
     done = ipclab(*words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert says in done.stderr
@@ -265,7 +356,9 @@ def test_results_that_cannot_be_are_neither_compared_nor_chosen(
     need = ["choose", "--way", "round-trip", "--size", "100", "--run"]
     answered = ipclab(*need, str(other.path))
     first, *_, last = answered.stdout.splitlines()
-    assert first == f"not measured here, but on Example bbbb (machine bbbb) on 2026-11-20: {other.id}"
+    assert (
+        first == f"not measured here, but on Example bbbb (machine bbbb) on 2026-11-20: {other.id}"
+    )
     assert last == f"run {other.id} (quick, 2026-11-20)" and "unix" in answered.stdout
     too_fast(fast)
     both = ipclab("compare", str(other.path), str(fast.path), "--table-only")

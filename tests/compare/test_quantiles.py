@@ -1,4 +1,6 @@
-"""Another quantile than the median compared: of each launch, and refused where too few samples lie beyond it."""
+"""Another quantile than the median compared: of each launch, and refused where too few samples lie
+beyond it.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +26,9 @@ Run = Callable[..., "CompletedProcess[str]"]
 @pytest.fixture
 def runs(tmp_path: Path) -> list[RunFolder]:
     """Return two runs whose points have 6 launches of 30 samples each."""
-    return [make_run(tmp_path / name, factor=factor) for name, factor in (("one", 1.0), ("two", 1.5))]
+    return [
+        make_run(tmp_path / name, factor=factor) for name, factor in (("one", 1.0), ("two", 1.5))
+    ]
 
 
 def test_the_quantile_of_each_launch_stands_for_its_median(runs: list[RunFolder]) -> None:
@@ -48,7 +52,9 @@ def test_a_quantile_is_judged_as_a_median_is(runs: list[RunFolder]) -> None:
 def test_a_point_with_too_few_samples_is_not_tested_and_says_so(runs: list[RunFolder]) -> None:
     sides = [held(run, 0.6) for run in runs]
     side = sides[1].points
-    side["medians"] = side.medians.where(side.backend != "tcp", None).map(lambda medians: medians or [])
+    side["medians"] = side.medians.where(side.backend != "tcp", None).map(
+        lambda medians: medians or []
+    )
     found = shared.points(sides).set_index("backend")
     assert (found.verdict["tcp"], found.reason["tcp"]) == ("not tested", FEW_SAMPLES)
     assert found.verdict["unix"] == "slower"
@@ -63,7 +69,13 @@ def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[R
 
 @pytest.mark.parametrize("command", ["compare", "history"])
 def test_wrong_quantiles_are_one_line(command: str, ipclab: Run, runs: list[RunFolder]) -> None:
-    for quantile, code, said in (("0.99", 1, "p99 is not known"), ("1.5", 2, "quantile 1.5"), ("0.2", 2, "0.2")):
-        done = ipclab(command, *(str(run.path) for run in runs), "--quantile", quantile, "--table-only")
+    for quantile, code, said in (
+        ("0.99", 1, "p99 is not known"),
+        ("1.5", 2, "quantile 1.5"),
+        ("0.2", 2, "0.2"),
+    ):
+        done = ipclab(
+            command, *(str(run.path) for run in runs), "--quantile", quantile, "--table-only"
+        )
         assert done.returncode == code, done.stderr
         assert done.stderr.count("\n") == 1 and said in done.stderr

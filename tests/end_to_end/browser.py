@@ -19,7 +19,13 @@ from tests.support.commands import ROOT
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *(
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+    ),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
 )
 START_SECONDS = 90
@@ -44,11 +50,22 @@ def chromium() -> Iterator[Any]:
 @contextlib.contextmanager
 def jupyter_lab(folder: Path) -> Iterator[str]:
     """Run JupyterLab on a copy of the notebooks in `folder`; give its address, token included."""
-    shutil.copytree(ROOT / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    shutil.copytree(
+        ROOT / "notebooks",
+        folder / "notebooks",
+        ignore=shutil.ignore_patterns(".ipynb_checkpoints"),
+    )
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.ip=127.0.0.1"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        f"--port={port}",
+        "--ServerApp.ip=127.0.0.1",
+    ]
     options = [
         f"--notebook-dir={folder / 'notebooks'}",
         "--IdentityProvider.token=test",
@@ -60,11 +77,14 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
     checkout().opened.mkdir(parents=True, exist_ok=True)
     data = Path(settings["IPCLAB_DATA"])
     data.mkdir()
-    (data / "opened").symlink_to(checkout().opened.resolve())  # the committed runs' frames are made once for all tests
+    # the committed runs' frames are made once for all tests
+    (data / "opened").symlink_to(checkout().opened.resolve())
     log = folder / "lab.log"
     with log.open("wb") as said:
         env = {**os.environ, **settings}
-        server = subprocess.Popen([*command, *options], env=env, stdout=said, stderr=said, start_new_session=True)
+        server = subprocess.Popen(
+            [*command, *options], env=env, stdout=said, stderr=said, start_new_session=True
+        )
     try:
         deadline = time.monotonic() + START_SECONDS
         while not re.search(r"http://127\.0\.0\.1:\d+/lab", log.read_text()):

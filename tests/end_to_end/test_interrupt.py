@@ -1,4 +1,6 @@
-"""The stop button while a notebook measures: nothing is left behind, and the same cell goes on from there."""
+"""The stop button while a notebook measures: nothing is left behind, and the same cell goes on from
+there.
+"""
 
 import os
 import time
@@ -22,7 +24,9 @@ SECONDS = 120
 
 
 def finish(client: Any, cell: str) -> tuple[str, str]:
-    """Wait until the cell that runs has ended; return the error's name, if any, and what it printed."""
+    """Wait until the cell that runs has ended; return the error's name, if any, and what it
+    printed.
+    """
     printed: list[str] = []
     while True:
         message = client.get_iopub_msg(timeout=SECONDS)
@@ -39,12 +43,17 @@ def finish(client: Any, cell: str) -> tuple[str, str]:
 def points(folder: Path) -> dict[str, list[tuple[int, int]]]:
     """Return every measured point's file with the number and the begin (ns) of its launches."""
     files = folder.glob("runs/*/*/points/*/*.parquet")
-    return {file.name: [(each.order, each.started_ns) for each in decode(file).launches] for file in files}
+    return {
+        file.name: [(each.order, each.started_ns) for each in decode(file).launches]
+        for file in files
+    }
 
 
 @pytest.mark.slow
 def test_stopping_and_going_on(tmp_path: Path) -> None:
-    manager, client = start_new_kernel(kernel_name="python3", env={**os.environ, "IPCLAB_DATA": str(tmp_path)})
+    manager, client = start_new_kernel(
+        kernel_name="python3", env={**os.environ, "IPCLAB_DATA": str(tmp_path)}
+    )
     try:
         cell = client.execute(CELL)
         deadline = time.monotonic() + SECONDS

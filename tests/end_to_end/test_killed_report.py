@@ -1,4 +1,6 @@
-"""A report that is killed: its workers and kernels end with it, and what it leaves is cleaned by name."""
+"""A report that is killed: its workers and kernels end with it, and what it leaves is cleaned by
+name.
+"""
 
 import os
 import signal
@@ -34,11 +36,14 @@ def alive(folder: Path) -> list[int]:
 def test_a_killed_report_leaves_nothing_that_clean_does_not_take(tmp_path: Path) -> None:
     env = environment(tmp_path)
     command = [sys.executable, "-m", "ipclab"]
-    run = make_run(tmp_path / "elsewhere")  # small: its frames are made before the first kernel starts
+    # small: its frames are made before the first kernel starts
+    run = make_run(tmp_path / "elsewhere")
     words = ["report", "--run", str(run.path), "--out", str(tmp_path / "out"), "--lang", "en"]
     report = subprocess.Popen([*command, *words], env=env, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
-        assert eventually(lambda: any((tmp_path / "tmp").glob("ipclab-*/k.json")), 240), "no kernel started"
+        assert eventually(lambda: any((tmp_path / "tmp").glob("ipclab-*/k.json")), 240), (
+            "no kernel started"
+        )
     finally:
         report.send_signal(signal.SIGKILL)
         report.wait(30)
@@ -46,6 +51,8 @@ def test_a_killed_report_leaves_nothing_that_clean_does_not_take(tmp_path: Path)
     assert eventually(lambda: not alive(tmp_path), 30), alive(tmp_path)
     stranger = tmp_path / "tmp" / "ipclab-1-1-deadbeef"
     stranger.mkdir()
-    subprocess.run([*command, "clean"], env=env, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        [*command, "clean"], env=env, cwd=ROOT, check=True, capture_output=True, timeout=60
+    )
     assert left(tmp_path) == [stranger.name]
     assert not list((tmp_path / "out").rglob("*.pdf"))

@@ -1,4 +1,6 @@
-"""JupyterLab in a real browser: notebooks run, their cells can be changed, sweeps fill them, the explorer reacts."""
+"""JupyterLab in a real browser: notebooks run, their cells can be changed, sweeps fill them, the
+explorer reacts.
+"""
 
 import json
 import re
@@ -10,7 +12,8 @@ import pytest
 from tests.end_to_end.browser import chromium, jupyter_lab
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
-# Not those of which a run's report is made: papermill executes them whole for other tests. Tests below run two more.
+# Not those of which a run's report is made: papermill executes them whole for other tests. Tests
+# below run two more.
 NAMES = [f"{name}.ipynb" for name in ("choose", "course", "index", "machines", "measure")]
 SECONDS = 240
 SVG, TABLE = "image/svg+xml", "application/vnd.ipclab.table+json"
@@ -78,14 +81,21 @@ def outputs(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
-    few: dict[str, Any] = {"studies": ["round_trip"], "profile": "smoke", "sizes": [100], "backends": ["pipe"]}
+    few: dict[str, Any] = {
+        "studies": ["round_trip"],
+        "profile": "smoke",
+        "sizes": [100],
+        "backends": ["pipe"],
+    }
     ran_whole(run_all(*lab, name, **(few if name == "measure.ipynb" else {})))
 
 
 def ran_whole(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the cells of a notebook that ran from top to bottom, without an error."""
     assert errors(cells) == []
-    assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code" and cell["source"])
+    assert all(
+        cell["execution_count"] for cell in cells if cell["cell_type"] == "code" and cell["source"]
+    )
     assert outputs(cells)
     return cells
 
@@ -95,26 +105,46 @@ def test_a_history_without_two_runs_says_what_it_needs(lab: tuple[Any, str]) -> 
     assert error["evalue"].startswith("a history needs two runs of one machine")
 
 
-def test_a_study_that_no_run_holds_is_said_with_the_command_that_measures_it(lab: tuple[Any, str]) -> None:
+def test_a_study_that_no_run_holds_is_said_with_the_command_that_measures_it(
+    lab: tuple[Any, str],
+) -> None:
     (error,) = errors(run_all(*lab, "08_objects.ipynb"))
-    assert error["evalue"].startswith("no run holds objects; measure it: ipclab measure --study objects")
+    assert error["evalue"].startswith(
+        "no run holds objects; measure it: ipclab measure --study objects"
+    )
 
 
 def test_a_researcher_changes_a_figure_its_frame_and_a_table(lab: tuple[Any, str]) -> None:
     page = lab[0]
     before = figures(ran_whole(run_all(*lab, "01_payload.ipynb")))
-    change(page, re.escape('dots(part, y="backend", hue="placement"'), 'dots(part, y="placement", hue="backend"')
+    change(
+        page,
+        re.escape('dots(part, y="backend", hue="placement"'),
+        'dots(part, y="placement", hue="backend"',
+    )
     after = figures(again(page))
     differing = {name for name in before if before[name][0] != after[name][0]}
     assert differing == {"payload-placement"}
-    assert after["payload-placement"][1] == before["payload-placement"][1]  # the same rows, drawn otherwise
-    fewer = 'medians = handed[handed.backend.isin(["shm-mmap", "posix-shm"]) & (handed.metric == "p50")]'
+    # the same rows, drawn otherwise
+    assert after["payload-placement"][1] == before["payload-placement"][1]
+    fewer = (
+        'medians = handed[handed.backend.isin(["shm-mmap", "posix-shm"]) & (handed.metric =='
+        ' "p50")]'
+    )
     change(page, re.escape('medians = handed[handed.metric == "p50"]'), fewer)
     cells = again(page)
     assert errors(cells) == []
-    assert figures(cells)["payload-placement"][1]["payload"] < before["payload-placement"][1]["payload"]
-    doubled = "handed[handed.metric == 'p50'].head(3).assign(double=lambda rows: 2 * rows.value)[['backend', 'double']]"
-    change(page, re.escape('lab.table(table, "The payloads"') + ".*$", f"lab.table({doubled}, 'Twice')")
+    assert (
+        figures(cells)["payload-placement"][1]["payload"]
+        < before["payload-placement"][1]["payload"]
+    )
+    doubled = (
+        "handed[handed.metric == 'p50'].head(3).assign(double=lambda rows: 2 *"
+        " rows.value)[['backend', 'double']]"
+    )
+    change(
+        page, re.escape('lab.table(table, "The payloads"') + ".*$", f"lab.table({doubled}, 'Twice')"
+    )
     assert len(tables(again(page))["Twice"]["rows"]) == 3
 
 
@@ -131,7 +161,9 @@ def test_a_sweep_of_ones_own_fills_its_notebook(
     cells = run_all(*lab, name, measure=True, profile="smoke", **levels)
     assert errors(cells) == []
     assert all(drawn for _, drawn in figures(cells).values())
-    empty = {name for name, each in tables(cells).items() if not each["rows"] and "published" not in name}
+    empty = {
+        name for name, each in tables(cells).items() if not each["rows"] and "published" not in name
+    }
     assert empty <= {"calibration"}  # of a whole run
     assert factor in json.dumps(tables(cells), ensure_ascii=False).replace("\u00a0", " ")
 

@@ -1,4 +1,6 @@
-"""The HTML reports in a real browser: nothing from outside, no sideways scrolling, usable by keyboard, accessible."""
+"""The HTML reports in a real browser: nothing from outside, no sideways scrolling, usable by
+keyboard, accessible.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +32,9 @@ def test_pages_in_the_browser(browser: Any, made: Path, lang: str) -> None:
         assert asked == [file.as_uri()], file.name
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 800})
-            over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            over = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             assert over <= 0, f"{file.name} scrolls sideways by {over} pixels at {width}"
         if lang == "ko" or file.stem == "00_appendix":  # the pages of the languages are built alike
             found = [v for v in Axe().run(page).response["violations"] if v["impact"] in SERIOUS]
@@ -51,7 +55,9 @@ def test_contents_by_keyboard(browser: Any, made: Path) -> None:
     assert target.startswith("#")
     page.keyboard.press("Enter")
     assert page.evaluate("decodeURIComponent(location.hash)") == target
-    assert page.evaluate("document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null")
+    assert page.evaluate(
+        "document.getElementById(decodeURIComponent(location.hash.slice(1))) !== null"
+    )
 
 
 def test_a_table_sorts_filters_and_saves_without_a_request(browser: Any, made: Path) -> None:
@@ -61,10 +67,14 @@ def test_a_table_sorts_filters_and_saves_without_a_request(browser: Any, made: P
     page.on("request", lambda request: asked.append(request.url))
     table = page.locator("#payload-claims")
     count = table.locator("tbody tr").count()
-    first = [table.locator("tbody tr").nth(place).locator("th").inner_text() for place in range(count)]
+    first = [
+        table.locator("tbody tr").nth(place).locator("th").inner_text() for place in range(count)
+    ]
     for order in (sorted(first, key=float_of), sorted(first, key=float_of, reverse=True)):
         table.locator("thead th button").first.click()
-        assert [float_of(each) for each in table.locator("tbody th").all_inner_texts()] == list(map(float_of, order))
+        assert [float_of(each) for each in table.locator("tbody th").all_inner_texts()] == list(
+            map(float_of, order)
+        )
     table.locator("input[type=search]").fill("page fault")
     assert table.locator("tbody tr:visible").count() < count
     with page.expect_download() as caught:

@@ -1,4 +1,6 @@
-"""Reports from the committed run: complete in three languages, the same bytes in another shell, known to be current."""
+"""Reports from the committed run: complete in three languages, the same bytes in another shell,
+known to be current.
+"""
 
 import hashlib
 import json
@@ -30,9 +32,13 @@ MOST_PAGES = 12
 
 
 def digest(path: Path) -> str:
-    """Return the digest of a file; of a page without its links to other languages, which follow from what was asked."""
+    """Return the digest of a file; of a page without its links to other languages, which follow
+    from what was asked.
+    """
     content = (
-        re.sub(rb'<p class="links">.*?</p>', b"", path.read_bytes()) if path.suffix == ".html" else path.read_bytes()
+        re.sub(rb'<p class="links">.*?</p>', b"", path.read_bytes())
+        if path.suffix == ".html"
+        else path.read_bytes()
     )
     return hashlib.sha256(content).hexdigest()
 
@@ -53,7 +59,12 @@ def test_every_notebook_is_a_page_and_a_book(made: Path, name: str, lang: str) -
 def test_each_figure_is_a_file_in_each_language_and_form(made: Path) -> None:
     figures = {path.name.split(".")[0] for path in (made / "figures").iterdir()}
     assert len(figures) >= 25
-    wanted = {f"{name}.{lang}.{kind}" for name in figures for lang in LANGUAGES for kind in ("svg", "png", "pdf")}
+    wanted = {
+        f"{name}.{lang}.{kind}"
+        for name in figures
+        for lang in LANGUAGES
+        for kind in ("svg", "png", "pdf")
+    }
     assert {path.name for path in (made / "figures").iterdir()} == wanted
     assert all(path.stat().st_size > 500 for path in (made / "figures").iterdir())
 
@@ -70,10 +81,16 @@ def test_tables_of_data_have_the_columns_of_a_frame(made: Path) -> None:
         assert not any(table[name].astype(str).str.startswith("{").any() for name in table)
 
 
-def test_the_same_run_gives_the_same_bytes_in_another_shell_without_the_answers(made: Path, tmp_path: Path) -> None:
+def test_the_same_run_gives_the_same_bytes_in_another_shell_without_the_answers(
+    made: Path, tmp_path: Path
+) -> None:
     shell = {"LANG": "C", "LC_ALL": "POSIX", "TZ": "Asia/Seoul", "PYTHONHASHSEED": "7"}
     report(tmp_path, "ko", **shell, PYTHONPATH=without_answers(tmp_path / "refused"))
-    files = [path for path in tmp_path.rglob("*") if path.suffix in (".html", ".pdf", ".svg", ".png", ".csv")]
+    files = [
+        path
+        for path in tmp_path.rglob("*")
+        if path.suffix in (".html", ".pdf", ".svg", ".png", ".csv")
+    ]
     again = [path for path in files if "data-of-test" not in path.parts]
     assert len(again) > 2 * len(NAMES)
     for path in again:
@@ -83,16 +100,32 @@ def test_the_same_run_gives_the_same_bytes_in_another_shell_without_the_answers(
 def test_nbconvert_alone_gives_the_bytes_of_the_report(made: Path, tmp_path: Path) -> None:
     for fmt, suffix in (("typstpdf", "pdf"), ("ipclabhtml", "html")):
         notebook = made / "zh" / "01_payload.ipynb"
-        command = [sys.executable, "-m", "nbconvert", "--to", fmt, "--output-dir", str(tmp_path), str(notebook)]
+        command = [
+            sys.executable,
+            "-m",
+            "nbconvert",
+            "--to",
+            fmt,
+            "--output-dir",
+            str(tmp_path),
+            str(notebook),
+        ]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
-        assert (tmp_path / f"01_payload.{suffix}").read_bytes() == notebook.with_suffix(f".{suffix}").read_bytes()
+        assert (tmp_path / f"01_payload.{suffix}").read_bytes() == notebook.with_suffix(
+            f".{suffix}"
+        ).read_bytes()
 
 
 def test_check_knows_current_reports_and_names_what_changed(
-    made: Path, ipclab: Callable[..., "subprocess.CompletedProcess[str]"], monkeypatch: pytest.MonkeyPatch
+    made: Path,
+    ipclab: Callable[..., "subprocess.CompletedProcess[str]"],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert ipclab("check", "--out", str(made)).stdout.endswith("every report is what data, code, words and lock give\n")
-    monkeypatch.setattr(derived, "verify", lambda run: [])  # of the same run, whose frames are those of a moment ago
+    assert ipclab("check", "--out", str(made)).stdout.endswith(
+        "every report is what data, code, words and lock give\n"
+    )
+    # of the same run, whose frames are those of a moment ago
+    monkeypatch.setattr(derived, "verify", lambda run: [])
     page, manifest = made / "en" / f"{NAMES[0]}.html", made / "manifest.json"
     before, told = page.read_bytes(), manifest.read_text()
     page.write_bytes(before + b" ")
@@ -116,7 +149,9 @@ def test_a_reader_does_not_stumble(made: Path, name: str, lang: str) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -> None:
-    known = reading.values_by_label(made / lang / "00_appendix.ipynb", "summary", "values", "traceability")
+    known = reading.values_by_label(
+        made / lang / "00_appendix.ipynb", "summary", "values", "traceability"
+    )
     twice = {label: values for label, values in known.items() if len(values) > 1}
     assert len(twice) >= 2, known
     assert {label: values for label, values in twice.items() if len(set(values)) > 1} == {}
@@ -125,7 +160,9 @@ def test_the_appendix_gives_one_value_for_each_quantity(made: Path, lang: str) -
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", ["00_appendix", "claims"])
 def test_what_is_signed_and_passed_on_is_short(made: Path, name: str, lang: str) -> None:
-    pages = re.findall(rb"/Type ?/Pages\b.*?/Count (\d+)", (made / lang / f"{name}.pdf").read_bytes(), re.DOTALL)
+    pages = re.findall(
+        rb"/Type ?/Pages\b.*?/Count (\d+)", (made / lang / f"{name}.pdf").read_bytes(), re.DOTALL
+    )
     assert max(map(int, pages)) <= MOST_PAGES
 
 
@@ -137,7 +174,9 @@ def test_each_mechanism_and_term_of_the_appendix_is_defined(made: Path, lang: st
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_readme_shows_the_reference_run(made: Path, lang: str) -> None:
     drawn, kept = made / "figures" / f"{PICTURE}.{lang}.svg", ROOT / f"docs/{PICTURE}.{lang}.svg"
-    assert drawn.read_text() == kept.read_text(), f"the run, the code or the words have changed: cp {drawn} {kept}"
+    assert drawn.read_text() == kept.read_text(), (
+        f"the run, the code or the words have changed: cp {drawn} {kept}"
+    )
     readme = ROOT / ("README.md" if lang == "en" else f"README.{lang}.md")
     assert f"](docs/{PICTURE}.{lang}.svg)" in readme.read_text()
 

@@ -36,7 +36,9 @@ def test_a_copy_shows_what_the_executed_notebook_shows(paths: Paths) -> None:
     copy = json.loads((paths.notebooks / "work" / "demo.ipynb").read_text())
     source = json.loads((paths.notebooks / "demo.ipynb").read_text())
     assert copy["cells"][-1]["outputs"][0]["data"] == {"text/markdown": ["two"]}
-    assert [cell["source"] for cell in copy["cells"]] == [cell["source"] for cell in source["cells"]]
+    assert [cell["source"] for cell in copy["cells"]] == [
+        cell["source"] for cell in source["cells"]
+    ]
 
 
 def test_a_changed_copy_stays_and_is_named_when_its_source_is_newer(paths: Paths) -> None:

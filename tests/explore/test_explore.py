@@ -15,12 +15,16 @@ CHANGED = ("study", "across")  # controls of which each choice is tried; of the 
 
 
 def trying(drawn: list[tuple[str, str]]) -> Callable[..., Callable[[Any], Any]]:
-    """Return what stands for `interact`: it calls the function for choices, and notes what it was called with."""
+    """Return what stands for `interact`: it calls the function for choices, and notes what it was
+    called with.
+    """
 
     def interact(**controls: list[Any]) -> Callable[[Any], Any]:
         def call(function: Any) -> Any:
             first = {name: choices[0] for name, choices in controls.items()}
-            chosen = [first | {name: level} for name in CHANGED for level in controls.get(name, [])[1:]]
+            chosen = [
+                first | {name: level} for name in CHANGED for level in controls.get(name, [])[1:]
+            ]
             for levels in (first, *chosen):
                 drawn.append((function.__name__, str(levels.get("study", levels.get("across")))))
                 function(**levels)

@@ -14,4 +14,7 @@ def test_the_list_of_claims_is_current() -> None:
     for page, name in re.findall(r"reports/en/([\w-]+)\.html#([\w-]+)", told):
         source = (paths.notebooks / f"{page}.ipynb").read_text("utf-8")
         assert name.endswith(f"-{artifact.TABLE}") or f'\\"{name}\\"' in source
-        assert name.removesuffix(f"-{artifact.TABLE}").replace("-", "_") in source or f'\\"{name}\\"' in source
+        assert (
+            name.removesuffix(f"-{artifact.TABLE}").replace("-", "_") in source
+            or f'\\"{name}\\"' in source
+        )

@@ -1,4 +1,6 @@
-"""The audit: the texts' tables, their claims judged three ways, what they derive, and what corrects them."""
+"""The audit: the texts' tables, their claims judged three ways, what they derive, and what corrects
+them.
+"""
 
 import re
 from decimal import Decimal
@@ -33,10 +35,30 @@ CLAIMS = [claim for file in TEXTS.values() for claim in file.claims]
 FAIL_ON_OWN_TABLE = {
     *("0.2", "0.3", "0.12", "0.14", "1.2b", "1.6", "2.10", "2.11", "3.6"),
 }
-UNSTATED = {"0.7", "0.8", "0.9", "0.13", "0.15", "1.5", "1.7", "1.8", "1.9", "1.10", "1.11", "2.7", "2.9", "4.2"}
-# Constants and settings, what a program prints, and absolute times of a machine that a text does not name.
+UNSTATED = {
+    "0.7",
+    "0.8",
+    "0.9",
+    "0.13",
+    "0.15",
+    "1.5",
+    "1.7",
+    "1.8",
+    "1.9",
+    "1.10",
+    "1.11",
+    "2.7",
+    "2.9",
+    "4.2",
+}
+# Constants and settings, what a program prints, and absolute times of a machine that a text does
+# not name.
 UNTESTABLE = {"0.4", "0.5", "0.9", "0.11", "0.12", "1.9", "2.10", "2.11", "3.3", "3.6"}
-OUTCOMES = [(study, each) for study, file in TEXTS.items() for each in recompute(file, partial(worded, PATHS))]
+OUTCOMES = [
+    (study, each)
+    for study, file in TEXTS.items()
+    for each in recompute(file, partial(worded, PATHS))
+]
 SI = {
     **{"ns": (1, "ns"), "us": (1e3, "ns"), "ms": (1e6, "ns"), "s": (1e9, "ns")},
     **{"B": (1, "B"), "KB": (1e3, "B"), "MB": (1e6, "B"), "KiB": (2**10, "B"), "MiB": (2**20, "B")},
@@ -48,7 +70,10 @@ WRONG = {
     ("payload", "2.2", "size"): 5,
     ("payload", "3.1", "bandwidth"): 6,
     ("payload", "5.2", "bandwidth_rounded"): 2,
-    **{("payload", "4.1", name): 1 for name in ("small_bandwidth_high", "read_faster_low", "spread_high")},
+    **{
+        ("payload", "4.1", name): 1
+        for name in ("small_bandwidth_high", "read_faster_low", "spread_high")
+    },
     ("payload", "6.1", "spread_bound"): 1,
     ("payload", "4.3", "past_latency_low"): 1,
     ("payload", "4.3", "past_latency_high"): 1,
@@ -65,7 +90,10 @@ WRONG = {
     ("file_io", "Do Read Call Task as soon as possible", "bytes"): 1,
     ("file_io", "Massive File Count", "bytes"): 1,
     ("file_io", "Read Call Task Overhead", "bytes"): 1,
-    **{("file_io", "Read Call Task Overhead", f"compute_{name}"): 1 for name in ("low", "high", "mean", "variance")},
+    **{
+        ("file_io", "Read Call Task Overhead", f"compute_{name}"): 1
+        for name in ("low", "high", "mean", "variance")
+    },
 }
 
 
@@ -80,7 +108,9 @@ def test_every_table_is_tidy_and_its_si_values_follow_from_what_is_printed(study
         assert row.seed == TEXTS[study].seed
         assert row.unit == unit
         assert row.kind in ("published", "estimate")
-        if not (row.printed_unit == "KB" and row.value == 8192):  # a constant of code, which counts in 1024
+        if not (
+            row.printed_unit == "KB" and row.value == 8192
+        ):  # a constant of code, which counts in 1024
             assert row.value == pytest.approx(float(Decimal(row.printed)) * factor, rel=1e-9), row
 
 
@@ -103,7 +133,9 @@ def test_every_claim_is_told_in_full_and_judged_on_its_own_table(claim) -> None:
     assert bool(claim.fair) == bool(claim.adds)
     assert claim.needs.keys() <= NEEDS.keys()
     assert not [
-        problem for msgid in (claim.meaning, claim.unstated, claim.untestable, claim.adds) for problem in digits(msgid)
+        problem
+        for msgid in (claim.meaning, claim.unstated, claim.untestable, claim.adds)
+        for problem in digits(msgid)
     ]
 
 
@@ -113,21 +145,46 @@ def test_what_calling_a_function_costs_is_not_judged_between_processes() -> None
 
 
 FLIGHT = {1: 9, 4: 20, 16: 10}
-THREADS = {("mmap", 2): 3, ("mmap", 4): 9, ("overlapped", 2): 4, ("overlapped", 4): 5, ("overlapped", 8): 2}
+THREADS = {
+    ("mmap", 2): 3,
+    ("mmap", 4): 9,
+    ("overlapped", 2): 4,
+    ("overlapped", 4): 5,
+    ("overlapped", 8): 2,
+}
 
 
 def _files(study: str) -> pd.DataFrame:
     """Return a run's frame in which latency falls again, and maps lose to reads by as many threads."""
     assert study == "file_io"
-    flight = [{"arm": "overlap", "op": "file.latency", "depth": depth, "value": ns} for depth, ns in FLIGHT.items()]
+    flight = [
+        {"arm": "overlap", "op": "file.latency", "depth": depth, "value": ns}
+        for depth, ns in FLIGHT.items()
+    ]
     maps = [
-        {"arm": "map", "op": "elapsed", "backend": backend, "threads": threads, "cache": cache, "value": ns}
+        {
+            "arm": "map",
+            "op": "elapsed",
+            "backend": backend,
+            "threads": threads,
+            "cache": cache,
+            "value": ns,
+        }
         | {"direct": "yes" if (backend, cache) == ("overlapped", "cold") else "no"}
         for (backend, threads), ns in THREADS.items()
         for cache in ("cold", "warm")
     ]
-    same = {"set": "exp-small", "advice": "none", "metric": "p50", "unit": "ns", "study": study, "point": "p"}
-    rows = pd.DataFrame([{"backend": "overlapped", "cache": "cold", **row} for row in [*flight, *maps]]).assign(**same)
+    same = {
+        "set": "exp-small",
+        "advice": "none",
+        "metric": "p50",
+        "unit": "ns",
+        "study": study,
+        "point": "p",
+    }
+    rows = pd.DataFrame(
+        [{"backend": "overlapped", "cache": "cold", **row} for row in [*flight, *maps]]
+    ).assign(**same)
     return rows.assign(low=rows.value, high=rows.value, launches=5, samples=10, flags="")
 
 
@@ -150,7 +207,9 @@ def test_a_rounded_bound_is_a_figure_of_its_claim(claim) -> None:
 
 def test_numbers_that_do_not_follow_are_these_and_no_others() -> None:
     wrong = [
-        (study, each.row.section, _printed(study, each.row.metric)) for study, each in OUTCOMES if not each.follows
+        (study, each.row.section, _printed(study, each.row.metric))
+        for study, each in OUTCOMES
+        if not each.follows
     ]
     said = {name: wrong.count(name) for name in wrong}
     assert said == WRONG
@@ -159,12 +218,18 @@ def test_numbers_that_do_not_follow_are_these_and_no_others() -> None:
 
 
 def _printed(study: str, metric: str) -> str:
-    return {name.rpartition(".")[2]: quantity for quantity, name in TEXTS[study].printed.items()}.get(metric, metric)
+    return {
+        name.rpartition(".")[2]: quantity for quantity, name in TEXTS[study].printed.items()
+    }.get(metric, metric)
 
 
 def outcome(study: str, by: str, **columns: object) -> Outcome:
     found = [each for name, each in OUTCOMES if name == study and by in each.by]
-    (one,) = [each for each in found if all(getattr(each.row, name) == value for name, value in columns.items())]
+    (one,) = [
+        each
+        for each in found
+        if all(getattr(each.row, name) == value for name, value in columns.items())
+    ]
     return one
 
 
@@ -225,7 +290,9 @@ def test_a_printed_number_stands_for_all_that_round_to_it(printed, unit, value, 
         ("lowest", 1.9, False), ("lowest", 2.1, True), ("highest", 2.1, False), ("highest", 1.9, True),
     ],
 )  # fmt: skip
-def test_whether_a_number_follows_changes_with_the_table(sense: str, computed: float, follows: bool) -> None:
+def test_whether_a_number_follows_changes_with_the_table(
+    sense: str, computed: float, follows: bool
+) -> None:
     assert _follows(sense, Quantity(2.0, "1", 1.95, 2.05), Quantity(computed)) is follows
 
 
@@ -241,9 +308,15 @@ def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("bound", "printed"),
-    [(1.0, "0.72600 [0.60900–0.99990]"), (2.0, "0.726 [0.609–1.000]"), (0.609, "0.726 [0.609–1.000]")],
+    [
+        (1.0, "0.72600 [0.60900–0.99990]"),
+        (2.0, "0.726 [0.609–1.000]"),
+        (0.609, "0.726 [0.609–1.000]"),
+    ],
 )
-def test_a_printed_interval_never_reaches_a_bound_that_it_does_not(bound: float, printed: str) -> None:
+def test_a_printed_interval_never_reaches_a_bound_that_it_does_not(
+    bound: float, printed: str
+) -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     decides = Quantity(0.726, "1", 0.609, 0.9999)
     assert VerdictWords(lab, {}).with_interval(decides, (bound, inf)) == printed

@@ -1,4 +1,6 @@
-"""The language of rules, verdicts on both sides of them, and files of a person's own claims, refused with the line."""
+"""The language of rules, verdicts on both sides of them, and files of a person's own claims,
+refused with the line.
+"""
 
 import re
 from math import inf, log
@@ -30,13 +32,17 @@ ROWS = [
     ("read", "mean", "same", 84, "ns", 110, 100, 120),
     ("copy", "bandwidth", "same", 84, "B/s", 8e7, 7e7, 1e8),
 ]
-FRAME = pd.DataFrame(ROWS, columns=COLUMNS).assign(study="payload", point="p", launches=5, samples=10, flags="")
+FRAME = pd.DataFrame(ROWS, columns=COLUMNS).assign(
+    study="payload", point="p", launches=5, samples=10, flags=""
+)
 EMPTY = FRAME.iloc[:0]
 
 
 def points(study: str) -> pd.DataFrame:
     if study not in ("payload", "shared_dict"):
-        raise UsageError(f"no study {study!r}", "there are payload, shared_dict", "did you mean 'payload'?")
+        raise UsageError(
+            f"no study {study!r}", "there are payload, shared_dict", "did you mean 'payload'?"
+        )
     return FRAME if study == "payload" else EMPTY
 
 
@@ -51,11 +57,41 @@ def values(expression: str, source: Source = RUN) -> list[float]:
     ("expression", "found"),
     [
         ("payload.write[placement=same,size_bytes=84] / 1 ns", [200]),
-        ("payload.write[placement=same,size_bytes=max] / payload.read[placement=same,size_bytes=max]", [4]),
-        ("payload.write[placement=same,size_bytes=*] / payload.read[placement=same,size_bytes=*]", [2, 4]),
-        ("payload.write[placement=*,size_bytes=84] / payload.read[placement=cross|same,size_bytes=84]", [2, 3]),
-        ("payload.write|read[placement=same,size_bytes=84] / payload.read[placement=same,size_bytes=84]", [1, 2]),
-        ("max(payload.write[placement=*,size_bytes=84]) / min(payload.write[placement=*,size_bytes=84])", [1.5]),
+        (
+            (
+                "payload.write[placement=same,size_bytes=max] /"
+                " payload.read[placement=same,size_bytes=max]"
+            ),
+            [4],
+        ),
+        (
+            (
+                "payload.write[placement=same,size_bytes=*] /"
+                " payload.read[placement=same,size_bytes=*]"
+            ),
+            [2, 4],
+        ),
+        (
+            (
+                "payload.write[placement=*,size_bytes=84] /"
+                " payload.read[placement=cross|same,size_bytes=84]"
+            ),
+            [2, 3],
+        ),
+        (
+            (
+                "payload.write|read[placement=same,size_bytes=84] /"
+                " payload.read[placement=same,size_bytes=84]"
+            ),
+            [1, 2],
+        ),
+        (
+            (
+                "max(payload.write[placement=*,size_bytes=84]) /"
+                " min(payload.write[placement=*,size_bytes=84])"
+            ),
+            [1.5],
+        ),
         ("each(payload.read[placement=same,size_bytes=84].mean / 1 ns, 7)", [7, 110]),
         ("growth(payload.write[placement=same,size_bytes=*], size_bytes)", [4]),
         ("change(payload.write[placement=same,size_bytes=*], size_bytes) / 1 ns", [600]),
@@ -85,7 +121,8 @@ ABSENT = ("placement=free", "entries=1", "placement=same|free,size_bytes=84")
 
 
 @pytest.mark.parametrize(
-    "address", ["shared_dict.write[]", "payload.write[].p99", *(f"payload.write[{a}]" for a in ABSENT)]
+    "address",
+    ["shared_dict.write[]", "payload.write[].p99", *(f"payload.write[{a}]" for a in ABSENT)],
 )
 def test_what_is_not_there_is_missing(address: str) -> None:
     found = Address.read(address)
@@ -187,7 +224,10 @@ def told(text: str) -> File:
 
 
 def test_a_claim_has_a_fair_method_needs_and_a_table_of_its_own() -> None:
-    more = 'fair = "each(payload.write[placement=*,size_bytes=84] / payload.read[placement=*,size_bytes=84])"\n'
+    more = (
+        'fair = "each(payload.write[placement=*,size_bytes=84] /'
+        ' payload.read[placement=*,size_bytes=84])"\n'
+    )
     table = '[claim.published]\n"payload.write[size_bytes=84, placement=same]" = "1 us"\n'
     table += '"payload.read[placement=same,size_bytes=84]" = "1 us"\n'
     (claim,) = told(GOOD.replace("[claim.figures]", more + "[claim.figures]") + table).claims
@@ -201,8 +241,13 @@ def test_a_claim_has_a_fair_method_needs_and_a_table_of_its_own() -> None:
 
 
 def test_what_a_sweep_may_lack_is_not_testable_rather_than_unknown() -> None:
-    """Of a size or placement that was not measured, a run does not tell which operations and metrics there are."""
-    for left in ("payload.flush[placement=same,size_bytes=999] /", "payload.write[placement=free].cpu_ns /"):
+    """Of a size or placement that was not measured, a run does not tell which operations and
+    metrics there are.
+    """
+    for left in (
+        "payload.flush[placement=same,size_bytes=999] /",
+        "payload.write[placement=free].cpu_ns /",
+    ):
         (claim,) = told(GOOD.replace(LEFT, left)).claims
         assert judge_all(claim, RUN, RUN).here.word == NOT_TESTABLE
 
@@ -243,7 +288,12 @@ BAD = [
     ("A write takes", "A \U0001f680 takes", 5, "U+1F680"),
     ("A write takes", "A \x07 takes", 5, "U+0007"),
     ("A write takes", "A \u202e takes", 5, "U+202E"),
-    (GOOD, "claim = [{ id = 'A.1', language = 'en', text = 'x', rule = '1 at_least x' }]\n", 1, "no number"),
+    (
+        GOOD,
+        "claim = [{ id = 'A.1', language = 'en', text = 'x', rule = '1 at_least x' }]\n",
+        1,
+        "no number",
+    ),
     (GOOD, "claim = " + "[" * 5000 + "]" * 5000, 1, ""),
 ]
 
@@ -275,7 +325,12 @@ def test_a_malformed_table_is_refused_with_the_line(more: str, line: int, why: s
 
 
 def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
-    for rule in ("sqrt(" * 150 + "1" + ")" * 150, "1 + " * 200 + "1", "1 + " * 1000 + "1", "(" * 500 + "1"):
+    for rule in (
+        "sqrt(" * 150 + "1" + ")" * 150,
+        "1 + " * 200 + "1",
+        "1 + " * 1000 + "1",
+        "(" * 500 + "1",
+    ):
         with pytest.raises(RuleError, match=r"at most|inside|cannot be read"):
             read_sum(rule)
     for names in ({"a": "a"}, {"a": "1 + b", "b": "a"}):
@@ -304,7 +359,9 @@ def named(names: dict[str, str], rule: str) -> File:
 
 
 def test_names_are_computed_once_and_what_they_make_is_bounded() -> None:
-    """Four times each other they made 4 to the power of their number, and a report that never ended."""
+    """Four times each other they made 4 to the power of their number, and a report that never
+    ended.
+    """
     for sign, depth, why in (
         ("+", 30, r"the name a\d+: more than 100 parts"),
         (",", 20, "the rule: it makes too many"),
@@ -319,14 +376,18 @@ def test_names_are_computed_once_and_what_they_make_is_bounded() -> None:
 
 
 def test_a_claim_whose_needs_the_run_does_not_tell_is_not_judged() -> None:
-    (claim,) = told(GOOD.replace("[claim.figures]", "needs = { large_files = 2 }\n[claim.figures]")).claims
+    (claim,) = told(
+        GOOD.replace("[claim.figures]", "needs = { large_files = 2 }\n[claim.figures]")
+    ).claims
     assert [each.word for each in judge_all(claim, RUN, RUN)] == [NOT_TESTABLE] * 3
 
 
 def test_a_table_of_ones_own_in_another_unit_is_refused_with_the_line() -> None:
     table = '[claim.published]\n"payload.write[placement=same,size_bytes=84]" = "1 B"\n'
     table += '"payload.read[placement=same,size_bytes=84]" = "1 us"\n'
-    with pytest.raises(UsageError, match=r"mine.toml, line 6: the rule: it compares .* with a plain number"):
+    with pytest.raises(
+        UsageError, match=r"mine.toml, line 6: the rule: it compares .* with a plain number"
+    ):
         told(GOOD + table)
 
 

@@ -14,8 +14,22 @@ def launches(study: str, op: str, medians: Mapping[str, float], **levels: Any) -
     for backend, base in medians.items():
         random = np.random.Generator(np.random.PCG64([len(backend), int(base)]))
         for order, value in enumerate(base * random.normal(1, 0.02, 12)):
-            rows.append({"backend": backend, "point": backend, "launch": order, "order": order, "value": value})
-    common: dict[str, Any] = {"study": study, "op": op, "metric": "p50", "size_bytes": 100, "placement": "same"}
+            rows.append(
+                {
+                    "backend": backend,
+                    "point": backend,
+                    "launch": order,
+                    "order": order,
+                    "value": value,
+                }
+            )
+    common: dict[str, Any] = {
+        "study": study,
+        "op": op,
+        "metric": "p50",
+        "size_bytes": 100,
+        "placement": "same",
+    }
     return pd.DataFrame(rows).assign(**common, **levels)
 
 
@@ -27,9 +41,15 @@ def trips(**levels: Any) -> pd.DataFrame:
 
 def test_the_fastest_and_what_cannot_be_told_from_it() -> None:
     found = contests("round_trip", trips())
-    every, sleeping = (winners(found[found.among == among]).iloc[0] for among in ("all", "sleeping"))
+    every, sleeping = (
+        winners(found[found.among == among]).iloc[0] for among in ("all", "sleeping")
+    )
     assert (every.fastest, every.tied, set(every.slower)) == ("spin", ["spin"], {"a", "b", "slow"})
-    assert (set(sleeping.tied), sleeping.slower, bool(sleeping.decided)) == ({"a", "b"}, ["slow"], True)
+    assert (set(sleeping.tied), sleeping.slower, bool(sleeping.decided)) == (
+        {"a", "b"},
+        ["slow"],
+        True,
+    )
     ratio = found[(found.among == "sleeping") & (found.other == "slow")].ratio.iloc[0]
     assert 1.7 < ratio < 1.9
 
@@ -63,7 +83,12 @@ def test_who_reads_a_copy_of_its_own_is_not_fastest_at_reading() -> None:
         "entries": 10,
     }
     times = {"zmq-pub": 1_000.0, "posix-shm": 5_000.0, "shared-memory": 9_000.0}
-    read, write = (contests("shared_dict", launches("shared_dict", op, times, **levels)) for op in ("read", "write"))
-    per_arm = [winners(found[found.question.str.startswith("arm=")]).iloc[0] for found in (read, write)]
+    read, write = (
+        contests("shared_dict", launches("shared_dict", op, times, **levels))
+        for op in ("read", "write")
+    )
+    per_arm = [
+        winners(found[found.question.str.startswith("arm=")]).iloc[0] for found in (read, write)
+    ]
     assert [found.fastest for found in per_arm] == ["posix-shm", "zmq-pub"]
     assert [keeps(name) for name in (*times, "nobody")] == [False, True, True, False]

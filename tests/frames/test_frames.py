@@ -31,7 +31,13 @@ from tests.support.made import make_launch
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 ABOUT = {
-    "parameters": {"profile": "smoke", "studies": ["payload"], "sizes": None, "backends": None, "levels": {}},
+    "parameters": {
+        "profile": "smoke",
+        "studies": ["payload"],
+        "sizes": None,
+        "backends": None,
+        "levels": {},
+    },
     "seed": 1,
     "machine": {"digest": "m", "facts": {}, "reasons": {}},
     "sessions": [],
@@ -63,28 +69,51 @@ def test_one_row_for_each_op_and_metric_one_column_for_each_factor(measured: Mea
     points = tidy(measured)
     times = ["p50", "p90", "p99", "p99.9", "min", "max", "mean", "sd"]
     ours = [(op, metric) for op in ("write", "read", "write.copy") for metric in times]
-    ours += [("write", metric) for metric in ("bandwidth", "minor_faults", "cpu_ns")] + [("read", "bandwidth")]
+    ours += [("write", metric) for metric in ("bandwidth", "minor_faults", "cpu_ns")] + [
+        ("read", "bandwidth")
+    ]
     assert sorted(zip(points.op, points.metric, strict=True)) == sorted(ours)
-    assert list(points.columns) == ["study", "point", "backend", "size_bytes", "placement", "arm", *VALUES]
+    assert list(points.columns) == [
+        "study",
+        "point",
+        "backend",
+        "size_bytes",
+        "placement",
+        "arm",
+        *VALUES,
+    ]
     assert points.size_bytes.dtype == "int64"
 
 
 def test_values_are_exact(measured: Measured) -> None:
     points = tidy(measured)
-    values = {metric: row(points, "write", metric).value for metric in ("p50", "min", "max", "mean")}
+    values = {
+        metric: row(points, "write", metric).value for metric in ("p50", "min", "max", "mean")
+    }
     assert values == {"p50": 25, "min": 10, "max": 40, "mean": 25}
     assert row(points, "write", "sd").value == pytest.approx(math.sqrt(200 / 3))
     assert row(points, "write", "bandwidth").value == 88e9 / 25
     assert row(points, "write", "minor_faults").value == 2
-    assert row(points, "read", "p50").value == 6.5  # the mean of the two in the middle, then the median of 8 and 5
+    # the mean of the two in the middle, then the median of 8 and 5
+    assert row(points, "read", "p50").value == 6.5
     names = ("p50", "sd", "bandwidth", "minor_faults", "cpu_ns")
     units = {metric: row(points, "write", metric).unit for metric in names}
-    assert units == {"p50": "ns", "sd": "ns", "bandwidth": "B/s", "minor_faults": "count", "cpu_ns": "ns"}
-    counts = {op: (row(points, op, "p50").launches, row(points, op, "p50").samples) for op in ("write", "read")}
+    assert units == {
+        "p50": "ns",
+        "sd": "ns",
+        "bandwidth": "B/s",
+        "minor_faults": "count",
+        "cpu_ns": "ns",
+    }
+    counts = {
+        op: (row(points, op, "p50").launches, row(points, op, "p50").samples)
+        for op in ("write", "read")
+    }
     assert counts == {"write": (2, 6), "read": (2, 3)}
     told = points[points.value.notna()]
     assert ((told.low <= told.value) & (told.value <= told.high)).all()
-    assert set(points[points.value.isna()].metric) == {"p90", "p99", "p99.9"}  # of which three samples tell nothing
+    # of which three samples tell nothing
+    assert set(points[points.value.isna()].metric) == {"p90", "p99", "p99.9"}
 
 
 def test_flags_say_what_was_not_as_it_should_be(measured: Measured, point: Point) -> None:
@@ -93,22 +122,32 @@ def test_flags_say_what_was_not_as_it_should_be(measured: Measured, point: Point
     assert row(points, "write", "p99")["flags"] == f"{FLAGS};few-samples"
     many = [make_launch(op=list(range(1, 2001))) for _ in range(5)]
     clean = tidy(Measured(point, many, "precise"))
-    assert {row(clean, "op", metric)["flags"] for metric in ("p50", "p90", "p99", "p99.9")} == {"precise"}
+    assert {row(clean, "op", metric)["flags"] for metric in ("p50", "p90", "p99", "p99.9")} == {
+        "precise"
+    }
     fewer = tidy(Measured(point, many[:4], "precise"))
     assert row(fewer, "op", "p99.9")["flags"] == "precise;few-samples"  # 8 samples above it
 
 
 def test_quantiles_are_in_order(point: Point) -> None:
-    launches = [make_launch(op=[(7919 * i) % 1009 + 1 for i in range(1, 5_000 + n)]) for n in range(3)]
+    launches = [
+        make_launch(op=[(7919 * i) % 1009 + 1 for i in range(1, 5_000 + n)]) for n in range(3)
+    ]
     points = tidy(Measured(point, launches, "precise"))
-    values = [row(points, "op", metric).value for metric in ("min", "p50", "p90", "p99", "p99.9", "max")]
+    values = [
+        row(points, "op", metric).value for metric in ("min", "p50", "p90", "p99", "p99.9", "max")
+    ]
     assert all(low <= high for low, high in pairwise(values))
 
 
 def test_intervals_do_not_depend_on_what_else_was_measured(measured: Measured) -> None:
-    other = Measured(Point("payload", "file", 84, "same", {"arm": "file"}), measured.launches, "budget")
+    other = Measured(
+        Point("payload", "file", 84, "same", {"arm": "file"}), measured.launches, "budget"
+    )
     together = tidy(other, measured)
-    pd.testing.assert_frame_equal(together[together.point == measured.point.id].reset_index(drop=True), tidy(measured))
+    pd.testing.assert_frame_equal(
+        together[together.point == measured.point.id].reset_index(drop=True), tidy(measured)
+    )
 
 
 def test_a_clock_too_coarse_gives_no_bandwidth(point: Point) -> None:
@@ -118,7 +157,9 @@ def test_a_clock_too_coarse_gives_no_bandwidth(point: Point) -> None:
 
 
 def test_levels_narrow_a_frame_and_two_rows_are_no_value(measured: Measured) -> None:
-    other = Measured(Point("payload", "shm-mmap", 84, "same", {"arm": "mapping"}), measured.launches, "budget")
+    other = Measured(
+        Point("payload", "shm-mmap", 84, "same", {"arm": "mapping"}), measured.launches, "budget"
+    )
     points = tidy(measured, other)
     assert set(narrowed(points, {"arm": "mapping"}).point) == {other.point.id}
     assert len(set(narrowed(points, {"arm": ["mapping", "published"]}).point)) == 2
@@ -139,7 +180,9 @@ def test_launches_are_kept_one_by_one(measured: Measured) -> None:
     assert list(medians["flags"]) == ["", "steal"]
 
 
-def test_a_frame_is_kept_beside_its_run_and_follows_from_it(run: RunFolder, measured: Measured) -> None:
+def test_a_frame_is_kept_beside_its_run_and_follows_from_it(
+    run: RunFolder, measured: Measured
+) -> None:
     first = derived.read(run, "payload", "points")
     pd.testing.assert_frame_equal(first, tidy(measured), check_dtype=False)
     kept = run.path / "frames" / "payload-points.parquet"
@@ -183,7 +226,9 @@ def test_an_altered_frame_is_never_shown_though_its_digest_fits(run: RunFolder, 
     assert derived.verify(run) == []
 
 
-def test_altered_frames_that_cannot_be_put_right_are_an_error(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_altered_frames_that_cannot_be_put_right_are_an_error(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = derived.read(run, "payload", "points")
     altered(run, "points", whole.assign(value=1.0))
 
@@ -191,7 +236,9 @@ def test_altered_frames_that_cannot_be_put_right_are_an_error(run: RunFolder, mo
         raise LabError("cannot write")
 
     monkeypatch.setattr(derived, "write_whole", full)
-    with pytest.raises(LabError, match=r"payload-points.parquet is not what its points give: it cannot be written"):
+    with pytest.raises(
+        LabError, match=r"payload-points.parquet is not what its points give: it cannot be written"
+    ):
         derived.verify(run)
 
 
@@ -206,7 +253,9 @@ def test_contests_follow_from_launches(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(derived.read(run, "round_trip", "contests"), whole)
 
 
-def test_frames_that_agree_are_not_derived_again(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frames_that_agree_are_not_derived_again(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = derived.read(run, "payload", "points")
     monkeypatch.setattr(derived, "_held", {})
     monkeypatch.setattr(derived, "_derived", None)
@@ -220,7 +269,10 @@ def test_a_check_does_not_approve_altered_frames(
     assert ipclab("check", "--out", "out").returncode == 0
     altered(run, "points", derived.read(run, "payload", "points").assign(value=1.0))
     done = ipclab("check", "--out", "out")
-    assert (done.returncode, done.stdout) == (1, "data: frames/payload-points.parquet was not what its points give\n")
+    assert (done.returncode, done.stdout) == (
+        1,
+        "data: frames/payload-points.parquet was not what its points give\n",
+    )
     assert "make report" in done.stderr
 
 

@@ -27,9 +27,17 @@ from tests.support.bundled import NOW
 from tests.support.made import make_launch
 
 OP = "round-trip"
-PIPE, UNIX = (Point("limits", name, 100, "cross", {}, "limits", (OP,)) for name in ("echo-pipe", "echo-unix"))
+PIPE, UNIX = (
+    Point("limits", name, 100, "cross", {}, "limits", (OP,)) for name in ("echo-pipe", "echo-unix")
+)
 EFFORT = replace(profile("quick"), least_launches=1)
-LEVELS: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
+LEVELS: dict[str, Any] = {
+    "arm": "main",
+    "wait": "block",
+    "gap_ns": 0,
+    "touch": "full",
+    "receive": "bytes",
+}
 ASKED = Point("round_trip", "pipe", 100, "cross", LEVELS, "", (OP,))
 
 
@@ -38,10 +46,16 @@ def launch_of(ns: int) -> Launch:
 
 
 def made(path: Path, **times: list[int]) -> RunFolder:
-    """Return a run of a round trip over a pipe and of two limits, whose launches have these medians in ns."""
+    """Return a run of a round trip over a pipe and of two limits, whose launches have these medians
+    in ns.
+    """
     machine = {"digest": "0123456789ab", "facts": {}, "reasons": {}}
     levels: dict[str, Any] = {"sizes": None, "backends": None, "levels": {}}
-    about = {"parameters": {"profile": "quick", "studies": [], **levels}, "seed": 1, "machine": machine}
+    about = {
+        "parameters": {"profile": "quick", "studies": [], **levels},
+        "seed": 1,
+        "machine": machine,
+    }
     run = folder.create(path, "0123456789ab", about, NOW)
     for point, name in ((PIPE, "pipe"), (UNIX, "unix"), (ASKED, "asked")):
         launches = [launch_of(ns) for ns in times[name]]
@@ -53,7 +67,9 @@ def made(path: Path, **times: list[int]) -> RunFolder:
 
 
 def again(run: RunFolder, launch: Callable[[Point], Launch]) -> tuple[Counter[str], list[Launch]]:
-    """Settle the limits and return how often each was launched, and what the run then holds of the pipe's."""
+    """Settle the limits and return how often each was launched, and what the run then holds of the
+    pipe's.
+    """
     asked: Counter[str] = Counter()
     kept = PointStates(run, dict.fromkeys(("limits", "round_trip"), EFFORT))
     points = [point for point in (PIPE, UNIX, ASKED) if point.id not in run.about["failures"]]
@@ -85,12 +101,15 @@ def test_limits_that_agree_and_that_nobody_beat_are_left_alone(tmp_path: Path) -
     assert again(run, lambda point: launch_of(1))[0] == {}
 
 
-def test_a_limit_that_a_mechanism_beat_is_measured_again_once_it_is_lower_all_launches_kept(tmp_path: Path) -> None:
+def test_a_limit_that_a_mechanism_beat_is_measured_again_once_it_is_lower_all_launches_kept(
+    tmp_path: Path,
+) -> None:
     run = made(tmp_path, pipe=[715, 720], unix=[40, 41], asked=[57, 58, 70])
     asked, held = again(run, lambda point: launch_of(53))
     assert asked == {"echo-pipe": LAUNCHES}
     assert [int(each.samples[OP][0]) for each in held] == [715, 720, *[53] * LAUNCHES]
-    assert [each.facts[ROUND] for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]  # another point has a third round
+    # another point has a third round
+    assert [each.facts[ROUND] for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]
     assert [each.order for each in held] == [0, 1, *range(3, 3 + LAUNCHES)]
     assert list(run.checked("points/limits/"))  # the digests are those of the new files
 

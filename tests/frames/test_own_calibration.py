@@ -1,4 +1,6 @@
-"""A run's own calibration: its points, and what its contests say; with made-up launches, and with real workers."""
+"""A run's own calibration: its points, and what its contests say; with made-up launches, and with
+real workers.
+"""
 
 from pathlib import Path
 
@@ -26,14 +28,32 @@ STUDY = CalibrationStudy()
 PAIRS = PAIRS_OF["quick"]
 
 
-def launched(points: list[Point], scatter: float, launches: int, favoured: str = "") -> pd.DataFrame:
-    """Return the launch frame of a machine whose launches scatter by `scatter`; `favoured` is twice as fast."""
+def launched(
+    points: list[Point], scatter: float, launches: int, favoured: str = ""
+) -> pd.DataFrame:
+    """Return the launch frame of a machine whose launches scatter by `scatter`; `favoured` is twice
+    as fast.
+    """
     random, made = np.random.default_rng(7), []
     for point in points:
-        ns = 1e5 * int(point.levels["exchanges"]) / EXCHANGES / (2 if point.backend == favoured else 1)
-        head = {"study": point.study, "point": point.id, **point.key(), "op": OP, "metric": "p50", "unit": "ns"}
+        ns = (
+            1e5
+            * int(point.levels["exchanges"])
+            / EXCHANGES
+            / (2 if point.backend == favoured else 1)
+        )
+        head = {
+            "study": point.study,
+            "point": point.id,
+            **point.key(),
+            "op": OP,
+            "metric": "p50",
+            "unit": "ns",
+        }
         values = ns * np.exp(random.normal(0, scatter, launches))
-        made += [{**head, "launch": k, "round": k, "value": value} for k, value in enumerate(values)]
+        made += [
+            {**head, "launch": k, "round": k, "value": value} for k, value in enumerate(values)
+        ]
     return pd.DataFrame(made)
 
 
@@ -52,7 +72,8 @@ def test_every_run_has_it_whatever_is_swept() -> None:
         found = {each.name: points for each, points in request.points()}
         assert all(found[name] for name in ALWAYS)
         assert len(found["calibration"]) == 2 * 3 * PAIRS
-        assert "calibration" not in request.parameters()["studies"]  # runs begun before can be continued
+        # runs begun before can be continued
+        assert "calibration" not in request.parameters()["studies"]
 
 
 def test_launches_that_decide_nothing_get_one_pair() -> None:
@@ -92,8 +113,14 @@ def test_what_launches_cannot_tell_apart_is_no_comparison() -> None:
 
 def test_a_run_that_holds_a_few_of_its_points_has_fewer_comparisons() -> None:
     """One alone in its contest is compared with none: that was a traceback."""
-    points = [point for point in STUDY.points(PROFILES["quick"], Sweep()) if point.placement == "same"]
-    one, other = [each for each in points if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES]
+    points = [
+        point for point in STUDY.points(PROFILES["quick"], Sweep()) if point.placement == "same"
+    ]
+    one, other = [
+        each
+        for each in points
+        if each.levels["pair"] == 1 and each.levels["exchanges"] == EXCHANGES
+    ]
     assert rows(contests("calibration", launched([one], 0.01, 12), 0.10)) == []
     (row,) = rows(contests("calibration", launched([one, other], 0.01, 12), 0.10))
     assert (row["comparisons"], row["false_alarms"]) == (1, 0)

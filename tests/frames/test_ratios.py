@@ -27,7 +27,11 @@ def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:
 
 def test_each_row_is_divided_by_the_one_with_the_same_levels() -> None:
     rows = points([("tcp", 84, 10.0), ("unix", 84, 5.0), ("unix", 100, 3.0)])
-    found = DATA.over(rows, rows[rows.backend == "tcp"], ["size_bytes"]).set_index(["backend", "size_bytes"]).cell
+    found = (
+        DATA.over(rows, rows[rows.backend == "tcp"], ["size_bytes"])
+        .set_index(["backend", "size_bytes"])
+        .cell
+    )
     assert found["tcp", 84] == Quantity(1.0)
     half = found["unix", 84]
     assert (half.value, half.unit) == (0.5, "1")
@@ -42,7 +46,9 @@ def test_a_ratio_needs_one_row_to_divide_by() -> None:
 
 
 def test_sorted_rows_get_the_usual_order_and_others_keep_theirs() -> None:
-    index = pd.MultiIndex.from_product([[84, 100], ["cross", "free", "same"]], names=["size_bytes", "placement"])
+    index = pd.MultiIndex.from_product(
+        [[84, 100], ["cross", "free", "same"]], names=["size_bytes", "placement"]
+    )
     frame = pd.DataFrame({"cell": range(6)}, index=index)
     assert list(labels.in_order(frame).index.get_level_values(1)) == ["same", "cross", "free"] * 2
     assert list(labels.in_order(frame).cell) == [2, 0, 1, 5, 3, 4]
@@ -53,7 +59,12 @@ def test_sorted_rows_get_the_usual_order_and_others_keep_theirs() -> None:
 
 @pytest.mark.parametrize(
     ("factor", "level", "spec"),
-    [("size_bytes", 84, ""), ("size_bytes", 1024, "KiB,int"), ("chunk", 1 << 20, "MiB,int"), ("streams", 1024, "")],
+    [
+        ("size_bytes", 84, ""),
+        ("size_bytes", 1024, "KiB,int"),
+        ("chunk", 1 << 20, "MiB,int"),
+        ("streams", 1024, ""),
+    ],
 )
 def test_powers_of_two_are_written_in_binary_units(factor: str, level: int, spec: str) -> None:
     assert labels.spec(factor, level) == spec

@@ -1,4 +1,6 @@
-"""Every number of the frames, the contests and the reports is what the raw samples give, computed once more."""
+"""Every number of the frames, the contests and the reports is what the raw samples give, computed
+once more.
+"""
 
 import json
 import math
@@ -33,12 +35,27 @@ CONTEST = ("op", "question", "among", "placement", "size_bytes", "point")
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of what the tutorial's first command makes: a smoke run, measured just now, and its reports."""
+    """The folder of what the tutorial's first command makes: a smoke run, measured just now, and
+    its reports.
+    """
     path = tmp_path_factory.mktemp("first")
-    assert "make report PROFILE=smoke REPORT_LANG=en " in (ROOT / "docs/tutorial.md").read_text("utf-8")
-    words = ["report", "--profile", "smoke", "--lang", "en", "--measure", "--out", str(path / "reports")]
+    assert "make report PROFILE=smoke REPORT_LANG=en " in (ROOT / "docs/tutorial.md").read_text(
+        "utf-8"
+    )
+    words = [
+        "report",
+        "--profile",
+        "smoke",
+        "--lang",
+        "en",
+        "--measure",
+        "--out",
+        str(path / "reports"),
+    ]
     command = [sys.executable, "-m", "ipclab", *words]
-    done = subprocess.run(command, env=environment(path), check=False, capture_output=True, text=True, timeout=850)
+    done = subprocess.run(
+        command, env=environment(path), check=False, capture_output=True, text=True, timeout=850
+    )
     assert done.returncode == 0, done.stderr
     return path
 
@@ -56,19 +73,31 @@ def test_the_first_report_of_the_tutorial_is_made(
     monkeypatch.setenv("IPCLAB_DATA", str(first / "data"))
     paths = Paths(ROOT)
     assert smoke.complete and newest_full(paths, "smoke") == smoke
-    assert newest_full(paths, "quick") is None  # so `make report` measures it, and does not show the smoke run again
-    pages = {page.name: page.read_text(encoding="utf-8") for page in (first / "reports/en").glob("*.html")}
+    # so `make report` measures it, and does not show the smoke run again
+    assert newest_full(paths, "quick") is None
+    pages = {
+        page.name: page.read_text(encoding="utf-8")
+        for page in (first / "reports/en").glob("*.html")
+    }
     assert "00_appendix.html" in pages
     # Of studies that a smoke run does not hold: no page and no link.
     absent = ("07_faults.html", "08_objects.html", "neighbours.html")
-    assert not [name for name in absent if name in pages or any(name in page for page in pages.values())]
+    assert not [
+        name for name in absent if name in pages or any(name in page for page in pages.values())
+    ]
     assert not list((first / "tmp").glob("ipclab-*"))
 
 
 def test_every_figure_and_table_of_streams_is_filled(first: Path, smoke: RunFolder) -> None:
     (file,) = (first / "data/executed").rglob("en/06_stream-*.ipynb")
-    made = [each for cell in json.loads(file.read_text("utf-8"))["cells"] for each in cell.get("outputs", [])]
-    figures = [each["metadata"][canvas.MIME] for each in made if canvas.MIME in each.get("data", {})]
+    made = [
+        each
+        for cell in json.loads(file.read_text("utf-8"))["cells"]
+        for each in cell.get("outputs", [])
+    ]
+    figures = [
+        each["metadata"][canvas.MIME] for each in made if canvas.MIME in each.get("data", {})
+    ]
     tables = [each["data"][table.MIME] for each in made if table.MIME in each.get("data", {})]
     assert len(figures) >= 4
     assert all(each["drawn"].get("stream", 0) > 0 for each in figures)
@@ -86,7 +115,9 @@ def run(request: pytest.FixtureRequest) -> RunFolder:
 
 
 def close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=1e-12) or (math.isnan(one) and math.isnan(other))
+    return math.isclose(one, other, rel_tol=CLOSE, abs_tol=1e-12) or (
+        math.isnan(one) and math.isnan(other)
+    )
 
 
 def rows_of(run: RunFolder, study: str, kind: str) -> list[dict[str, Any]]:
@@ -143,7 +174,9 @@ class Printed(Told):
         return [*kept, (Formatter, "format", noted)]
 
 
-def quotient(raw: Raw, over: list[str], under: list[str], contests: set[frozenset[tuple[str, ...]]]) -> float | None:
+def quotient(
+    raw: Raw, over: list[str], under: list[str], contests: set[frozenset[tuple[str, ...]]]
+) -> float | None:
     """Return the ratio of two rows (study, point, op, metric) as a report has to tell it."""
     medians = over[3] == under[3] == "p50" and over[:2] != under[:2]
     if medians and (ratio := raw.ratio(over[:3], under[:3])):
@@ -165,7 +198,9 @@ def rivals(run: RunFolder) -> set[frozenset[tuple[str, ...]]]:
     for study in derived.measured(run):
         for row in rows_of(run, study, "contests"):
             contest = entrants.setdefault((study, *(str(row[name]) for name in CONTEST)), set())
-            contest |= {(study, row[name], row["op"]) for name in ("point", "other_point") if row[name]}
+            contest |= {
+                (study, row[name], row["op"]) for name in ("point", "other_point") if row[name]
+            }
     return {frozenset(pair) for contest in entrants.values() for pair in combinations(contest, 2)}
 
 
@@ -177,7 +212,9 @@ def units(run: Path, study: str) -> dict[tuple[str, ...], str]:
 
 
 def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
-    """Tell whether `row` is one of the points' frame; a notebook computes others from these, and other units."""
+    """Tell whether `row` is one of the points' frame; a notebook computes others from these, and
+    other units.
+    """
     study, *rest = row.split("/")
     known = units(run.path, study).get(tuple(rest))
     return known is not None and unit in ("", known)
@@ -194,7 +231,8 @@ def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFold
             continue
         if not all(is_row(run, row) for row in quantity.quotient or (quantity.row,)):
             continue
-        scaled = quantity.scale != 1 and quantity.unit != "count"  # a count of times is another quantity
+        # a count of times is another quantity
+        scaled = quantity.scale != 1 and quantity.unit != "count"
         if quantity.row and not is_row(run, quantity.row, quantity.unit) and not scaled:
             continue
         if quantity.row:

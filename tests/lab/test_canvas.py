@@ -6,8 +6,12 @@ import pytest
 from ipclab.lab.canvas import blank, complete
 
 
-@pytest.mark.parametrize(("lang", "tick", "title"), [("zh", "v0.9 的 TCP", "同一 CPU"), ("ko", "v0.9的TCP", "同一CPU")])
-def test_chinese_in_a_picture_stands_apart_from_latin_as_in_the_text(lang: str, tick: str, title: str) -> None:
+@pytest.mark.parametrize(
+    ("lang", "tick", "title"), [("zh", "v0.9 的 TCP", "同一 CPU"), ("ko", "v0.9的TCP", "同一CPU")]
+)
+def test_chinese_in_a_picture_stands_apart_from_latin_as_in_the_text(
+    lang: str, tick: str, title: str
+) -> None:
     lab: Any = SimpleNamespace(words=SimpleNamespace(lang=lang), say=str)
     with blank(lab, (2, 2)) as canvas:
         ax = canvas.subplots()

@@ -1,4 +1,6 @@
-"""Figures: neighbouring series differ in lightness, dash, marker or hatch; no median lies outside its axes."""
+"""Figures: neighbouring series differ in lightness, dash, marker or hatch; no median lies outside
+its axes.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,9 @@ NOTEBOOKS = {
 
 
 def drawn(name: str, patch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
-    """Execute a notebook on the reference run in this process; return the canvas of each figure by its title."""
+    """Execute a notebook on the reference run in this process; return the canvas of each figure by
+    its title.
+    """
     found: dict[str, Any] = {}
     values: dict[str, Any] = {"display": lambda *_, **__: None}
     complete = canvas.complete
@@ -78,7 +82,9 @@ def lab() -> Lab:
 
 def rows(levels: list[str]) -> pd.DataFrame:
     made = [
-        {"backend": level, "size_bytes": size, "value": 1.0 + n} for n, level in enumerate(levels) for size in (1, 9)
+        {"backend": level, "size_bytes": size, "value": 1.0 + n}
+        for n, level in enumerate(levels)
+        for size in (1, 9)
     ]
     return pd.DataFrame(made).assign(unit="ns", op="round-trip", metric="p50")
 
@@ -101,7 +107,13 @@ def test_panels_that_share_an_axis_show_the_values_of_all(lab: Lab) -> None:
         panels = figure.subplots(1, 2, sharey=True)
         for ax, times in zip(panels, (1e6, 1.0), strict=True):
             frame = rows(["unix", "tcp"])
-            lines(frame.assign(value=frame.value * times), x="size_bytes", hue="backend", ax=ax, log="xy")
+            lines(
+                frame.assign(value=frame.value * times),
+                x="size_bytes",
+                hue="backend",
+                ax=ax,
+                log="xy",
+            )
         canvas.complete(figure)
         figure.draw_without_rendering()
         assert cut(figure) == []
@@ -125,7 +137,10 @@ def test_only_the_leading_levels_are_named(lab: Lab) -> None:
     frame = rows(every)
     few = leading(frame, x="size_bytes", hue="backend", most=3)
     assert few == every[:3]
-    assert leading(frame, x="size_bytes", hue="backend", most=2, greatest=True) == ["mp-queue", "mp-pipe"]
+    assert leading(frame, x="size_bytes", hue="backend", most=2, greatest=True) == [
+        "mp-queue",
+        "mp-pipe",
+    ]
     with canvas.blank(lab, (4, 3)) as figure:
         ax = figure.subplots()
         lines(frame, x="size_bytes", hue="backend", ax=ax, leading=few)

@@ -1,4 +1,6 @@
-"""What notebooks share beside the lab: pairs of mechanisms, further metrics of a point, plain numbers, names apart."""
+"""What notebooks share beside the lab: pairs of mechanisms, further metrics of a point, plain
+numbers, names apart.
+"""
 
 import dataclasses
 import json
@@ -39,14 +41,17 @@ def _launches(medians: dict[tuple[str, str], float]) -> pd.DataFrame:
 
 def test_a_pair_that_changes_its_order_is_told_at_each_level() -> None:
     found = pairs(
-        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}), "placement"
+        _launches({("a", "same"): 10, ("b", "same"): 20, ("a", "cross"): 20, ("b", "cross"): 10}),
+        "placement",
     )
     assert found.set_index("placement").verdict.to_dict() == {"same": "slower", "cross": "faster"}
     assert list(found["first"] + found.other) == ["ab", "ab"]
 
 
 def test_without_launches_there_are_no_pairs() -> None:
-    assert pairs(_launches({}).reindex(columns=["backend", "placement", "value"]), "placement").empty
+    assert pairs(
+        _launches({}).reindex(columns=["backend", "placement", "value"]), "placement"
+    ).empty
 
 
 def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +65,9 @@ def test_further_metrics_stand_beside_their_point(monkeypatch: pytest.MonkeyPatc
         ]
     )
     monkeypatch.setattr(Data, "points", lambda _data, _study, **levels: narrowed(whole, levels))
-    found = DATA.cells(whole[whole.metric == "p50"], p99="p99", total=("launch", "total")).set_index("point")
+    found = DATA.cells(
+        whole[whole.metric == "p50"], p99="p99", total=("launch", "total")
+    ).set_index("point")
     assert (found.p99["x"].value, found.total["x"].value) == (8.0, 7.0)
     assert found.loc["y", ["p99", "total"]].isna().all()
 
@@ -79,12 +86,18 @@ def test_a_quoted_figure_and_table_may_share_a_name() -> None:
     made = table.Table("One write", [table.Column("Time")], [["3 ns"]], name="writes")
     drawn = canvas.Figure("<svg/>", "a line", "Writes", "writes")
     gain = Quantity(2.0, "1", 1.5, 3.0, sources=("payload/a/write/p50",))
-    shown = [each._repr_mimebundle_() for each in (made, drawn, Kept({"gain": gain, "says": "Faster."}))]
-    quoted = Quoted("01_payload", [each if isinstance(each, tuple) else (each, {}) for each in shown])
+    shown = [
+        each._repr_mimebundle_() for each in (made, drawn, Kept({"gain": gain, "says": "Faster."}))
+    ]
+    quoted = Quoted(
+        "01_payload", [each if isinstance(each, tuple) else (each, {}) for each in shown]
+    )
     assert quoted.table("writes").rows == [["3 ns"]]
     assert quoted.figure("writes") == drawn
     assert (quoted.gain, quoted.says) == (gain, "Faster.")
-    with pytest.raises(UsageError, match=r"unknown table of 01_payload 'write'.*did you mean 'writes'"):
+    with pytest.raises(
+        UsageError, match=r"unknown table of 01_payload 'write'.*did you mean 'writes'"
+    ):
         quoted.table("write")
     with pytest.raises(AttributeError, match="it keeps gain, says"):
         quoted.gained  # noqa: B018
@@ -99,28 +112,42 @@ def test_a_lab_has_at_most_twenty_names_and_each_is_found_where_it_is_defined() 
 
 
 def test_a_paragraph_whose_value_is_empty_disappears() -> None:
-    told = prose.render("One.\n\n{says}\n\nTwo.", Plain(fill=lambda text: text.replace("{says}", "")))
+    told = prose.render(
+        "One.\n\n{says}\n\nTwo.", Plain(fill=lambda text: text.replace("{says}", ""))
+    )
     assert told.split() == ["One.", "Two."]
 
 
 def test_columns_that_hold_nothing_are_left_out_of_a_table_and_named() -> None:
-    frame = pd.DataFrame({"backend": ["a", "b"], "x": [1.0, 2.0], "y": [None, None]}).set_index("backend")
+    frame = pd.DataFrame({"backend": ["a", "b"], "x": [1.0, 2.0], "y": [None, None]}).set_index(
+        "backend"
+    )
     made = tabulated(DATA, frame, "caption", spec="", notes=["first"], name="name")
     assert [len(row) for row in made.rows] == [2, 2]
     assert list(made.notes) == ["first", "Left out, since nothing is in them: y."]
     nothing = tabulated(DATA, frame[["y"]], "caption", spec="", name="name")
     assert list(nothing.rows) == []
-    assert [len(row) for row in tabulated(DATA, frame.iloc[:1], "caption", spec="", name="name").rows] == [3]
+    assert [
+        len(row) for row in tabulated(DATA, frame.iloc[:1], "caption", spec="", name="name").rows
+    ] == [3]
 
 
 def test_columns_without_a_name_are_lines_to_write_on() -> None:
-    form = pd.DataFrame([["Author", "", "Date", ""], ["Reviewer", "", "Approver", ""]], columns=[""] * 4)
+    form = pd.DataFrame(
+        [["Author", "", "Date", ""], ["Reviewer", "", "Approver", ""]], columns=[""] * 4
+    )
     made = tabulated(DATA, form, "", spec="", name="control")
     assert (made.rows, made.notes) == ([list(row) for row in form.to_numpy()], [])
 
 
 HERE = pd.DataFrame(
-    {"study": "round_trip", "backend": ["tcp"], "size_bytes": 100, "placement": "same", "op": "round-trip"}
+    {
+        "study": "round_trip",
+        "backend": ["tcp"],
+        "size_bytes": 100,
+        "placement": "same",
+        "op": "round-trip",
+    }
 ).assign(metric="p50", value=1.0, unit="ns")
 
 
@@ -148,7 +175,13 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
 
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(derived, "read", lambda run, study, kind: HERE)
-    for levels in ({"backend": "unix"}, {"placement": "cross"}, {"size_bytes": 84}, {"arm": "main"}, {"op": "write"}):
+    for levels in (
+        {"backend": "unix"},
+        {"placement": "cross"},
+        {"size_bytes": 84},
+        {"arm": "main"},
+        {"op": "write"},
+    ):
         assert DATA.points("round_trip", **levels).empty
     assert len(DATA.points("round_trip", backend=["tcp", "unix"])) == 1
 
@@ -156,7 +189,11 @@ def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.Monk
 def test_a_mistyped_factor_of_a_drawing_is_told_with_the_nearest() -> None:
     with canvas.blank(DATA, (2, 2)) as drawing:
         ax = drawing.subplots()
-        for draw in (partial(lines, x="size_bytes"), partial(dots, y="backend"), partial(bars, y="placement")):
+        for draw in (
+            partial(lines, x="size_bytes"),
+            partial(dots, y="backend"),
+            partial(bars, y="placement"),
+        ):
             with pytest.raises(UsageError, match=r"no column 'backendd'.*did you mean 'backend'"):
                 draw(HERE, hue="backendd", ax=ax)
         with pytest.raises(UsageError, match="did you mean 'backend'"):
@@ -178,9 +215,24 @@ def test_rows_and_columns_of_a_table_may_have_categories_that_no_row_has() -> No
 
 def test_a_quoted_quantity_is_what_was_kept() -> None:
     """JSON has no infinite numbers, and no keys that are numbers."""
-    kept = Quantity(2.0, "ns", -np.inf, np.inf, "1 x 1", sources=("a/b/c/p50",), launches={3: 2.0}, row="a/b/c/p50")
+    kept = Quantity(
+        2.0,
+        "ns",
+        -np.inf,
+        np.inf,
+        "1 x 1",
+        sources=("a/b/c/p50",),
+        launches={3: 2.0},
+        row="a/b/c/p50",
+    )
     (bundle,) = Kept({"one": kept})._repr_mimebundle_().values()
-    told = json.loads(json.dumps(bundle), parse_constant=lambda word: word.replace("Infinity", "inf"))
+    told = json.loads(
+        json.dumps(bundle), parse_constant=lambda word: word.replace("Infinity", "inf")
+    )
     quoted = Quoted("other", [({MIME: told}, {})]).one
     assert isinstance(quoted, Quantity)
-    assert (quoted.ends, quoted.launches, quoted.sources) == (kept.ends, kept.launches, kept.sources)
+    assert (quoted.ends, quoted.launches, quoted.sources) == (
+        kept.ends,
+        kept.launches,
+        kept.sources,
+    )

@@ -1,4 +1,6 @@
-"""A run whose limits a result beat says so: on the first page of every report, and in the last lines of commands."""
+"""A run whose limits a result beat says so: on the first page of every report, and in the last
+lines of commands.
+"""
 
 import json
 from pathlib import Path
@@ -20,13 +22,18 @@ def beaten(tmp_path: Path) -> RunFolder:
     return made(tmp_path, pipe=[715, 720, 1_387], unix=[40, 41], asked=[57, 58, 70])
 
 
-def test_the_notice_names_what_beat_its_limit_in_every_language(beaten: RunFolder, paths: Paths) -> None:
+def test_the_notice_names_what_beat_its_limit_in_every_language(
+    beaten: RunFolder, paths: Paths
+) -> None:
     told = {lang: about.notice(lab_of(beaten, paths, lang)).data for lang in ("en", "ko", "zh")}
     assert all("× 0.08" in text and text.startswith("**") for text in told.values())
-    assert all(lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items())
+    assert all(
+        lab_of(beaten, paths, lang).level("backend", "pipe") in text for lang, text in told.items()
+    )
     ratios, which = about.notice(lab_of(beaten, paths, "en"), study="round_trip").data.split("\n\n")
     assert (ratios.startswith("A ratio is the median"), which) == (True, told["en"])
-    assert about.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios  # its page shows none of them
+    # its page shows none of them
+    assert about.notice(lab_of(beaten, paths, "en"), study="stream").data == ratios
 
 
 def test_the_notice_names_three_and_counts_the_rest(
@@ -50,7 +57,9 @@ def test_commands_print_a_line_for_each(beaten: RunFolder) -> None:
     assert line.startswith("x 0.08 of its limit: round_trip round-trip pipe-")
 
 
-def test_the_table_shows_the_best_launch_and_the_second_best(beaten: RunFolder, paths: Paths) -> None:
+def test_the_table_shows_the_best_launch_and_the_second_best(
+    beaten: RunFolder, paths: Paths
+) -> None:
     table = about.about_limits(lab_of(beaten, paths, "en"))
     cell = table.loc[next(row for row in table.index if "pipe" in row), "cross"]
     assert (cell.value, cell.low, cell.high, cell.n) == (715, 715, 720, "3")
@@ -59,7 +68,9 @@ def test_the_table_shows_the_best_launch_and_the_second_best(beaten: RunFolder, 
 def test_every_report_gives_the_notice_before_its_first_section(paths: Paths) -> None:
     for file in sorted(paths.notebooks.glob("*.ipynb")):
         cells = ["".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]]
-        sections = [place for place, source in enumerate(cells) if source.startswith("%%prose\n## ")]
+        sections = [
+            place for place, source in enumerate(cells) if source.startswith("%%prose\n## ")
+        ]
         if sections:
             notices = [place for place, source in enumerate(cells) if source.startswith("notice(")]
             assert len(notices) == 1 and notices[0] < sections[0], file.name

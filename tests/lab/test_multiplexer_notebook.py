@@ -27,7 +27,9 @@ class Factorial:
 
 def compared(*chunks: int) -> SimpleNamespace:
     """Execute the cell that compares chunk sizes with what was measured at `chunks`."""
-    rows = [(chunk, pool, "bytes_allocated", BYTES[chunk]) for chunk in chunks for pool in ("no", "yes")]
+    rows = [
+        (chunk, pool, "bytes_allocated", BYTES[chunk]) for chunk in chunks for pool in ("no", "yes")
+    ]
     writing = pd.DataFrame(rows, columns=["chunk", "pool", "metric", "value"])
     (source,) = ("".join(cell["source"]) for cell in CELLS if cell["id"] == "cell-33")
     names: dict[str, Any] = {"writing": writing, "lab": Factorial(), "both": "bytes_allocated"}

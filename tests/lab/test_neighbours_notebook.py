@@ -9,14 +9,23 @@ from matplotlib.text import Text
 from ipclab.lab import Lab
 from tests.support.commands import ROOT
 
-CELLS = {cell["id"]: cell for cell in json.loads((ROOT / "notebooks" / "neighbours.ipynb").read_text())["cells"]}
+CELLS = {
+    cell["id"]: cell
+    for cell in json.loads((ROOT / "notebooks" / "neighbours.ipynb").read_text())["cells"]
+}
 
 
 @pytest.mark.parametrize("lang", ["en", "ko", "zh"])
 def test_no_word_of_the_figure_is_cut(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = Lab.open(str(ROOT / "data" / "reference.ipclab"), lang, "neighbours")
     monkeypatch.setattr(Lab, "begin", lambda *_, **__: lab)
-    names: dict[str, Any] = {"run": "", "lang": lang, "measure": False, "profile": "quick", "backends": []}
+    names: dict[str, Any] = {
+        "run": "",
+        "lang": lang,
+        "measure": False,
+        "profile": "quick",
+        "backends": [],
+    }
     for cell in ("cell-2", "cell-3", "cell-7"):
         exec("".join(CELLS[cell]["source"]), names)
     figure = names["ax"].figure

@@ -1,4 +1,6 @@
-"""Notebooks: short cells without definitions, figures and tables made where they stand, and what they show."""
+"""Notebooks: short cells without definitions, figures and tables made where they stand, and what
+they show.
+"""
 
 import ast
 import json
@@ -34,12 +36,17 @@ def reference() -> RunFolder:
     return opened(checkout(), checkout().reference)
 
 
-HELD = [study for study in STUDIES if study in measured(reference())]  # others are shown on a run of their own tests
+# others are shown on a run of their own tests
+HELD = [study for study in STUDIES if study in measured(reference())]
 
 
 def code_cells(path: Path) -> list[str]:
     cells = nbformat.read(path, as_version=4).cells
-    return [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith(MAGIC)]
+    return [
+        cell.source
+        for cell in cells
+        if cell.cell_type == "code" and not cell.source.startswith(MAGIC)
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -55,7 +62,9 @@ def test_narrative_and_calls_only(path: Path) -> None:
         imported = sum((node.end_lineno or node.lineno) + 1 - node.lineno for node in imports)
         lengths.append(len(source.splitlines()) - imported)
         made = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-        assert all("".join(map(ast.unparse, node.decorator_list)).startswith("interact(") for node in made)
+        assert all(
+            "".join(map(ast.unparse, node.decorator_list)).startswith("interact(") for node in made
+        )
     assert max(lengths) <= LONGEST_CELL
     assert parameters.read(path)
     first = notebook.cells[0]
@@ -76,8 +85,12 @@ def test_figures_and_tables_are_made_where_they_stand(path: Path) -> None:
     sources = code_cells(path)
     for source in sources:
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.With) and "lab.figure" in ast.unparse(node.items[0].context_expr):
-                assert DRAWS.search("\n".join(map(ast.unparse, node.body))), f"{path.stem}: a figure hides its drawing"
+            if isinstance(node, ast.With) and "lab.figure" in ast.unparse(
+                node.items[0].context_expr
+            ):
+                assert DRAWS.search("\n".join(map(ast.unparse, node.body))), (
+                    f"{path.stem}: a figure hides its drawing"
+                )
             calls_figure = isinstance(node, ast.Expr) and ast.unparse(node).startswith("lab.figure")
             assert not calls_figure, f"{path.stem}: {ast.unparse(node)}"
     text = "\n".join(sources)
@@ -102,13 +115,19 @@ def shown(made: Path) -> dict[str, list[Any]]:
     outputs: dict[str, list[Any]] = {}
     for study in HELD:
         cells = json.loads((made / "en" / f"{STUDIES[study].stem}.ipynb").read_text())["cells"]
-        outputs[study] = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
+        outputs[study] = [
+            output for cell in cells for output in cell.get("outputs", []) if "data" in output
+        ]
     return outputs
 
 
 def drawn(outputs: list[Any], kind: str) -> list[tuple[str, dict[str, int]]]:
     """Return the name of each figure or table with how many points of each study it was made of."""
-    told = [o["metadata"][kind] if kind == canvas.MIME else o["data"][kind] for o in outputs if kind in o["data"]]
+    told = [
+        o["metadata"][kind] if kind == canvas.MIME else o["data"][kind]
+        for o in outputs
+        if kind in o["data"]
+    ]
     return [(each.get("name", ""), each.get("drawn", {})) for each in told]
 
 
@@ -130,14 +149,20 @@ def test_every_figure_and_table_is_of_its_study(shown: dict[str, list[Any]], stu
 @pytest.mark.slow
 @pytest.mark.timeout(1200)  # the first that asks for the reports renders them
 @pytest.mark.parametrize("study", HELD)
-def test_nothing_that_the_run_has_is_called_not_measured(shown: dict[str, list[Any]], study: str) -> None:
+def test_nothing_that_the_run_has_is_called_not_measured(
+    shown: dict[str, list[Any]], study: str
+) -> None:
     text = json.dumps(shown[study], ensure_ascii=False)
     # Of which claims it may be said, tests/frames/test_audit.py knows.
     text = re.sub(r"not measured (?:in this run|here)\)", "", text)
-    assert "not measured" not in text.lower().replace("(not measured)", "").replace("not measured here, but on", "")
+    assert "not measured" not in text.lower().replace("(not measured)", "").replace(
+        "not measured here, but on", ""
+    )
     assert "nan" not in re.findall(r"\bnan\b", text)
     empty = [
-        o["data"][table.MIME]["caption"] for o in shown[study] if not o["data"].get(table.MIME, {"rows": 1})["rows"]
+        o["data"][table.MIME]["caption"]
+        for o in shown[study]
+        if not o["data"].get(table.MIME, {"rows": 1})["rows"]
     ]
     assert empty == []
 
@@ -145,8 +170,17 @@ def test_nothing_that_the_run_has_is_called_not_measured(shown: dict[str, list[A
 @pytest.mark.slow
 def test_a_planted_foreign_row_is_caught() -> None:
     lab = lab_of(reference(), checkout(), "en")
-    handed = lab.points("payload", arm="handover", op="handover", metric="p50", placement="cross", backend="shm-mmap")
-    foreign = lab.points("round_trip", arm="main", metric="p50", placement="cross", backend="unix", size_bytes=100)
+    handed = lab.points(
+        "payload",
+        arm="handover",
+        op="handover",
+        metric="p50",
+        placement="cross",
+        backend="shm-mmap",
+    )
+    foreign = lab.points(
+        "round_trip", arm="main", metric="p50", placement="cross", backend="unix", size_bytes=100
+    )
     both = pd.concat([handed, foreign], ignore_index=True)
     with canvas.blank(lab, (4, 3)) as drawing, pytest.raises(LabError, match="draws one study"):
         lines(both, x="size_bytes", ax=drawing.subplots())
@@ -157,5 +191,8 @@ def test_a_planted_foreign_row_is_caught() -> None:
 def test_levels_that_were_not_narrowed_are_caught() -> None:
     lab = lab_of(reference(), checkout(), "en")
     loose = lab.points("payload", arm="handover", op="handover", metric="p50", backend="shm-mmap")
-    with canvas.blank(lab, (4, 3)) as drawing, pytest.raises(LabError, match=r"rows share a place.*placement"):
+    with (
+        canvas.blank(lab, (4, 3)) as drawing,
+        pytest.raises(LabError, match=r"rows share a place.*placement"),
+    ):
         lines(loose, x="size_bytes", ax=drawing.subplots())

@@ -1,4 +1,6 @@
-"""Each question in the notebooks' prose: its alternatives are chosen rightly, proved with made-up values."""
+"""Each question in the notebooks' prose: its alternatives are chosen rightly, proved with made-up
+values.
+"""
 
 from dataclasses import replace
 from math import inf, isclose
@@ -22,7 +24,11 @@ from tests.support.tellers import Plain
 
 MARGIN = 0.05
 ASKED = [(path.stem, question) for path in NOTEBOOKS for question in questions(path)]
-BOUNDED = [pytest.param(question, id=f"{stem}: {question.asked}") for stem, question in ASKED if question.bound]
+BOUNDED = [
+    pytest.param(question, id=f"{stem}: {question.asked}")
+    for stem, question in ASKED
+    if question.bound
+]
 RULED = {">": " above ", "<": " below "}
 
 
@@ -70,7 +76,9 @@ def test_a_sentence_asserts_the_side_that_its_mark_says() -> None:
     for stem, question in ASKED:
         for mark, side in ((">", judge.ABOVE), ("<", judge.BELOW)):
             sentence = question.alternatives.get(side, "")
-            entry = next((asserts for begins, asserts in TABLE.items() if sentence.startswith(begins)), None)
+            entry = next(
+                (asserts for begins, asserts in TABLE.items() if sentence.startswith(begins)), None
+            )
             if entry and len(entry.rules) == 1 and RULED[mark] not in entry.rules[0]:
                 wrong.append(f"{stem}: {mark} {sentence}")
     assert wrong == []
@@ -105,7 +113,9 @@ def test_questions_are_read_where_they_stand() -> None:
 def test_a_question_that_says_nothing_leaves_its_line_out() -> None:
     assert answered(SOURCE, lambda _: "").replace("\ue000", "") == "One. Then\n1. \n   Always."
     assert answered("1. One.\n2. ? a : 1\n   > X.\n   <\n   ~", lambda _: "") == "1. One."
-    shown = prose.render("One.\n? a : 1\n>\n< Less.\n~\nTwo.", Plain({"One.": "하나.", "Two.": "둘."}.__getitem__))
+    shown = prose.render(
+        "One.\n? a : 1\n>\n< Less.\n~\nTwo.", Plain({"One.": "하나.", "Two.": "둘."}.__getitem__)
+    )
     assert shown == "하나. 둘."
 
 
@@ -146,9 +156,13 @@ def test_the_factor_of_the_interval_is_rounded_up() -> None:
 
 
 def test_few_launches_are_said_in_place_of_undecided() -> None:
-    asked = Question("a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "Undecided."})
+    asked = Question(
+        "a", "1", {judge.ABOVE: "More.", judge.BELOW: "Less.", judge.UNDECIDED: "Undecided."}
+    )
     run: Any = SimpleNamespace(about={"parameters": {"profile": "smoke"}})
     lab = replace(DATA, run=run, _names=lambda: {"a": Quantity(2.0, "1", -inf, inf)})
     assert Teller(lab).answer(asked)[0] == FEW
-    row = Question("a", "1", {judge.ABOVE: "| more |", judge.BELOW: "| less |", judge.UNDECIDED: ""})
+    row = Question(
+        "a", "1", {judge.ABOVE: "| more |", judge.BELOW: "| less |", judge.UNDECIDED: ""}
+    )
     assert Teller(lab).answer(row)[0] == ""  # no row of a table

@@ -34,7 +34,12 @@ def test_what_a_reader_stumbles_over_is_found(lang: str, text: str, count: int) 
 
 
 def test_a_column_without_anything_is_found() -> None:
-    shown = {"name": "t", "caption": "", "columns": [{"label": "a"}, {"label": "b"}], "rows": [["1", "–"], ["2", ""]]}
+    shown = {
+        "name": "t",
+        "caption": "",
+        "columns": [{"label": "a"}, {"label": "b"}],
+        "rows": [["1", "–"], ["2", ""]],
+    }
     assert empty_columns(shown) == ["t: 'b' is empty"]
     assert empty_columns({**shown, "rows": [["1", "–"], ["2", "0"]]}) == []
 
@@ -42,12 +47,20 @@ def test_a_column_without_anything_is_found() -> None:
 def executed(folder: Path, text: str) -> Path:
     """Return an executed notebook that shows `text`."""
     output = {"output_type": "display_data", "data": {"text/markdown": text}, "metadata": {}}
-    (folder / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "outputs": [output]}]}))
+    (folder / "n.ipynb").write_text(
+        json.dumps({"cells": [{"cell_type": "code", "outputs": [output]}]})
+    )
     return folder / "n.ipynb"
 
 
 def test_two_values_under_one_label_are_seen(tmp_path: Path) -> None:
-    lines = ["| a | b |", "|---|---|", "| Write | 0.7 ms | 0.9 ms \\[0.8–1.1\\] |", "| Write | 1.0 ms [0.8–1.1] |", ""]
+    lines = [
+        "| a | b |",
+        "|---|---|",
+        "| Write | 0.7 ms | 0.9 ms \\[0.8–1.1\\] |",
+        "| Write | 1.0 ms [0.8–1.1] |",
+        "",
+    ]
     told = "\n".join([*lines, ": t {#summary}"])
     found = values_by_label(executed(tmp_path, told), "summary", "values")
     assert found["Write"] == ["0.9 ms [0.8–1.1]", "1.0 ms [0.8–1.1]"]

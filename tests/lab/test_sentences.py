@@ -1,4 +1,6 @@
-"""Sentences that cannot turn false: each that a report prints is checked against the values, as these are changed."""
+"""Sentences that cannot turn false: each that a report prints is checked against the values, as
+these are changed.
+"""
 
 import random
 import re
@@ -21,7 +23,8 @@ from ipclab.store.run import RunFolder
 from tests.support.sentences import PLAIN, TABLE, Asserts
 from tests.support.told import Told, forget_judged, measured, reference
 
-Changes = Mapping[tuple[str, Any], float]  # the level of a factor -> by how much its values are multiplied
+# the level of a factor -> by how much its values are multiplied
+Changes = Mapping[tuple[str, Any], float]
 Places = Mapping[str, Mapping[Any, Any]]  # a factor -> which level becomes which
 
 STUDIES = {
@@ -56,14 +59,17 @@ COUNTED = ("minor_faults", "bytes_allocated", "receiver_bytes_allocated")
 UNTIMED = ("count", "share", "B", "1")
 # What compares or gives a cause is a finding, where it is no number of the run.
 FINDING = re.compile(
-    r"\b(faster|slower|longer|shorter|fewer|less|more|most|beats?|because|since|so that|therefore|costs?|saves?)\b"
+    r"\b(faster|slower|longer|shorter|fewer|less|more|most|beats?|because|since|so"
+    r" that|therefore|costs?|saves?)\b"
 )
 
 
 class Run:
     """The reference run with values of a study multiplied, or with levels of it that change places."""
 
-    def __init__(self, study: str = "", changes: Changes | None = None, places: Places | None = None) -> None:
+    def __init__(
+        self, study: str = "", changes: Changes | None = None, places: Places | None = None
+    ) -> None:
         self.study, self.changes, self.places = study, changes or {}, places or {}
         self.made: dict[str, pd.DataFrame] = {}
 
@@ -102,7 +108,11 @@ def holds(rule: str, source: Source) -> bool:
 
 def stands(asserts: Asserts, source: Source) -> bool:
     some = not asserts.some or any(holds(rule, source) for rule in asserts.some)
-    return some and all(holds(r, source) for r in asserts.rules) and not any(holds(r, source) for r in asserts.unless)
+    return (
+        some
+        and all(holds(r, source) for r in asserts.rules)
+        and not any(holds(r, source) for r in asserts.unless)
+    )
 
 
 def entry(template: str) -> Asserts | None:
@@ -128,12 +138,23 @@ def wrong(name: str, run: Run) -> Iterator[str]:
     [
         ("Reads of the largest payload take less time", "op", "write", 1, 0.1),
         ("Where the two processes run changes a small transfer", "backend", "mp-shm", 1, 1000),
-        ("Over the TCP of v0.9, reading into a buffer gains more", "receive", "recv-4096", 10, 0.01),
+        (
+            "Over the TCP of v0.9, reading into a buffer gains more",
+            "receive",
+            "recv-4096",
+            10,
+            0.01,
+        ),
         ("The flush is a small part of a write", "op", "write.flush", 1, 100),
     ],
 )
 def test_what_a_sentence_asserts_follows_the_values(
-    begins: str, factor: str, level: str, right: float, wrong: float, monkeypatch: pytest.MonkeyPatch
+    begins: str,
+    factor: str,
+    level: str,
+    right: float,
+    wrong: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for times, stand in ((right, True), (wrong, False)):
         monkeypatch.setattr(derived, "read", Run("payload", {(factor, level): times}))
@@ -151,7 +172,9 @@ def test_every_sentence_on_the_reference_run_stands(name: str) -> None:
 
 def levels(study: str) -> list[tuple[str, Any]]:
     frame = measured(study, "points")
-    found = [(name, level) for name in CHANGED[study] for level in dict.fromkeys(frame[name].dropna())]
+    found = [
+        (name, level) for name in CHANGED[study] for level in dict.fromkeys(frame[name].dropna())
+    ]
     return [(name, level) for name, level in found if name != "metric" or level in COUNTED]
 
 

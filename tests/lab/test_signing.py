@@ -1,4 +1,6 @@
-"""A document to sign: its title block, its number and mark on every page, the budget behind its values."""
+"""A document to sign: its title block, its number and mark on every page, the budget behind its
+values.
+"""
 
 import json
 import re
@@ -38,7 +40,9 @@ APPENDIX = ROOT / "notebooks" / "00_appendix.ipynb"
 
 
 def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: str = "en") -> Lab:
-    """Return the reference run as if measured under `profile`, with `control` as the person's report.toml."""
+    """Return the reference run as if measured under `profile`, with `control` as the person's
+    report.toml.
+    """
     run = reference()
     if control:
         (folder / "report.toml").write_text(control)
@@ -60,9 +64,12 @@ def test_a_title_block_has_cells_to_sign_in_and_a_history(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("profile", "preliminary"), [("smoke", True), ("quick", True), ("standard", False), ("full", False)]
+    ("profile", "preliminary"),
+    [("smoke", True), ("quick", True), ("standard", False), ("full", False)],
 )
-def test_a_run_below_standard_is_preliminary(tmp_path: Path, profile: str, preliminary: bool) -> None:
+def test_a_run_below_standard_is_preliminary(
+    tmp_path: Path, profile: str, preliminary: bool
+) -> None:
     lab = lab_with(tmp_path, FILLED, profile)
     assert is_preliminary(lab) is preliminary
     marks = page_marks(lab)
@@ -73,7 +80,8 @@ def test_a_run_below_standard_is_preliminary(tmp_path: Path, profile: str, preli
 def test_every_page_bears_number_and_mark(number: str) -> None:
     shown = Marks(number, "PRELIMINARY")._repr_mimebundle_()
     cells = [
-        v4.new_code_cell(outputs=[v4.new_output("display_data", told)]) for told in ({"text/markdown": "# T"}, shown)
+        v4.new_code_cell(outputs=[v4.new_output("display_data", told)])
+        for told in ({"text/markdown": "# T"}, shown)
     ]
     told = v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
     read = document.read(told, Path())
@@ -103,16 +111,24 @@ def test_a_budget_combines_its_sources_and_names_how_each_was_evaluated(tmp_path
     assert found["combined"] == pytest.approx(hypot(*(found[name] for name in TYPES)))
     assert found["expanded"] == pytest.approx(COVERAGE * found["combined"])
     assert found["printed"] == pytest.approx(0.1)
-    apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)  # a ratio of what did not take turns
+    # a ratio of what did not take turns
+    apart = budget(lab, Quantity(1.0, "1", 0.9, 1.1), time, time)
     assert apart["session"].value == pytest.approx(sqrt(2) * SESSION / NORMAL)
     assert apart["launches"].value == pytest.approx(sqrt(2) * found["launches"])
-    together = budget(lab, Quantity(1.0, "1", 0.9, 1.1, launches=dict.fromkeys(range(8), 1.0)), time, time)
+    together = budget(
+        lab, Quantity(1.0, "1", 0.9, 1.1, launches=dict.fromkeys(range(8), 1.0)), time, time
+    )
     assert together["session"].value == 0.0
     assert not any(budget(lab, Quantity(None, "ns")).values())
 
 
-def test_the_smallest_difference_is_what_every_trial_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [{"trials": 3, "found": {"0.10": 3, "0.20": 3}}, {"trials": 3, "found": {"0.10": 2, "0.20": 3}}]
+def test_the_smallest_difference_is_what_every_trial_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        {"trials": 3, "found": {"0.10": 3, "0.20": 3}},
+        {"trials": 3, "found": {"0.10": 2, "0.20": 3}},
+    ]
     monkeypatch.setattr("ipclab.lab.uncertainty.calibration.rows", lambda _: rows)
     assert smallest_found(lab_with(tmp_path)).value == 0.2
     rows[0]["found"] = {"0.10": 0, "0.20": 1}
@@ -125,14 +141,23 @@ def test_the_configuration_says_what_is_not_recorded(tmp_path: Path) -> None:
     assert told.measured["NumPy"] == facts["numpy"]
     assert told.measured["NumPy"] in told.locked["NumPy"].split(", ")
     assert told.locked["commit"] == "–"
-    few = {**lab.run.about["machine"], "facts": {name: fact for name, fact in facts.items() if name != "numpy"}}
+    few = {
+        **lab.run.about["machine"],
+        "facts": {name: fact for name, fact in facts.items() if name != "numpy"},
+    }
     older = replace(lab, run=replace(lab.run, about={**lab.run.about, "machine": few}))
-    assert about_configuration(older).set_index("item").measured["NumPy"] == "not recorded in this run"
+    assert (
+        about_configuration(older).set_index("item").measured["NumPy"] == "not recorded in this run"
+    )
 
 
 def test_earlier_and_new_values_of_a_row_are_of_one_method() -> None:
-    """`0.713 -> 0.847 ms` once compared two methods and two payloads, above a recommendation to replace."""
-    source = "\n".join("".join(cell["source"]) for cell in json.loads(APPENDIX.read_text("utf-8"))["cells"])
+    """`0.713 -> 0.847 ms` once compared two methods and two payloads, above a recommendation to
+    replace.
+    """
+    source = "\n".join(
+        "".join(cell["source"]) for cell in json.loads(APPENDIX.read_text("utf-8"))["cells"]
+    )
     rows = [line.split("|")[1:-1] for line in source.splitlines() if line.startswith("| ")]
     stated = {row[0].strip(): (row[1].strip(), row[2].strip()) for row in rows if len(row) == 4}
     assert "payload.write:" in stated["Write, published method"][1]
@@ -154,7 +179,11 @@ def test_an_appendix_of_ones_own_is_short_and_a_page_of_the_report() -> None:
 
     example = notebooks(checkout())["example"]
     assert example in notebooks_of(checkout())
-    code = [cell.source for cell in nbformat.read(example, as_version=4).cells if cell.cell_type == "code"]
+    code = [
+        cell.source
+        for cell in nbformat.read(example, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
     assert sum(len(source.splitlines()) for source in code) <= 30
     lab = lab_of(reference(), checkout(), "ko")
     own = claims(with_own(lab, str(example.with_suffix(".toml"))), "own")

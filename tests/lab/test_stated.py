@@ -1,4 +1,6 @@
-"""What documents state: each ratio has one definition, shares differ by points, and no interval is empty."""
+"""What documents state: each ratio has one definition, shares differ by points, and no interval is
+empty.
+"""
 
 import re
 
@@ -18,10 +20,16 @@ from tests.support.told import reference
 
 EMPTY = re.compile(r"(?P<end>[−\d.,]+)\s?[–~]\s?(?P=end)\]")
 # Values of the appendix, and the sentences of the claims that state the same.
-WRITE, READ = (f"payload.{op}[arm=mapping,mapping=truncated,size_bytes=1382400]" for op in ("write", "read"))
+WRITE, READ = (
+    f"payload.{op}[arm=mapping,mapping=truncated,size_bytes=1382400]" for op in ("write", "read")
+)
 AS_V09 = "arm=tcp,receive=recv-4096,codec=raw,connection=new,nodelay=off"
 PAST = f"payload.handover[{AS_V09},placement=cross,size_bytes=1382400]"
-SAID_AGAIN = {"0.10": f"{PAST} / ({WRITE} + {READ})", "0.11": f"({WRITE} + {READ}) * 20", "0.14": f"{PAST} / {WRITE}"}
+SAID_AGAIN = {
+    "0.10": f"{PAST} / ({WRITE} + {READ})",
+    "0.11": f"({WRITE} + {READ}) * 20",
+    "0.14": f"{PAST} / {WRITE}",
+}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +39,9 @@ def lab() -> Lab:
 
 @pytest.mark.parametrize("claim", SAID_AGAIN)
 def test_a_ratio_has_one_definition_in_all_documents(lab: Lab, claim: str) -> None:
-    """The appendix compares transfers as v1.0 makes them; the corrected sentences once took another method's."""
+    """The appendix compares transfers as v1.0 makes them; the corrected sentences once took another
+    method's.
+    """
     spec = "ms,interval" if claim == "0.11" else "x,interval"
     told = corrections(lab).set_index("claims").here[claim]
     assert lab.words.numbers.format(compute(lab, SAID_AGAIN[claim]), spec) in told
@@ -47,7 +57,9 @@ def test_a_ratio_has_one_definition_in_all_documents(lab: Lab, claim: str) -> No
         (Quantity(351e6, "ns", 350e6, 351.2e6), "351\u00a0ms [350–351]"),
     ],
 )
-def test_an_interval_that_cannot_be_told_from_its_value_is_not_printed(value: Quantity, text: str) -> None:
+def test_an_interval_that_cannot_be_told_from_its_value_is_not_printed(
+    value: Quantity, text: str
+) -> None:
     assert Formatter("en").format(value, "x,interval" if value.unit == "1" else "interval") == text
 
 
@@ -55,22 +67,30 @@ def test_no_verdict_has_an_empty_interval_or_saves_less_than_nothing(lab: Lab) -
     found = claims(lab)
     told = pd.concat([found.own_told, found.here_told, found.fair_told])
     assert not [text for text in told if EMPTY.search(text)]
-    assert not [text for text in told if re.search(r"−[1-9]\d\d%", text)]  # "-279 %" for what takes 3.79 times as much
+    # "-279 %" for what takes 3.79 times as much
+    assert not [text for text in told if re.search(r"−[1-9]\d\d%", text)]
 
 
 def test_shares_differ_by_points() -> None:
-    units = {claim.id: claim.rule.unit for text in texts(checkout()).values() for claim in text.claims}
+    units = {
+        claim.id: claim.rule.unit for text in texts(checkout()).values() for claim in text.claims
+    }
     assert (units["4.4"], units["4.4b"], units["4.1"]) == ("points", "points", "1")
     differences = [
         claim.id
         for text in texts(checkout()).values()
         for claim in text.claims
-        if claim.rule.unit == "share" and re.search(r"_share\s*-", claim.rule.text.replace("\\\n", " "))
+        if claim.rule.unit == "share"
+        and re.search(r"_share\s*-", claim.rule.text.replace("\\\n", " "))
     ]
     assert differences == []
     found = Quantity(-0.125, "points", -0.2, -0.1)
     said = [Formatter(lang).format(found, "interval") for lang in ("en", "ko", "zh")]
-    assert said == ["−12.5\u00a0pp [−20.0–−10.0]", "−12.5%p [−20.0~−10.0]", "−12.5个百分点 [−20.0–−10.0]"]
+    assert said == [
+        "−12.5\u00a0pp [−20.0–−10.0]",
+        "−12.5%p [−20.0~−10.0]",
+        "−12.5个百分点 [−20.0–−10.0]",
+    ]
 
 
 def test_a_table_of_numbers_has_no_cell_that_is_a_list(tmp_path) -> None:
@@ -80,5 +100,7 @@ def test_a_table_of_numbers_has_no_cell_that_is_a_list(tmp_path) -> None:
         frame = pd.read_csv(file, low_memory=False)
         assert not {"heats", "by_heat"} & {*frame.columns}
         words = frame.select_dtypes(exclude="number")
-        assert not words.map(lambda cell: isinstance(cell, str) and cell.startswith(("(", "["))).any(axis=None)
+        assert not words.map(
+            lambda cell: isinstance(cell, str) and cell.startswith(("(", "["))
+        ).any(axis=None)
     assert {file.stem for file in tmp_path.iterdir()} == {*measured(run)}

@@ -1,4 +1,6 @@
-"""The notebook of streams, executed on a run that holds no stream; frames/test_recomputed.py has one that does."""
+"""The notebook of streams, executed on a run that holds no stream; frames/test_recomputed.py has
+one that does.
+"""
 
 import json
 from pathlib import Path
@@ -14,9 +16,14 @@ NOTEBOOK = ROOT / "notebooks" / "06_stream.ipynb"
 
 
 def test_a_run_without_streams_is_shown_as_such(tmp_path: Path) -> None:
-    file, values = tmp_path / "out.ipynb", {"run": str(checkout().root / "data/compared.ipclab"), "lang": "en"}
+    file, values = (
+        tmp_path / "out.ipynb",
+        {"run": str(checkout().root / "data/compared.ipclab"), "lang": "en"},
+    )
     with Kernel() as kernel:
         execute(NOTEBOOK, values, file, timeout_s=200, metadata={"lang": "en"}, kernel=kernel)
-    made = [each for cell in json.loads(file.read_text())["cells"] for each in cell.get("outputs", [])]
+    made = [
+        each for cell in json.loads(file.read_text())["cells"] for each in cell.get("outputs", [])
+    ]
     assert not [each for each in made if each.get("output_type") == "error"]
     assert "No message was lost" not in json.dumps(made)

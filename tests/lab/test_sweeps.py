@@ -1,4 +1,6 @@
-"""Sweeps of one mechanism, one size or one placement of one study: their pages are made, figures and tables too."""
+"""Sweeps of one mechanism, one size or one placement of one study: their pages are made, figures
+and tables too.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -17,26 +19,35 @@ from tests.support.told import MAGIC, Told, measured, reference
 
 pytestmark = pytest.mark.slow
 ALWAYS = ("limits", "calibration")  # which every run holds
-PAGES = {path.stem.lstrip("0123456789_"): path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+PAGES = {
+    path.stem.lstrip("0123456789_"): path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+}
 STUDIES = [study for study in derived.measured(reference()) if study in PAGES]
 FACTORS = ("backend", "size_bytes", "placement")
-CLAIMS = [("payload", "backend"), ("round_trip", "size_bytes"), ("faults", "backend")]  # studies that many claims name
+# studies that many claims name
+CLAIMS = [("payload", "backend"), ("round_trip", "size_bytes"), ("faults", "backend")]
 
 
 @cache
 def cells(path: Path) -> list[tuple[bool, Any]]:
-    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled code)."""
+    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled
+    code).
+    """
     found: list[tuple[bool, Any]] = []
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code" and "lab" not in cell.metadata.get("tags", []):
             prose = cell.source.startswith(MAGIC)
-            content = cell.source.partition("\n")[2] if prose else compile(cell.source, path.stem, "exec")
+            content = (
+                cell.source.partition("\n")[2] if prose else compile(cell.source, path.stem, "exec")
+            )
             found.append((prose, content))
     return found
 
 
 class Sweep(Told):
-    """A page of a run that holds one study, and of it the one level of `factor` that has the fewest points."""
+    """A page of a run that holds one study, and of it the one level of `factor` that has the fewest
+    points.
+    """
 
     def __init__(self, page: str, study: str, factor: str) -> None:
         super().__init__(page, self._read)
@@ -63,9 +74,17 @@ class Sweep(Told):
 
     def _made(self) -> list[tuple[Any, str, Any]]:
         shown = [each for each in super()._made() if each[0] is not Lab]
-        unsaved = [(style, "svg", lambda _: "<svg/>"), *((style, kind, lambda _: b"") for kind in ("png", "pdf"))]
+        unsaved = [
+            (style, "svg", lambda _: "<svg/>"),
+            *((style, kind, lambda _: b"") for kind in ("png", "pdf")),
+        ]
         held = [study for study in derived.measured(reference()) if study in (*ALWAYS, self.study)]
-        return [*shown, *unsaved, (canvas, "write_whole", lambda *_: None), (derived, "measured", lambda run: held)]
+        return [
+            *shown,
+            *unsaved,
+            (canvas, "write_whole", lambda *_: None),
+            (derived, "measured", lambda run: held),
+        ]
 
 
 @pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")

@@ -28,7 +28,9 @@ def run(tmp_path: Path) -> RunFolder:
 def ask(run: RunFolder, *found: Found) -> None:
     """Write what referees found beside the run, and have the run keep it."""
     said = Referees("2026-11-21T20:00:00+00:00", list(found))
-    file(run.path.parent.parent, run.path.parent.name).write_bytes(dump_json(msgspec.to_builtins(said)))
+    file(run.path.parent.parent, run.path.parent.name).write_bytes(
+        dump_json(msgspec.to_builtins(said))
+    )
     keep(run)
 
 
@@ -52,7 +54,11 @@ def test_a_method_bounds_what_the_run_can_show() -> None:
 
 
 def test_one_that_was_skipped_is_no_pass() -> None:
-    for found, told in (((AGREES,), (0, 0)), ((AGREES, ABSENT), (0, 1)), ((AGREES, DIFFERS), (1, 0))):
+    for found, told in (
+        ((AGREES,), (0, 0)),
+        ((AGREES, ABSENT), (0, 1)),
+        ((AGREES, DIFFERS), (1, 0)),
+    ):
         said = Referees("now", list(found))
         assert (said.differ, said.skipped) == told
     assert not ABSENT.agrees
@@ -68,7 +74,9 @@ def test_one_that_was_skipped_is_no_pass() -> None:
         ((AGREES, DIFFERS, ABSENT), 0.5),
     ],
 )
-def test_the_run_keeps_what_was_said(run: RunFolder, paths: Paths, found: tuple[Found, ...], share: float) -> None:
+def test_the_run_keeps_what_was_said(
+    run: RunFolder, paths: Paths, found: tuple[Found, ...], share: float
+) -> None:
     lab = lab_of(run, paths, "en")
     assert trust.facts(lab, "round_trip")["referees"] is None
     ask(run, *found)

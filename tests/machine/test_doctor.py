@@ -1,4 +1,6 @@
-"""The doctor on made-up machines: no real clock, no real noise; every finding has its effect, source and fix."""
+"""The doctor on made-up machines: no real clock, no real noise; every finding has its effect,
+source and fix.
+"""
 
 import subprocess
 import sys
@@ -34,7 +36,12 @@ SOUND: dict[str, Value] = {
 }
 ISOLATED = {"own-cpu/plain": 40_000.0, "own-cpu/nice": 39_000.0, "other-cpu/plain": 41_000.0}
 READY = dict.fromkeys(("native", "MPI", "Go", "fonts"), True)
-TIMES = {"futex-wake same": 3_500.0, "futex-wake cross": 41_000.0, "clock same": 24.0, "syscall same": 170.0}
+TIMES = {
+    "futex-wake same": 3_500.0,
+    "futex-wake cross": 41_000.0,
+    "clock same": 24.0,
+    "syscall same": 170.0,
+}
 
 
 def found(
@@ -79,7 +86,13 @@ WRONG: dict[str, tuple[dict[str, Value], Noise, str, str, str]] = {
     "turbo": ({"boost": True}, QUIET, NOTE, "heat", "no_turbo"),
     "SMT": ({"threads_per_core": 2}, QUIET, NOTE, "cross-smt", "smt/control"),
     "CPUs": ({"cpus_allowed": "3"}, QUIET, RESERVATION, "two CPUs", "cpuset"),
-    "virtual machine": ({"virtualisation": "kvm"}, QUIET, RESERVATION, "3.5 us on one CPU, 41.0 us on two", "haltpoll"),
+    "virtual machine": (
+        {"virtualisation": "kvm"},
+        QUIET,
+        RESERVATION,
+        "3.5 us on one CPU, 41.0 us on two",
+        "haltpoll",
+    ),
     "clock": ({"clocksource": "hpet"}, QUIET, RESERVATION, "170 ns instead of 24 ns", "echo tsc"),
     "CPU quota": ({"cpu_quota": 1.5}, noisy(throttled=0.3), RESERVATION, "stands still", "--cpus"),
     "memory limit": ({"memory_limit": GIB}, QUIET, RESERVATION, "killed", "--memory"),
@@ -88,7 +101,13 @@ WRONG: dict[str, tuple[dict[str, Value], Noise, str, str, str]] = {
     "open files": ({"open_files_soft": 256}, QUIET, RESERVATION, "descriptors", "ulimit -n"),
     "locked memory": ({"locked_memory": 64 * 1024}, QUIET, NOTE, "io_uring", "ulimit -l"),
     "container": ({"container": "docker"}, QUIET, NOTE, "none on time", "seccomp"),
-    "io_uring": ({"io_uring": False}, QUIET, RESERVATION, "not testable here", "kernel.io_uring_disabled=0"),
+    "io_uring": (
+        {"io_uring": False},
+        QUIET,
+        RESERVATION,
+        "not testable here",
+        "kernel.io_uring_disabled=0",
+    ),
 }
 
 
@@ -132,7 +151,10 @@ def test_a_daemon_that_listens_on_all_addresses_is_noted() -> None:
 
 
 def test_a_virtual_machine_that_polls_is_fit() -> None:
-    assert found({"virtualisation": "kvm", "idle_governor": "haltpoll"})["virtual machine"].state == FIT
+    assert (
+        found({"virtualisation": "kvm", "idle_governor": "haltpoll"})["virtual machine"].state
+        == FIT
+    )
 
 
 def test_what_a_machine_does_not_tell_is_not_judged() -> None:
@@ -147,7 +169,9 @@ def test_every_fact_that_is_looked_at_exists() -> None:
     assert {key for facts, *_ in WRONG.values() for key in facts} <= names
 
 
-def ticking(readings: list[Conditions]) -> tuple[Callable[[], Conditions], Callable[[], int], Callable[[float], None]]:
+def ticking(
+    readings: list[Conditions],
+) -> tuple[Callable[[], Conditions], Callable[[], int], Callable[[float], None]]:
     """Return a reader, a clock and a sleep that share a made-up time; the last reading repeats."""
     now = [0.0]
     left = iter(readings)
@@ -164,8 +188,21 @@ def ticking(readings: list[Conditions]) -> tuple[Callable[[], Conditions], Calla
 
 
 def test_noise_is_what_grew_between_the_readings() -> None:
-    first: Conditions = {"cpus": 2, "steal_ns": 0, "busy_ns": 0, "throttled_ns": 0, "interrupts": 100, "running": 1}
-    more = {"steal_ns": 10**8, "busy_ns": 5 * 10**9, "throttled_ns": 10**9, "interrupts": 10_100, "running": 3}
+    first: Conditions = {
+        "cpus": 2,
+        "steal_ns": 0,
+        "busy_ns": 0,
+        "throttled_ns": 0,
+        "interrupts": 100,
+        "running": 1,
+    }
+    more = {
+        "steal_ns": 10**8,
+        "busy_ns": 5 * 10**9,
+        "throttled_ns": 10**9,
+        "interrupts": 10_100,
+        "running": 3,
+    }
     seen = watch(*ticking([first, {**first, **more}]), 5.0)
     assert seen["steal"] == pytest.approx(0.01)
     assert seen["busy"] == pytest.approx(0.5)
@@ -189,15 +226,24 @@ class Refusing(Fake):
 
 
 def test_a_made_up_machine_is_visited(tmp_path: Path, paths: Paths) -> None:
-    stat = "cpu  100 0 50 900 0 0 5 7 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nintr 77 1 2\nctxt 5\nprocs_running 1\n"
-    write(tmp_path, {"/proc/stat": stat, "/proc/cpuinfo": "flags\t: hypervisor\n", "/dev/shm/file": ""})
+    stat = (
+        "cpu  100 0 50 900 0 0 5 7 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nintr 77 1 2\nctxt"
+        " 5\nprocs_running 1\n"
+    )
+    write(
+        tmp_path,
+        {"/proc/stat": stat, "/proc/cpuinfo": "flags\t: hypervisor\n", "/dev/shm/file": ""},
+    )
     source = Source(tmp_path, Refusing({0}), Paths(tmp_path))
     assert reading(source)["interrupts"] == 77
     _, clock, sleep = ticking([])
     every = {each.name: each for each in visit(paths, source, 16 * MIB, 5.0, clock, sleep)}
     assert every["steal"].state == every["interrupts"].state == FIT
     assert every["CPUs"].state == RESERVATION
-    assert (every["/dev/shm"].state, every["/dev/shm"].seen) == (RESERVATION, "it cannot be written, 16.0 MiB needed")
+    assert (every["/dev/shm"].state, every["/dev/shm"].seen) == (
+        RESERVATION,
+        "it cannot be written, 16.0 MiB needed",
+    )
     assert (every["MPI network"].state, every["MPI network"].seen) == (NOTE, "the host's")
     assert every["virtual machine"].state == RESERVATION
     assert "the reference run" in every["virtual machine"].source
@@ -210,7 +256,11 @@ COMMAND = [sys.executable, "-m", "ipclab", "doctor", "--seconds"]
 @pytest.mark.slow
 def test_the_command_names_its_reservations(ipclab) -> None:
     done = ipclab("doctor", "--seconds", "0.1")
-    states = [line.split()[0] for line in done.stdout.splitlines() if line.startswith((FIT, NOTE, RESERVATION))]
+    states = [
+        line.split()[0]
+        for line in done.stdout.splitlines()
+        if line.startswith((FIT, NOTE, RESERVATION))
+    ]
     assert states.count(FIT) > 5
     assert done.returncode == (1 if RESERVATION in states else 0)
     assert done.stderr.count("\n") == done.returncode
@@ -218,14 +268,21 @@ def test_the_command_names_its_reservations(ipclab) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "hidden", ["mount -t tmpfs none /proc/sys", "mount -t tmpfs -o ro none /dev/shm", "mount -t tmpfs none /dev"]
+    "hidden",
+    [
+        "mount -t tmpfs none /proc/sys",
+        "mount -t tmpfs -o ro none /dev/shm",
+        "mount -t tmpfs none /dev",
+    ],
 )
 def test_a_machine_that_hides_its_folders_is_no_traceback(hidden: str, tmp_path: Path) -> None:
     if why := namespace_refused():
         pytest.skip(why)
     command = namespace(f'{hidden}; exec "$@"', *COMMAND, "0.1")
     env = environment(tmp_path)
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert "Traceback" not in done.stderr and done.stderr.count("\n") <= 1
     shm = next(line for line in done.stdout.splitlines() if "/dev/shm" in line)
     assert (FIT if "/proc/sys" in hidden else RESERVATION) == shm.split()[0]

@@ -40,9 +40,13 @@ def test_the_table_is_well_formed() -> None:
 
 
 def test_what_reports_show_of_a_machine() -> None:
-    rows = shown({"cores": 2, "git_dirty": False}, {"cpu_quota": "unlimited", "memory_limit": "denied"})
+    rows = shown(
+        {"cores": 2, "git_dirty": False}, {"cpu_quota": "unlimited", "memory_limit": "denied"}
+    )
     assert len(rows) == 48
-    found = {fact.label: (fact.group, value, reason, fact.identifies) for fact, value, reason in rows}
+    found = {
+        fact.label: (fact.group, value, reason, fact.identifies) for fact, value, reason in rows
+    }
     assert found["Cores"] == ("Processor", 2, "", True)
     assert found["Checkout altered since"] == ("Software", False, "", False)
     assert found["CPU time of this group, in CPUs"] == ("Limits", None, "no limit", False)
@@ -83,9 +87,16 @@ def test_facts_of_the_server(big: tuple[Source, Machine]) -> None:
     }  # fmt: skip
     assert {name: facts[name] for name in expected} == expected
     now = conditions(big[0])
-    assert (now["steal_ns"], now["pressure_cpu_ns"], now["throttled_ns"]) == (70_000_000, 5_000_000, 3000)
+    assert (now["steal_ns"], now["pressure_cpu_ns"], now["throttled_ns"]) == (
+        70_000_000,
+        5_000_000,
+        3000,
+    )
     reasons = big[1].reasons
-    assert reasons["boost"] == reasons["swap_total"] == "absent" and reasons["memory_limit"] == "unlimited"
+    assert (
+        reasons["boost"] == reasons["swap_total"] == "absent"
+        and reasons["memory_limit"] == "unlimited"
+    )
     assert reasons["git_commit"] == "timed out"
 
 
@@ -106,7 +117,9 @@ CONFINED = {
 }
 
 
-def test_what_looks_at_system_calls_is_a_fact_that_varies(tmp_path: Path, big: tuple[Source, Machine]) -> None:
+def test_what_looks_at_system_calls_is_a_fact_that_varies(
+    tmp_path: Path, big: tuple[Source, Machine]
+) -> None:
     """It is shown where runs are compared, and the same machine stays the same with and without it."""
     source, bare = big
     root = tmp_path / "confined"
@@ -117,7 +130,11 @@ def test_what_looks_at_system_calls_is_a_fact_that_varies(tmp_path: Path, big: t
         file.write_text(text)
     confined = collect(replace(source, root=root))
     told = {"modules": "lockdown,capability,landlock,yama,apparmor", "apparmor": "Y"}
-    assert confined.facts["security"] == {**told, "label": "docker-default (enforce)", "seccomp": "filter"}
+    assert confined.facts["security"] == {
+        **told,
+        "label": "docker-default (enforce)",
+        "seccomp": "filter",
+    }
     assert confined.digest == bare.digest
     assert "security" in affects()["entering the kernel: its release, mitigations, clock"]
 
@@ -144,7 +161,9 @@ CHANGES = {"what varies": VARIES, **{name: {name: change} for name, change in ID
 
 
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
-def test_digest_follows_what_identifies(big: tuple[Source, Machine], changes: dict[str, tuple[str, str]]) -> None:
+def test_digest_follows_what_identifies(
+    big: tuple[Source, Machine], changes: dict[str, tuple[str, str]]
+) -> None:
     source, before = big
     texts = {name: source.path(name).read_text() for name in changes}
     for name, (old, new) in changes.items():
@@ -158,7 +177,15 @@ def test_digest_follows_what_identifies(big: tuple[Source, Machine], changes: di
 
 
 def test_memory_is_rounded_to_what_is_sold() -> None:
-    for told, sold in ((3.75, 4), (7.5, 8), (15.45, 16), (15.6, 16), (23.54, 24), (31.2, 32), (503.1, 512)):
+    for told, sold in (
+        (3.75, 4),
+        (7.5, 8),
+        (15.45, 16),
+        (15.6, 16),
+        (23.54, 24),
+        (31.2, 32),
+        (503.1, 512),
+    ):
         for moved in (-0.02, 0, 0.02):
             assert installed(f"{int((told + moved) * 2**20)} kB") == sold * GIB
 
@@ -174,7 +201,13 @@ def test_pairs_and_placements_of_the_server(big: tuple[Source, Machine]) -> None
     assert pairs(topology) == {
         "same": (0, 0), "cross": (0, 1), "cross-smt": (0, 64), "cross-numa": (0, 8), "cross-remote": (0, 32),
     }  # fmt: skip
-    assert [topology.relation(0, cpu) for cpu in (0, 64, 65, 8, 40)] == ["same", "smt", "l3", "numa", "remote"]
+    assert [topology.relation(0, cpu) for cpu in (0, 64, 65, 8, 40)] == [
+        "same",
+        "smt",
+        "l3",
+        "numa",
+        "remote",
+    ]
     chosen = placements(topology)
     assert list(chosen) == ["same", "cross", "cross-smt", "cross-numa", "cross-remote", "free"]
     assert [chosen["cross"].role(i) for i in (0, 1, 7, 8, 64)] == [{0}, {1}, {7}, {8}, {0}]
@@ -185,7 +218,9 @@ def test_pairs_and_placements_of_the_server(big: tuple[Source, Machine]) -> None
 
 def test_affinity_is_respected(big: tuple[Source, Machine]) -> None:
     source, machine = big
-    few, siblings, one = (Source(source.root, Fake(cpus), source.paths) for cpus in ({5, 69, 127}, {3, 67}, {3}))
+    few, siblings, one = (
+        Source(source.root, Fake(cpus), source.paths) for cpus in ({5, 69, 127}, {3, 67}, {3})
+    )
     topology = Topology.read(few)
     assert pairs(topology) == {"same": (5, 5), "cross": (5, 127), "cross-smt": (5, 69)}
     assert placements(topology)["cross"].cpus == (frozenset({5}), frozenset({127}))
@@ -221,7 +256,9 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
     write(tmp_path, {"/proc/sys/net/core/busy_poll": "many\n"})
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     assert collect(source).reasons["busy_polling"] == "unparsable"
-    assert Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X").take(source) == (
+    assert Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X").take(
+        source
+    ) == (
         "many",
         "",
     )
@@ -233,16 +270,29 @@ def test_wrong_values_become_reasons(tmp_path: Path) -> None:
         ({"/sys/devices/system/cpu/cpufreq/boost": "0"}, "boost", False),
         ({"/sys/devices/system/cpu/intel_pstate/no_turbo": "0"}, "boost", True),
         (
-            {"/sys/kernel/debug/sched/preempt": "none (lazy) full", "/proc/cmdline": "preempt=full"},
+            {
+                "/sys/kernel/debug/sched/preempt": "none (lazy) full",
+                "/proc/cmdline": "preempt=full",
+            },
             "preemption",
             "lazy",
         ),
         ({"/proc/cmdline": "preempt=none preempt=full"}, "preemption", "full"),
-        ({"/proc/config.gz": gzip.compress(b"CONFIG_PREEMPT=y")}, "preemption", None),  # it may be asked otherwise
-        ({"/proc/cmdline": "", "/proc/config.gz": gzip.compress(b"CONFIG_PREEMPT=y")}, "preemption", "full"),
+        (
+            {"/proc/config.gz": gzip.compress(b"CONFIG_PREEMPT=y")},
+            "preemption",
+            None,
+        ),  # it may be asked otherwise
+        (
+            {"/proc/cmdline": "", "/proc/config.gz": gzip.compress(b"CONFIG_PREEMPT=y")},
+            "preemption",
+            "full",
+        ),
     ],
 )
-def test_another_source_is_asked_where_the_first_has_nothing(files, name, value, tmp_path: Path) -> None:
+def test_another_source_is_asked_where_the_first_has_nothing(
+    files, name, value, tmp_path: Path
+) -> None:
     write(tmp_path, files)
     assert collect(Source(tmp_path, Fake({0}), Paths(tmp_path))).facts[name] == value
 
@@ -256,13 +306,28 @@ def test_another_source_is_asked_where_the_first_has_nothing(files, name, value,
         ({"throttled_ns": 1}, ["throttled"]),
         ({"clock_throttles": 1}, ["clock-throttled"]),
         ({"pressure_cpu_ns": 900_000_000}, []),  # starting our own workers makes it
-        ({"pressure_memory_ns": 10_000_001, "pressure_io_ns": 50_000_001}, ["pressure-memory", "pressure-io"]),
+        (
+            {"pressure_memory_ns": 10_000_001, "pressure_io_ns": 50_000_001},
+            ["pressure-memory", "pressure-io"],
+        ),
         ({"steal_ns": None, "running": None, "cpus": None}, []),
     ],
 )
 def test_disturbance_thresholds(change: dict[str, int | None], flags: list[str]) -> None:
-    keys = ("steal_ns", "throttled_ns", "clock_throttles", "pressure_cpu_ns", "pressure_memory_ns", "pressure_io_ns")
-    before: dict[str, int | None] = {**dict.fromkeys(keys, 0), "running": 1, "cpus": 4, "tick_ns": 10_000_000}
+    keys = (
+        "steal_ns",
+        "throttled_ns",
+        "clock_throttles",
+        "pressure_cpu_ns",
+        "pressure_memory_ns",
+        "pressure_io_ns",
+    )
+    before: dict[str, int | None] = {
+        **dict.fromkeys(keys, 0),
+        "running": 1,
+        "cpus": 4,
+        "tick_ns": 10_000_000,
+    }
     assert disturbance(before, before | change, 10**9) == flags
     assert disturbance(before, before | change, 10**9, queued_share=0.05) == flags
     assert disturbance(before, before | change, 10**9, queued_share=0.0501) == [*flags, "run-queue"]
@@ -270,7 +335,10 @@ def test_disturbance_thresholds(change: dict[str, int | None], flags: list[str])
 
 def test_a_launch_during_which_a_clock_was_lowered_for_heat_is_flagged(tmp_path: Path) -> None:
     counts = "/sys/devices/system/cpu/cpu{}/thermal_throttle/{}_throttle_count"
-    write(tmp_path, {counts.format(cpu, part): "4\n" for cpu in range(3) for part in ("core", "package")})
+    write(
+        tmp_path,
+        {counts.format(cpu, part): "4\n" for cpu in range(3) for part in ("core", "package")},
+    )
     source = Source(tmp_path, Fake({0, 1}), Paths(tmp_path))
     before = conditions(source)
     assert before["clock_throttles"] == 16
@@ -282,9 +350,18 @@ def test_a_launch_during_which_a_clock_was_lowered_for_heat_is_flagged(tmp_path:
 
 def test_groups_of_the_first_version(tmp_path: Path) -> None:
     top, unlimited = "/sys/fs/cgroup", (1 << 63) - 4096
-    files = {"/proc/self/cgroup": "4:cpu,cpuacct:/a\n5:memory:/a", f"{top}/memory/a/memory.limit_in_bytes": unlimited}
-    files |= {f"{top}/cpu,cpuacct/a/cpu.cfs_{name}_us": us for name, us in (("quota", 50_000), ("period", 100_000))}
-    files |= {f"{top}/cpu,cpuacct/a/cpu.stat": "throttled_time 7", f"{top}/memory/memory.limit_in_bytes": 1 << 20}
+    files = {
+        "/proc/self/cgroup": "4:cpu,cpuacct:/a\n5:memory:/a",
+        f"{top}/memory/a/memory.limit_in_bytes": unlimited,
+    }
+    files |= {
+        f"{top}/cpu,cpuacct/a/cpu.cfs_{name}_us": us
+        for name, us in (("quota", 50_000), ("period", 100_000))
+    }
+    files |= {
+        f"{top}/cpu,cpuacct/a/cpu.stat": "throttled_time 7",
+        f"{top}/memory/memory.limit_in_bytes": 1 << 20,
+    }
     write(tmp_path, {name: f"{text}\n" for name, text in files.items()})
     facts = collect(Source(tmp_path, Fake({0}), Paths(tmp_path))).facts
     assert (facts["cpu_quota"], facts["memory_limit"]) == (0.5, 1 << 20)
@@ -294,7 +371,10 @@ def test_groups_of_the_first_version(tmp_path: Path) -> None:
 def test_disk_is_found_through_layers(tmp_path: Path) -> None:
     disk = "/sys/devices/pci0/nvme0/nvme0n1"
     files = {f"{disk}/queue/rotational": "0\n", f"{disk}/queue/scheduler": "[none] kyber\n"}
-    files |= {f"{disk}/nvme0n1p2/partition": "2\n", "/sys/devices/virtual/block/dm-0/queue/rotational": "0\n"}
+    files |= {
+        f"{disk}/nvme0n1p2/partition": "2\n",
+        "/sys/devices/virtual/block/dm-0/queue/rotational": "0\n",
+    }
     data = tmp_path / "checkout" / "data"
     files["/proc/self/mountinfo"] = (
         "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
@@ -312,7 +392,11 @@ def test_disk_is_found_through_layers(tmp_path: Path) -> None:
 
 
 def test_parsers() -> None:
-    assert cpu_set("0-2,5\n") == {0, 1, 2, 5} and cpu_list({5, 1, 0, 2}) == "0-2,5" and cpu_list(()) == ""
+    assert (
+        cpu_set("0-2,5\n") == {0, 1, 2, 5}
+        and cpu_list({5, 1, 0, 2}) == "0-2,5"
+        and cpu_list(()) == ""
+    )
     assert [size(text) for text in ("32K", "8M", "64", "2 kB")] == [32768, 8388608, 64, 2048]
     with pytest.raises(ValueError, match="lots"):
         size("lots")

@@ -1,4 +1,6 @@
-"""Measuring that is killed at any moment: nothing is left behind, and only what is missing is measured again."""
+"""Measuring that is killed at any moment: nothing is left behind, and only what is missing is
+measured again.
+"""
 
 import os
 import random
@@ -28,7 +30,14 @@ from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, World, eventually, measure_command, namespace_refused, processes_of
+from tests.support.commands import (
+    ROOT,
+    World,
+    eventually,
+    measure_command,
+    namespace_refused,
+    processes_of,
+)
 
 pytestmark = pytest.mark.slow
 SIZES, BACKENDS = (84, 400), ("shm-mmap", "posix-shm", "file")
@@ -44,7 +53,9 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def decoys() -> Iterator[list[Path]]:
-    """Two files in /dev/shm named like ours that no ledger knows: one of this user, one of another if we may."""
+    """Two files in /dev/shm named like ours that no ledger knows: one of this user, one of another
+    if we may.
+    """
     made = [SHARED_MEMORY / f"ipclab-1-{os.getpid()}-deadbeef-{end}" for end in ("x", "1-segment")]
     for path in made:
         path.write_bytes(b"precious")
@@ -56,7 +67,9 @@ def decoys() -> Iterator[list[Path]]:
 
 
 def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> None:
-    """SIGKILL the measuring process, and first its fork server when `server_too`; they complain of nothing."""
+    """SIGKILL the measuring process, and first its fork server when `server_too`; they complain of
+    nothing.
+    """
     if server_too and (servers := processes_of(session)):
         os.kill(min(servers), signal.SIGKILL)
     measuring.kill()
@@ -80,16 +93,24 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
         time.sleep(moment.uniform(0, 0.05))
         kill(measuring, sessions[-1], server_too)
         assert eventually(partial(ended, sessions[-1]))
-        if finished and not server_too:  # a fork server that was up cleans by itself, else the next session does
+        if (
+            finished and not server_too
+        ):  # a fork server that was up cleans by itself, else the next session does
             assert world.left(sessions[-1]) == []
         now = world.points()
-        assert all(now[name][: len(orders)] == orders for name, orders in kept.items())  # no launch is lost
+        # no launch is lost
+        assert all(now[name][: len(orders)] == orders for name, orders in kept.items())
         kept = now
     out, err = (measuring := world.start(COMMAND)).communicate(timeout=60)
     assert (measuring.returncode, err) == (0, "")
     run = folder.read(Path(out.strip()))
-    expected = {point.id: point for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))}
-    assert {file.stem: decode(file).point for file in run.checked("points/payload/").values()} == expected
+    expected = {
+        point.id: point
+        for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
+    }
+    assert {
+        file.stem: decode(file).point for file in run.checked("points/payload/").values()
+    } == expected
     now = world.points()
     assert all(now[name][: len(orders)] == orders for name, orders in kept.items()) and kept
     assert run.finished
@@ -100,7 +121,9 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
     assert not list(run.path.rglob("*.part"))
 
 
-@pytest.mark.skipif(find_spec("ipclab_native") is None, reason="the native package is not installed")
+@pytest.mark.skipif(
+    find_spec("ipclab_native") is None, reason="the native package is not installed"
+)
 def test_kill_9_of_native_processes(world: World) -> None:
     measuring = world.start(measure_command(SIZES, BACKENDS, native=True))
     world.wait(measuring, lambda: len(processes_of(world.session(measuring))) > 1)
@@ -128,21 +151,29 @@ def test_an_altered_point_is_measured_again_and_said(world: World) -> None:
     half = path.with_name("half.parquet.part")
     half.write_bytes(b"PAR1")
     done = world.run(COMMAND)
-    warned = [line.split()[0] for line in done.stderr.splitlines() if "is not what was measured" in line]
+    warned = [
+        line.split()[0] for line in done.stderr.splitlines() if "is not what was measured" in line
+    ]
     assert sorted(Path(name).name for name in warned) == [altered, cut]
     assert not half.exists()
     after = world.points()
-    assert {name for name in before if after[name][: len(before[name])] != before[name]} == {altered, cut}
+    assert {name for name in before if after[name][: len(before[name])] != before[name]} == {
+        altered,
+        cut,
+    }
     run = folder.read(Path(done.stdout.strip()))
     assert len(list(run.point_files())) == len(after)
     assert len(run.about["sessions"]) == 2
 
 
-def test_two_processes_cannot_measure_into_one_run_and_a_finished_one_is_not_measured_again(world: World) -> None:
+def test_two_processes_cannot_measure_into_one_run_and_a_finished_one_is_not_measured_again(
+    world: World,
+) -> None:
     first = world.start(COMMAND)
     try:
         world.wait(first, partial(world.session, first))
-        first.send_signal(signal.SIGSTOP)  # so that it holds the run for as long as the second one tries
+        # so that it holds the run for as long as the second one tries
+        first.send_signal(signal.SIGSTOP)
         second = world.run(COMMAND)
         assert second.returncode == 1
         (line,) = second.stderr.splitlines()
@@ -161,7 +192,10 @@ def test_two_processes_cannot_measure_into_one_run_and_a_finished_one_is_not_mea
     assert (run / "run.json").read_bytes() == index
     other = world.run(measure_command((88,), BACKENDS, str(run)))
     assert other.returncode == 2
-    assert "cannot be continued: it was begun with other parameters or on another machine" in other.stderr
+    assert (
+        "cannot be continued: it was begun with other parameters or on another machine"
+        in other.stderr
+    )
 
 
 def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
@@ -178,7 +212,9 @@ def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
     assert measuring.returncode == 0 and "Traceback" not in err
     run = folder.read(Path(out.strip()))
     assert run.complete
-    expected = {point.id for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))}
+    expected = {
+        point.id for point in PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
+    }
     assert {file.stem for file in run.checked("points/payload/").values()} == expected
     assert world.left(session) == []
 
@@ -186,7 +222,14 @@ def test_a_fork_server_that_is_killed_costs_no_point(world: World) -> None:
 @pytest.mark.skipif(bool(namespace_refused()), reason=f"no namespace here: {namespace_refused()}")
 def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) -> None:
     """Its process numbers mean nothing out here, where `clean` and other sessions come by."""
-    inside = ["unshare", *([] if os.getuid() == 0 else ["-U", "-r"]), "--pid", "--fork", "--mount-proc", *COMMAND]
+    inside = [
+        "unshare",
+        *([] if os.getuid() == 0 else ["-U", "-r"]),
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        *COMMAND,
+    ]
     measuring = world.start(inside)
     world.wait(measuring, lambda: list(world.ledger.glob("*.json")))
     (file,) = world.ledger.iterdir()
@@ -200,7 +243,9 @@ def test_a_session_in_another_pid_namespace_is_not_taken_for_dead(world: World) 
     assert world.left(file.stem) == []
 
 
-def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_command_measures_failed_points_again(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
     request = Request(("payload",), "smoke", sweep=Sweep((84,), ("file", "mp-shm")))
     running = Launcher.running
@@ -213,7 +258,11 @@ def test_the_same_command_measures_failed_points_again(paths: Paths, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(Launcher, "running", fail_files)
         run = measure(paths, request, Progress())
-    assert (run.finished, run.complete, list(run.about["failures"].values())) == (True, False, ["no such luck"])
+    assert (run.finished, run.complete, list(run.about["failures"].values())) == (
+        True,
+        False,
+        ["no such luck"],
+    )
     before = {file.name: file.stat().st_mtime_ns for file in run.point_files()}
     again = measure(paths, request, Progress())
     assert (again.path, again.complete) == (run.path, True)
@@ -260,7 +309,9 @@ def test_kill_9_of_a_bundle_leaves_nothing_that_clean_does_not_take(
 
 def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: World) -> None:
     """The peer is deaf for a minute: it does not see that its standard input has ended."""
-    conform = world.start([sys.executable, "-m", "ipclab", "conform", sys.executable, str(PEER), "deaf"])
+    conform = world.start(
+        [sys.executable, "-m", "ipclab", "conform", sys.executable, str(PEER), "deaf"]
+    )
     world.wait(conform, lambda: len(processes_of(world.session(conform))) == 2)
     session = world.session(conform)
     conform.kill()
@@ -274,9 +325,13 @@ def cli(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke", *arguments]
 
 
-@pytest.mark.skipif(find_spec("ipclab_native") is None, reason="the native package is not installed")
+@pytest.mark.skipif(
+    find_spec("ipclab_native") is None, reason="the native package is not installed"
+)
 @pytest.mark.parametrize("server_too", [False, True], ids=["owner", "owner and servers"])
-def test_kill_9_while_files_are_read_leaves_none(world: World, tmp_path: Path, server_too: bool) -> None:
+def test_kill_9_while_files_are_read_leaves_none(
+    world: World, tmp_path: Path, server_too: bool
+) -> None:
     scratch = tmp_path / "scratch"
     measuring = world.start(cli("--study", "file_io", "--scratch", str(scratch)))
     world.wait(measuring, lambda: list(world.data.glob("runs/*/*/points/file_io/*")))
@@ -295,19 +350,27 @@ def test_kill_9_while_files_are_read_leaves_none(world: World, tmp_path: Path, s
 
 
 @pytest.mark.parametrize(
-    ("study", "sign"), [("multiplexer", "session"), ("multiplexer", "points"), ("shared_dict", "points")]
+    ("study", "sign"),
+    [("multiplexer", "session"), ("multiplexer", "points"), ("shared_dict", "points")],
 )
 def test_ctrl_c_is_one_line(world: World, study: str, sign: str) -> None:
-    """As a terminal sends it, to all processes in the foreground, while Go compiles and while points are measured."""
+    """As a terminal sends it, to all processes in the foreground, while Go compiles and while
+    points are measured.
+    """
     pipe = subprocess.PIPE
     command = cli("--study", study)
-    measuring = subprocess.Popen(command, env=world.environment, stdout=pipe, stderr=pipe, text=True, process_group=0)
+    measuring = subprocess.Popen(
+        command, env=world.environment, stdout=pipe, stderr=pipe, text=True, process_group=0
+    )
     files = "runs/.ledger/*" if sign == "session" else f"runs/*/*/points/{study}/*"
     world.wait(measuring, lambda: list(world.data.glob(files)))
     session = world.session(measuring)
     os.killpg(measuring.pid, signal.SIGINT)
     _, err = measuring.communicate(timeout=60)
     assert measuring.returncode == 130
-    assert err.splitlines()[-1] == "ipclab: interrupted; the same command continues a run that it measured"
+    assert (
+        err.splitlines()[-1]
+        == "ipclab: interrupted; the same command continues a run that it measured"
+    )
     assert "Traceback" not in err and "Error" not in err
     assert eventually(lambda: world.left(session) == [])

@@ -1,4 +1,6 @@
-"""Runs of nodes that share a checkout: each has its label, none continues or hides another's, each gives its file."""
+"""Runs of nodes that share a checkout: each has its label, none continues or hides another's, each
+gives its file.
+"""
 
 import json
 from collections.abc import Callable
@@ -20,7 +22,17 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
 
 SMALL = Request(("payload",), "smoke", sweep=Sweep((84,), ("shm-mmap",)))
-WORDS = ("measure", "--study", "payload", "--profile", "smoke", "--size", "84", "--backend", "shm-mmap")
+WORDS = (
+    "measure",
+    "--study",
+    "payload",
+    "--profile",
+    "smoke",
+    "--size",
+    "84",
+    "--backend",
+    "shm-mmap",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,8 +57,16 @@ def test_a_run_is_continued_by_its_own_label_alone(paths: Paths) -> None:
     second = measure(paths, replace(SMALL, label="n2"), Progress())
     without = measure(paths, SMALL, Progress())
     again = measure(paths, replace(SMALL, label="n1"), Progress())
-    assert len({first.path, second.path, without.path}) == 3 and again.path == first.path and again.complete
-    assert [run.about["parameters"].get("label") for run in (again, second, without)] == ["n1", "n2", None]
+    assert (
+        len({first.path, second.path, without.path}) == 3
+        and again.path == first.path
+        and again.complete
+    )
+    assert [run.about["parameters"].get("label") for run in (again, second, without)] == [
+        "n1",
+        "n2",
+        None,
+    ]
     assert Request.continuing(first.path).parameters() == again.about["parameters"]
     with pytest.raises(UsageError, match="its label is 'n1'"):
         Request.continuing(first.path, "n2")
@@ -77,7 +97,8 @@ def test_a_measured_run_is_one_file_with_its_label(
         "",
         1,
     ) and "is there already" in again.stderr
-    assert len(list((tmp_path / "data/runs").glob("*/*/run.json"))) == runs  # refused before it measured
+    # refused before it measured
+    assert len(list((tmp_path / "data/runs").glob("*/*/run.json"))) == runs
 
 
 @pytest.mark.parametrize("label", ["../x", "a b", "<b>", "-x", "x" * 65, "x\n"])
@@ -86,7 +107,9 @@ def test_what_is_no_label_is_refused(label: str) -> None:
         replace(SMALL, label=label)
 
 
-def test_a_bundle_goes_where_it_can(ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
+def test_a_bundle_goes_where_it_can(
+    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
     done = ipclab(*WORDS, "--bundle", "nowhere/x.ipclab")
     assert done.returncode == 2 and "its folder is not there, or closed" in done.stderr
     assert not (tmp_path / "data").exists()

@@ -1,4 +1,6 @@
-"""Rounds: their order, the launches that a point gets, questions, failures; made-up launches and clocks."""
+"""Rounds: their order, the launches that a point gets, questions, failures; made-up launches and
+clocks.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +31,13 @@ from tests.support.made import make_launch
 THREE = replace(PROFILES["smoke"].exactly(3), name="three", seconds=100.0, placements=("same",))
 QUICK = replace(THREE, most_launches=40)
 SECOND = 1_000_000_000
-MAIN: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
+MAIN: dict[str, Any] = {
+    "arm": "main",
+    "wait": "block",
+    "gap_ns": 0,
+    "touch": "full",
+    "receive": "bytes",
+}
 Make = Callable[[Point], Launch]
 
 
@@ -56,7 +64,9 @@ class Told(Progress):
 
 
 def points(*studies: str, each: int = 6) -> list[Point]:
-    return [Point(study, f"b{i}", 8, "same", {}, "", ("op",)) for study in studies for i in range(each)]
+    return [
+        Point(study, f"b{i}", 8, "same", {}, "", ("op",)) for study in studies for i in range(each)
+    ]
 
 
 def launch_of(median: float, flags: tuple[str, ...] = ()) -> Launch:
@@ -119,7 +129,9 @@ def session(found: list[Point], make: Make = same, effort: Profile = THREE, **mo
     return Session({point.id: State(point, effort) for point in found}, make, **more)
 
 
-def measured(found: list[Point], make: Make = same, effort: Profile = THREE, **more: Any) -> Session:
+def measured(
+    found: list[Point], make: Make = same, effort: Profile = THREE, **more: Any
+) -> Session:
     done = session(found, make, effort, **more)
     done.measure(Asking(never, never))
     return done
@@ -130,7 +142,8 @@ def test_every_round_launches_every_point_of_every_study_once_in_an_order_of_its
     rounds = [[name for number, name in done.order if number == each] for each in (1, 2, 3)]
     assert [sorted(each) for each in rounds] == [sorted(done.states)] * 3
     assert len({tuple(each) for each in rounds}) == 3
-    assert len([*groupby(done.states[name].point.study for name in rounds[0])]) > 2  # studies are mixed
+    # studies are mixed
+    assert len([*groupby(done.states[name].point.study for name in rounds[0])]) > 2
     assert done.begun == 3  # a fork server for each
     assert done.told.steps == sum(done.told.totals) == 36
     assert done.stored == [False, False, False, True]
@@ -161,10 +174,14 @@ def test_a_heat_is_made_again_when_most_of_it_was_disturbed_or_one_failed() -> N
     found = points("a", each=3)
     heat = [[point.id for point in found]]
     calls = count()
-    one = measured(found, lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK, heats=heat)
+    one = measured(
+        found, lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK, heats=heat
+    )
     assert one.launches() == {"b0": 3, "b1": 3, "b2": 3}
     calls = count()
-    most = measured(found, lambda _: launch_of(100, ("steal",) if next(calls) < 2 else ()), QUICK, heats=heat)
+    most = measured(
+        found, lambda _: launch_of(100, ("steal",) if next(calls) < 2 else ()), QUICK, heats=heat
+    )
     assert most.launches() == {"b0": 4, "b1": 4, "b2": 4}
     calls = count()
 
@@ -178,17 +195,27 @@ def test_a_heat_is_made_again_when_most_of_it_was_disturbed_or_one_failed() -> N
 
 def test_a_limit_that_other_heats_have_launched_ends_no_heat() -> None:
     (point,), limits = points("a", each=1), points("limits", each=2)
-    heats = [[point.id, *(limit.id for limit in limits)], [limit.id for limit in limits], [limits[0].id]]
+    heats = [
+        [point.id, *(limit.id for limit in limits)],
+        [limit.id for limit in limits],
+        [limits[0].id],
+    ]
     assert measured([point, *limits], effort=QUICK, heats=heats).states[point.id].lacks() == 0
 
 
 def test_disturbed_launches_are_repeated_and_kept_up_to_half_as_many() -> None:
     calls = count()
-    done = measured(points("a", each=1), lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK)
+    done = measured(
+        points("a", each=1), lambda _: launch_of(100, ("steal",) if next(calls) < 1 else ()), QUICK
+    )
     assert done.launches() == {"b0": 4}
-    bad = measured(points("a", each=1), lambda _: launch_of(100, ("steal",)), replace(QUICK, least_launches=6))
+    bad = measured(
+        points("a", each=1), lambda _: launch_of(100, ("steal",)), replace(QUICK, least_launches=6)
+    )
     assert bad.launches() == {"b0": 9}
-    assert measured(points("a", each=1), lambda _: launch_of(100, ("steal",))).launches() == {"b0": 3}
+    assert measured(points("a", each=1), lambda _: launch_of(100, ("steal",))).launches() == {
+        "b0": 3
+    }
 
 
 def test_open_questions_go_on_together_to_the_next_look() -> None:
@@ -207,7 +234,8 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     found = points("a", each=4)
     cheap, dear = ((found[0].id, found[1].id), 6, 10.0), ((found[2].id, found[3].id), 6, 39.0)
     done = session(found, effort=replace(QUICK, least_launches=6))
-    done.left = lambda: 31.0 - len(done.order)  # a launch takes a second; 24 are the least, 2 the warm-up
+    # a launch takes a second; 24 are the least, 2 the warm-up
+    done.left = lambda: 31.0 - len(done.order)
     done.measure(Asking(lambda states: [Question(*dear), Question(*cheap)], never))
     assert done.launches() == {"b0": 8, "b1": 8, "b2": 6, "b3": 6}
     assert {*done.stops().values()} == {BUDGET}
@@ -215,7 +243,9 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
 
 def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
     found = points("a", each=2)
-    done = session(found, effort=replace(QUICK, least_launches=8, most_launches=20), left=lambda: 1e9)
+    done = session(
+        found, effort=replace(QUICK, least_launches=8, most_launches=20), left=lambda: 1e9
+    )
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
     done.measure(Asking(lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never))
     assert done.launches() == {"b0": 18, "b1": 18}  # the last look below the most
@@ -227,7 +257,9 @@ def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[li
     heats = Counter[str]()
 
     def make(point: Point) -> Launch:
-        made = make_launch((), **{"round-trip": [int(medians[point.backend] * np.exp(random.normal(0, 0.1)))] * 3})
+        made = make_launch(
+            (), **{"round-trip": [int(medians[point.backend] * np.exp(random.normal(0, 0.1)))] * 3}
+        )
         made.elapsed_ns = SECOND
         heats[point.id] += 1
         made.facts["heat"] = heats[point.id]
@@ -237,7 +269,10 @@ def trips(random: np.random.Generator, medians: Mapping[str, float]) -> tuple[li
 
 
 def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
-    found, make = trips(np.random.default_rng(5), {"tcp": 50_000, "unix": 51_500, "pipe": 90_000, "zmq-ipc": 200_000})
+    found, make = trips(
+        np.random.default_rng(5),
+        {"tcp": 50_000, "unix": 51_500, "pipe": 90_000, "zmq-ipc": 200_000},
+    )
     effort = replace(QUICK, least_launches=6)
     done = session(found, make, effort, heats=[[point.id for point in found]], left=lambda: 1e9)
     done.measure(asking(0.1))
@@ -248,7 +283,11 @@ def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
 
 
 def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
-    about = {"parameters": {}, "seed": 1, "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}}}
+    about = {
+        "parameters": {},
+        "seed": 1,
+        "machine": {"digest": "0123456789ab", "facts": {}, "reasons": {}},
+    }
     run = folder.create(tmp_path, "0123456789ab", about, NOW)
     found = points("a", each=2)
 
@@ -272,7 +311,10 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
     kept, again = begin(3)
     again.measure(Asking(never, never))
     held = [decode(file) for file in run.point_files()]
-    assert sorted([launch.facts["round"] for launch in each.launches] for each in held) == [[1, 2, 3], [1, 3, 4]]
+    assert sorted([launch.facts["round"] for launch in each.launches] for each in held) == [
+        [1, 2, 3],
+        [1, 3, 4],
+    ]
     assert {each.stop for each in held} == {ENOUGH}
     assert all(state.stored == ENOUGH and not state.pending for state in kept.held.values())
 
@@ -320,7 +362,9 @@ def test_nothing_to_measure_is_nothing_done() -> None:
     assert measured([]).told.totals == []
 
 
-def test_a_study_that_a_profile_leaves_out_is_measured_when_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_a_profile_leaves_out_is_measured_when_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(study("stream"), "named_only", ("quick",), raising=False)
     assert "stream" not in Request(profile="quick").names()
     assert "stream" in Request(profile="standard").names()

@@ -16,13 +16,17 @@ def test_the_documented_commands_are_understood():
     calls = [shlex.split(line.split("||")[0]) for line in lines]
     assert len(calls) > 8
     for call in calls:
-        ab.make_context("ab", [word for word in call if word != "..."] or ["--help"], resilient_parsing=True)
+        ab.make_context(
+            "ab", [word for word in call if word != "..."] or ["--help"], resilient_parsing=True
+        )
 
 
 def test_the_documented_workflow_is_yaml_whose_steps_run_this_command():
     text, _ = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
     (line,) = [
-        step["run"] for step in yaml.safe_load(text)["jobs"]["ab"]["steps"] if "ipclab ab" in step.get("run", "")
+        step["run"]
+        for step in yaml.safe_load(text)["jobs"]["ab"]["steps"]
+        if "ipclab ab" in step.get("run", "")
     ]
     given = ab.make_context("ab", shlex.split(line)[2:]).params
     assert given["names"] == ("base", "head")
@@ -32,7 +36,9 @@ def test_the_documented_workflow_is_yaml_whose_steps_run_this_command():
 def test_the_recipe_of_two_sessions_saves_what_it_combines():
     _, text = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
     jobs = yaml.safe_load(text)["jobs"]
-    (measured,) = [step["run"] for step in jobs["session"]["steps"] if "ipclab ab" in step.get("run", "")]
+    (measured,) = [
+        step["run"] for step in jobs["session"]["steps"] if "ipclab ab" in step.get("run", "")
+    ]
     (decided,) = [step["run"] for step in jobs["ab"]["steps"] if "ipclab ab" in step.get("run", "")]
     given = ab.make_context("ab", shlex.split(measured.split("||")[0])[2:]).params
     numbers = jobs["session"]["strategy"]["matrix"]["number"]

@@ -1,4 +1,6 @@
-"""What containers must share: three cells of the table of docs/boundaries.md, tried by the script that made it."""
+"""What containers must share: three cells of the table of docs/boundaries.md, tried by the script
+that made it.
+"""
 
 import json
 import subprocess
@@ -30,7 +32,9 @@ print(json.dumps(found))
 def test_what_a_mechanism_needs_across_a_boundary_is_found_by_trying(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CELLS % PATIENT]
     env = {**environment(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     if found["refused"]:

@@ -1,4 +1,6 @@
-"""On three real Slurm nodes of this host: a bundle for each node, nothing mixed, nothing left behind."""
+"""On three real Slurm nodes of this host: a bundle for each node, nothing mixed, nothing left
+behind.
+"""
 
 import json
 import os
@@ -31,8 +33,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         yield env | {"IPCLAB": str(IPCLAB)}
 
 
-def run(command: Sequence[str], folder: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
+def run(
+    command: Sequence[str], folder: Path, env: dict[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
 
 
 def test_an_array_measures_each_node_once_and_gather_has_a_row_for_each(
@@ -49,7 +55,9 @@ def test_an_array_measures_each_node_once_and_gather_has_a_row_for_each(
 
 @pytest.fixture
 def measuring(tmp_path: Path) -> Path:
-    """Return the `ipclab` that ReFrame's jobs call: the real one when asked, else one with prepared bundles."""
+    """Return the `ipclab` that ReFrame's jobs call: the real one when asked, else one with prepared
+    bundles.
+    """
     if os.environ.get("IPCLAB_CLUSTER"):
         return IPCLAB
     for name in NODES:
@@ -65,13 +73,29 @@ if [ "$1" = measure ]; then cp "{tmp_path}/$3.ipclab" "$5"; else exec "{IPCLAB}"
     return file
 
 
-def reframe(folder: Path, env: dict[str, str], *settings: str) -> "subprocess.CompletedProcess[str]":
+def reframe(
+    folder: Path, env: dict[str, str], *settings: str
+) -> "subprocess.CompletedProcess[str]":
     program = IPCLAB.with_name("reframe")
     if not program.exists():
         pytest.skip("reframe is not installed: pip install 'ipclab[cluster]'")
     site, check = ROOT / "cluster/site.py", ROOT / "cluster/ipclab_nodes.py"
-    command = [str(program), "-C", str(site), "-c", str(check), "-r", "--distribute=all", "--prefix", str(folder)]
-    return run([*command, *(word for each in settings for word in ("-S", f"ipclab_node.{each}"))], folder, env)
+    command = [
+        str(program),
+        "-C",
+        str(site),
+        "-c",
+        str(check),
+        "-r",
+        "--distribute=all",
+        "--prefix",
+        str(folder),
+    ]
+    return run(
+        [*command, *(word for each in settings for word in ("-S", f"ipclab_node.{each}"))],
+        folder,
+        env,
+    )
 
 
 def test_one_command_of_reframe_keeps_a_bundle_of_each_node(
@@ -81,8 +105,12 @@ def test_one_command_of_reframe_keeps_a_bundle_of_each_node(
     done = reframe(tmp_path, cluster, *settings)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert labels(tmp_path / "output", tmp_path / "index") == list(NODES)
-    values = [json.loads(file.read_text()) for file in sorted((tmp_path / "output").rglob("values.json"))]
-    assert sorted(each["label"] for each in values) == list(NODES) and all(each["values"] for each in values)
+    values = [
+        json.loads(file.read_text()) for file in sorted((tmp_path / "output").rglob("values.json"))
+    ]
+    assert sorted(each["label"] for each in values) == list(NODES) and all(
+        each["values"] for each in values
+    )
     for each in values[0]["values"]:  # as of a node that took half the time
         each.update({end: each[end] / 2 for end in ("value", "low", "high") if each[end]})
     (tmp_path / "baseline.json").write_text(json.dumps(values[0]))

@@ -22,7 +22,9 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 def plugged(folder: Path, document: str, name: str, group: str) -> dict[str, str]:
-    """Write the module `name` of a document into `folder` with its entry point; return an environment that has it."""
+    """Write the module `name` of a document into `folder` with its entry point; return an
+    environment that has it.
+    """
     code, project = blocks(ROOT / document, "python")[0], blocks(ROOT / document, "toml")[0]
     (folder / f"{name}.py").write_text(code)
     about = folder / f"{name}-0.1.dist-info"
@@ -34,16 +36,29 @@ def plugged(folder: Path, document: str, name: str, group: str) -> dict[str, str
     return {**environment(folder), "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
-def ipclab(env: dict[str, str], *words: str, seconds: float = 240) -> subprocess.CompletedProcess[str]:
+def ipclab(
+    env: dict[str, str], *words: str, seconds: float = 240
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ipclab", *words]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=seconds, check=False)
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=seconds, check=False
+    )
 
 
 @pytest.mark.slow
 def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
     env = plugged(tmp_path, "docs/backends.md", "file_drop", "ipclab.backends")
     assert re.search(r"^file-drop +ready$", ipclab(env, "backends").stdout, re.MULTILINE)
-    levels = ("--study", "round_trip", "--backend", "file-drop", "--size", "100", "--profile", "smoke")
+    levels = (
+        "--study",
+        "round_trip",
+        "--backend",
+        "file-drop",
+        "--size",
+        "100",
+        "--profile",
+        "smoke",
+    )
     done = ipclab(env, "measure", *levels)
     assert done.returncode == 0, done.stderr
     made = list((tmp_path / "data").rglob("points/round_trip/file-drop-*.parquet"))
@@ -52,7 +67,10 @@ def test_the_example_backend_is_found_and_measured(tmp_path: Path) -> None:
 
 
 def test_the_example_of_an_event_loop_answers(tmp_path: Path) -> None:
-    code, env = blocks(ROOT / "docs/backends.md", "python")[-1], {**environment(tmp_path), "PYTHONPATH": str(ROOT)}
+    code, env = (
+        blocks(ROOT / "docs/backends.md", "python")[-1],
+        {**environment(tmp_path), "PYTHONPATH": str(ROOT)},
+    )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("".join(f"answer {number}\n" for number in range(3)), "")
@@ -60,8 +78,13 @@ def test_the_example_of_an_event_loop_answers(tmp_path: Path) -> None:
 
 
 def test_the_example_command_is_found_and_run(tmp_path: Path) -> None:
-    env, run = plugged(tmp_path, "docs/commands.md", "slowest", "ipclab.commands"), make_run(tmp_path / "runs")
-    assert re.search(r"^  slowest +Print the points of a RUN", ipclab(env, "--help").stdout, re.MULTILINE)
+    env, run = (
+        plugged(tmp_path, "docs/commands.md", "slowest", "ipclab.commands"),
+        make_run(tmp_path / "runs"),
+    )
+    assert re.search(
+        r"^  slowest +Print the points of a RUN", ipclab(env, "--help").stdout, re.MULTILINE
+    )
     done = ipclab(env, "slowest", str(run.path), "--count", "2")
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split()[1] for line in done.stdout.splitlines()] == ["round-trip:"] * 2
@@ -91,18 +114,47 @@ def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
     assert f"`{SENTENCE}`" in (ROOT / "docs/studies.md").read_text()
     notebook, done = tmp_path / "fork.ipynb", tmp_path / "done.ipynb"
     notebook.write_text(v4.writes(v4.new_notebook(cells=[tagged, *map(v4.new_code_cell, cells)])))
-    values = ("-p", "measure", "true", "-p", "profile", "smoke", "-y", "sizes: [4096, 65536, 1048576]")
-    command = [sys.executable, "-m", "papermill", str(notebook), str(done), *values, "-k", "python3", "-l", "python"]
-    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+    values = (
+        "-p",
+        "measure",
+        "true",
+        "-p",
+        "profile",
+        "smoke",
+        "-y",
+        "sizes: [4096, 65536, 1048576]",
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        str(notebook),
+        str(done),
+        *values,
+        "-k",
+        "python3",
+        "-l",
+        "python",
+    ]
+    ended = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=240, check=False
+    )
     assert ended.returncode == 0, ended.stderr
-    outputs = [o for cell in json.loads(done.read_text())["cells"] for o in cell.get("outputs", []) if "data" in o]
+    outputs = [
+        o
+        for cell in json.loads(done.read_text())["cells"]
+        for o in cell.get("outputs", [])
+        if "data" in o
+    ]
     (figure,) = (o["metadata"]["image/svg+xml"] for o in outputs if "image/svg+xml" in o["data"])
     assert figure["drawn"] == {"fork_cost": 3}
     (table,) = (o["data"][TABLE] for o in outputs if TABLE in o["data"])
     assert [row[0] for row in table["rows"]] == ["4\u00a0KiB", "64\u00a0KiB", "1\u00a0MiB"]
     said = "".join(outputs[-1]["data"]["text/markdown"])
     interval = r"[\d.,]+–[\d.,]+|no interval: too few launches"  # of the two that smoke has
-    assert re.search(rf"Touched memory makes a fork [\d.,]+× \\\[({interval})\\\] as long\.", said), said
+    assert re.search(
+        rf"Touched memory makes a fork [\d.,]+× \\\[({interval})\\\] as long\.", said
+    ), said
     assert not list((tmp_path / "tmp").glob("ipclab-*"))
 
 
@@ -125,8 +177,16 @@ def test_make_targets_that_documents_name_exist(document: Path) -> None:
 
 
 def test_every_figure_is_explained() -> None:
-    cells = [cell for path in (ROOT / "notebooks").glob("*.ipynb") for cell in json.loads(path.read_text())["cells"]]
-    figures = [name for cell in cells for name in re.findall(r'lab\.figure\(\s*"([\w-]+)"', "".join(cell["source"]))]
+    cells = [
+        cell
+        for path in (ROOT / "notebooks").glob("*.ipynb")
+        for cell in json.loads(path.read_text())["cells"]
+    ]
+    figures = [
+        name
+        for cell in cells
+        for name in re.findall(r'lab\.figure\(\s*"([\w-]+)"', "".join(cell["source"]))
+    ]
     assert len(figures) == sum("".join(cell["source"]).count("lab.figure(") for cell in cells)
     rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/figures.md").read_text(), re.MULTILINE)
     assert sorted(rows) == sorted(set(figures))
@@ -135,7 +195,9 @@ def test_every_figure_is_explained() -> None:
 @pytest.mark.slow
 def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     text = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))
-    calls = re.findall(r"^\.venv/bin/python -m ipclab (measure|backends|doctor)(.*?)(?:#.*)?$", text, re.MULTILINE)
+    calls = re.findall(
+        r"^\.venv/bin/python -m ipclab (measure|backends|doctor)(.*?)(?:#.*)?$", text, re.MULTILINE
+    )
     assert [name for name, _ in calls] == ["measure", "doctor", "backends"]
     env = {**environment(tmp_path), "PYTHONPATH": str(ROOT)}
     for name, words in calls:
@@ -143,7 +205,12 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
         assert done.returncode in ((0, 1) if name == "doctor" else (0,)), done.stderr
     code = blocks(ROOT / "docs/tutorial.md", "python")[0]
     done = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert all(word in done.stdout for word in ("pipe", "unix", "4096"))

@@ -28,8 +28,14 @@ def test_conda_and_pyproject_name_the_same_packages_and_bounds() -> None:
     lines = re.findall(r"^\s*- ([^:\n]+)$", (ROOT / "environment.yml").read_text(), re.M)
     found = dict(split(line) for line in lines if line != "conda-forge")
     python = found.pop("python")
-    assert python == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
-    found = {CONDA_NAMES.get(name, name): bounds for name, bounds in found.items() if name not in CONDA_ONLY}
+    assert (
+        python == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    )
+    found = {
+        CONDA_NAMES.get(name, name): bounds
+        for name, bounds in found.items()
+        if name not in CONDA_ONLY
+    }
     assert found == requirements()
 
 
@@ -42,8 +48,12 @@ def test_the_lock_pins_every_package_with_hashes_and_no_address() -> None:
 
 
 def test_no_address_of_a_registry_is_committed() -> None:
-    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    hosts = [".".join(parts) for parts in (("pypi", "org"), ("crates", "io"), ("pythonhosted", "org"))]
+    names = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    hosts = [
+        ".".join(parts) for parts in (("pypi", "org"), ("crates", "io"), ("pythonhosted", "org"))
+    ]
     for name in names:
         path = ROOT / name
         if path.suffix in (".parquet", ".png") or not path.is_file():

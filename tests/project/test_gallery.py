@@ -33,7 +33,9 @@ def test_a_gallery_of_today_is_current(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["data", "code", "words", "lock", "claims"])
-def test_each_kind_of_source_that_changed_is_named(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_kind_of_source_that_changed_is_named(
+    kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed = inputs(checkout(), [])
     assert changed[kind]
     changed[kind].popitem()

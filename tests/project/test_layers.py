@@ -1,4 +1,6 @@
-"""The way of the data is one way: imports between folders, and none in a circle (contracts in pyproject.toml)."""
+"""The way of the data is one way: imports between folders, and none in a circle (contracts in
+pyproject.toml).
+"""
 
 from importlinter.cli import lint_imports
 

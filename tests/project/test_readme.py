@@ -30,7 +30,10 @@ def headings(lang: str) -> list[str]:
 
 
 def commands(lang: str) -> list[tuple[str, list[str]]]:
-    return [(kind, [COMMENT.sub("", line) for line in code.splitlines()]) for kind, code in FENCE.findall(text(lang))]
+    return [
+        (kind, [COMMENT.sub("", line) for line in code.splitlines()])
+        for kind, code in FENCE.findall(text(lang))
+    ]
 
 
 def remarks(lang: str) -> list[str]:
@@ -47,7 +50,11 @@ def links(lang: str) -> list[str]:
 
 def rows(lang: str) -> list[tuple[int, list[str]]]:
     """Return for each row of a table how many cells it has and the code spans of its first."""
-    cells = [line.strip().strip("|").split("|") for line in prose(lang).splitlines() if line.startswith("|")]
+    cells = [
+        line.strip().strip("|").split("|")
+        for line in prose(lang).splitlines()
+        if line.startswith("|")
+    ]
     return [(len(row), re.findall(r"`[^`]+`", row[0])) for row in cells]
 
 
@@ -56,7 +63,9 @@ def spans(lang: str) -> list[str]:
 
 
 @pytest.mark.parametrize("lang", TRANSLATIONS)
-@pytest.mark.parametrize("part", [headings, commands, links, rows, spans], ids=lambda part: part.__name__)
+@pytest.mark.parametrize(
+    "part", [headings, commands, links, rows, spans], ids=lambda part: part.__name__
+)
 def test_a_translation_is_in_step(lang, part) -> None:
     assert part("en"), part.__name__
     assert part(lang) == part("en")
@@ -68,7 +77,9 @@ def test_a_translation_is_translated(lang: str) -> None:
         assert bool(there) == bool(here), (there, here)
         assert not here or re.search(SCRIPTS[lang], here), here
     words = re.sub(r"^# ipclab$|^\*\[.*\]\(.*\)\*$|`[^`]+`", "", prose(lang), flags=re.MULTILINE)
-    cells = [line.strip("|").split("|")[1] for line in words.splitlines() if re.match(r"\|(?!-)", line)]
+    cells = [
+        line.strip("|").split("|")[1] for line in words.splitlines() if re.match(r"\|(?!-)", line)
+    ]
     labels = re.findall(r"\[([^\]]+)\]\(", words)
     told = [cell for cell in cells if re.search(r"[^\W\d_]", cell)]  # others are numbers
     for part in [*re.split(r"\n\s*\n", words.strip()), *told, *labels]:
@@ -89,9 +100,11 @@ def test_each_readme_leads_to_the_two_others_and_shows_its_own_pictures(lang: st
 def test_a_translation_was_read_against_todays_english(lang: str) -> None:
     digest = hashlib.sha256((ROOT / FILES["en"]).read_bytes()).hexdigest()
     recorded = RECORD.search(text(lang))
-    assert recorded, f"{FILES[lang]} must end with the line: <!-- source: README.md sha256 {digest} -->"
+    assert recorded, (
+        f"{FILES[lang]} must end with the line: <!-- source: README.md sha256 {digest} -->"
+    )
     assert recorded[1] == digest, (
-        f"README.md has changed since {FILES[lang]} was last read against it. Look at what changed, say the same in "
-        f"{FILES[lang]}, and only then record it:\n"
-        f"sed -i 's/README.md sha256 .* -->/README.md sha256 {digest} -->/' {FILES[lang]}"
+        f"README.md has changed since {FILES[lang]} was last read against it. Look at what changed,"
+        f" say the same in {FILES[lang]}, and only then record it:\nsed -i 's/README.md sha256 .*"
+        f" -->/README.md sha256 {digest} -->/' {FILES[lang]}"
     )

@@ -1,4 +1,6 @@
-"""An installed wheel, outside any checkout: it measures, reports and compares, and writes into the user's folders."""
+"""An installed wheel, outside any checkout: it measures, reports and compares, and writes into the
+user's folders.
+"""
 
 import os
 import subprocess
@@ -13,7 +15,8 @@ import pytest
 from tests.support.commands import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-NEEDED = ("01_payload.ipynb", "machines.ipynb")  # the others take a minute more, and show nothing else here
+# the others take a minute more, and show nothing else here
+NEEDED = "01_payload.ipynb", "machines.ipynb"
 OPENED = """
 from ipclab.lab.audit import with_own
 from ipclab.lab.lab import Lab
@@ -36,7 +39,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     uv = [sys.executable, "-m", "uv"]
 
     def run(*command: str) -> str:
-        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300).stdout
+        return subprocess.run(
+            command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=300
+        ).stdout
 
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
     run(*uv, "venv", "--offline", "--python", sys.executable, str(made))
@@ -53,15 +58,22 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def called(environment: Path, tmp_path: Path) -> Called:
     """Its commands, called as a new user would, in an empty folder."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IPCLAB_", "PYTHON", "XDG_"))}
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")  # of fonts, and of compiled Go
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("IPCLAB_", "PYTHON", "XDG_"))
+    }
+    # of fonts, and of compiled Go
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     kept |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": cache}
     here = tmp_path / "here"
     here.mkdir()
 
     def run(command: str, *words: str) -> "CompletedProcess[str]":
         line = [str(environment / "bin" / command), *words]
-        done = subprocess.run(line, env=kept, cwd=here, capture_output=True, text=True, timeout=400, check=False)
+        done = subprocess.run(
+            line, env=kept, cwd=here, capture_output=True, text=True, timeout=400, check=False
+        )
         assert "Traceback" not in done.stderr, done.stderr
         return done
 
@@ -77,11 +89,15 @@ def test_a_wheel_measures_reports_and_compares_without_a_checkout(
     (run,) = (path.parent for path in home.glob("data/runs/*/*/run.json"))
     assert str(run) in measured.stderr
     opened = called("python", "-c", OPENED)
-    assert opened.stdout.splitlines()[-1:] == [f"True {home}/figures {run}"], opened.stdout + opened.stderr
+    assert opened.stdout.splitlines()[-1:] == [f"True {home}/figures {run}"], (
+        opened.stdout + opened.stderr
+    )
     stale = called("ipclab", "check")
     assert stale.stdout == f"no reports in {home}/reports: ipclab report\n"
     reported = called("ipclab", "report", "--run", run.name, "--lang", "en", "--format", "html")
-    assert str(home / "reports" / "en" / "01_payload.html") in reported.stdout.split(), reported.stderr
+    assert str(home / "reports" / "en" / "01_payload.html") in reported.stdout.split(), (
+        reported.stderr
+    )
     assert called("ipclab", "check").returncode == 0
     compared = called("ipclab", "compare", "--lang", "en", "--format", "html")
     assert compared.returncode == 0, compared.stderr

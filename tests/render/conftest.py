@@ -57,7 +57,8 @@ Figure(svg, _("A teal bar of one write"), _("One write"), "bar")"""
 KO = {
     "What a write costs": "쓰기 한 번의 비용",
     "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.[^how]": (
-        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}까지로 주장되었다.[^how]"
+        "쓰기 한 번은 `{cpu}`에서 **{write}**까지 걸렸고, 과거에는 {past:marked}까지로"
+        " 주장되었다.[^how]"
     ),
     "1. Details": "1. 자세히",
     "first the median, {write:interval}": "먼저 중앙값, {write:interval}",
@@ -159,7 +160,11 @@ def executed(sources: words.Sources) -> dict[str, Path]:
     out = sources.notebooks.parent / "out"
     out.mkdir()
     (out / "facts.csv").write_text("name,value\nwrite,713200\n", encoding="utf-8")
-    meta = {"date": "2026-11-21T02:03:04+00:00", "run": "r-1", "attachments": {"facts.csv": "facts.csv"}}
+    meta = {
+        "date": "2026-11-21T02:03:04+00:00",
+        "run": "r-1",
+        "attachments": {"facts.csv": "facts.csv"},
+    }
     with Kernel() as kernel:
         for lang in LANGUAGES:
             values, about = {"lang": lang, "locale": str(sources.locale)}, {"lang": lang, **meta}

@@ -24,11 +24,20 @@ def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_same_run_gives_the_same_bytes_and_leaves_nothing(tmp_path: Path, temp: Path) -> None:
-    notebook = write_notebook(tmp_path / "n.ipynb", "import os, sys\nprint(id(sys))", "sizes, os.getcwd()")
+    notebook = write_notebook(
+        tmp_path / "n.ipynb", "import os, sys\nprint(id(sys))", "sizes, os.getcwd()"
+    )
     outputs = [tmp_path / "out" / f"{i}.ipynb" for i in range(2)]
     with Kernel() as kernel:
         for out in outputs:
-            execute(notebook, {"sizes": [1, 2]}, out, timeout_s=60, metadata={"lang": "en"}, kernel=kernel)
+            execute(
+                notebook,
+                {"sizes": [1, 2]},
+                out,
+                timeout_s=60,
+                metadata={"lang": "en"},
+                kernel=kernel,
+            )
     first, second = (out.read_bytes() for out in outputs)
     assert first == second
     cells = json.loads(first)["cells"]
@@ -49,10 +58,16 @@ def test_a_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
     assert cells[-1]["outputs"][0]["data"]["text/plain"] == ["False"]
 
 
-def test_wrong_parameters_are_refused_before_a_kernel_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("papermill.execute_notebook", lambda *_, **__: pytest.fail("a kernel started"))
+def test_wrong_parameters_are_refused_before_a_kernel_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "papermill.execute_notebook", lambda *_, **__: pytest.fail("a kernel started")
+    )
     with pytest.raises(UsageError, match="did you mean 'sizes'"):
-        execute(write_notebook(tmp_path / "n.ipynb"), {"size": 1}, tmp_path / "out.ipynb", timeout_s=60)
+        execute(
+            write_notebook(tmp_path / "n.ipynb"), {"size": 1}, tmp_path / "out.ipynb", timeout_s=60
+        )
 
 
 CELLS = {
@@ -78,10 +93,17 @@ def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, te
             sized = write_notebook(tmp_path / "sized.ipynb", "x = 2\n1 / 0")
             execute(sized, {"size": 1}, tmp_path / "out" / "sized", timeout_s=4, kernel=kernel)
         execute(
-            write_notebook(tmp_path / "fine.ipynb", "1"), {}, tmp_path / "out" / "fine", timeout_s=60, kernel=kernel
+            write_notebook(tmp_path / "fine.ipynb", "1"),
+            {},
+            tmp_path / "out" / "fine",
+            timeout_s=60,
+            kernel=kernel,
         )
     assert said["lab"] == "no room: it is full; make room"
-    assert said["python"] == "python.ipynb, cell 3, which begins 'x = 1': ZeroDivisionError: division by zero"
+    assert (
+        said["python"]
+        == "python.ipynb, cell 3, which begins 'x = 1': ZeroDivisionError: division by zero"
+    )
     assert said["magic"].endswith("begins '%%prose': UsageError: Cell magic `%%prose` not found.")
     assert said["endless"] == "endless.ipynb did not end: 4 s are over; give it more time"
     assert said["dead"].startswith("the kernel of dead.ipynb died")

@@ -1,4 +1,6 @@
-"""The index of a language: findings, first figures and links of all reports, in the order of their names."""
+"""The index of a language: findings, first figures and links of all reports, in the order of their
+names.
+"""
 
 import re
 from pathlib import Path
@@ -8,7 +10,12 @@ from nbformat import v4
 
 from ipclab.render import index
 
-ABOUT = {"lang": "zh", "date": "2026-11-21", "run": "made", "links": [{"English": "../en/00.html", "中文": ""}, {}]}
+ABOUT = {
+    "lang": "zh",
+    "date": "2026-11-21",
+    "run": "made",
+    "links": [{"English": "../en/00.html", "中文": ""}, {}],
+}
 ORIGIN = "**Not measured here.**"
 
 
@@ -31,7 +38,17 @@ def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
     ]
     html = index.write(files, tmp_path, ABOUT).read_text("utf-8")
     assert html.count("Not measured here") == 1 and "Last." not in html
-    assert html.index("First words.") < html.index("Payload</a></h2>") < html.index("One.") < html.index("Two.")
+    assert (
+        html.index("First words.")
+        < html.index("Payload</a></h2>")
+        < html.index("One.")
+        < html.index("Two.")
+    )
     links = re.findall(r'href="(?!#)([^"]*)"', html)
-    assert links == ["../en/index.html", "00_appendix.html", "01_payload.html", "01_payload.html#advice"]
+    assert links == [
+        "../en/index.html",
+        "00_appendix.html",
+        "01_payload.html",
+        "01_payload.html#advice",
+    ]
     assert '<html lang="zh-Hans">' in html

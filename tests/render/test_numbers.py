@@ -28,7 +28,9 @@ _ = "\u00a0"
         ("holds", "text", "", "holds"),
     ],
 )
-def test_numbers_read_as_they_should(value: float | str | None, unit: str, spec: str, text: str) -> None:
+def test_numbers_read_as_they_should(
+    value: float | str | None, unit: str, spec: str, text: str
+) -> None:
     found = Quantity(value, unit, 700_000, 731_000)
     ranges = {"ko": text.replace("–", "~")}
     for lang in ("ko", "zh", "en"):

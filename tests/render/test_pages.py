@@ -1,4 +1,6 @@
-"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone; the long ones are only named in print."""
+"""Tables on pages: numbers for CSVs, forms without tools, rows on a phone; the long ones are only
+named in print.
+"""
 
 from pathlib import Path
 
@@ -18,16 +20,26 @@ from tests.support.commands import ROOT
 def long_page(rows: int, tags: list[str]) -> object:
     table = Table("Every point", [Column("A")], [["b"]] * rows, name="every")
     output = v4.new_output("display_data", {MIME: table.to_json()})
-    cells = [v4.new_markdown_cell("# T\n\n[](#every)"), v4.new_code_cell(outputs=[output], metadata={"tags": tags})]
+    cells = [
+        v4.new_markdown_cell("# T\n\n[](#every)"),
+        v4.new_code_cell(outputs=[output], metadata={"tags": tags}),
+    ]
     return v4.new_notebook(cells=cells, metadata={"ipclab": {"lang": "en", "date": "2026-11-21"}})
 
 
 def test_a_long_table_stands_on_the_page_and_is_named_in_print() -> None:
-    for rows, tags, printed in ((12, ["long"], 12), (400, ["long"], 0), (400, [], 400), (3, ["html"], 0)):
+    for rows, tags, printed in (
+        (12, ["long"], 12),
+        (400, ["long"], 0),
+        (400, [], 400),
+        (3, ["html"], 0),
+    ):
         document = read(long_page(rows, tags), Path())
         (sheet,) = (block for block in data(document)["blocks"] if block["type"] == "sheet")
         assert len(sheet["rows"]) == printed and sheet["caption"] == "Table 1. Every point"
-        assert bool(printed) or sheet["notes"] == [f"{rows} rows: in the HTML report, and from there as CSV."]
+        assert bool(printed) or sheet["notes"] == [
+            f"{rows} rows: in the HTML report, and from there as CSV."
+        ]
         html = ReportHTMLExporter().convert(document)
         assert html.count("<tr>") == 1 + rows
     assert len(compiled(read(long_page(400, ["long"]), Path()), format="png", ppi=20)) > 1
@@ -36,7 +48,9 @@ def test_a_long_table_stands_on_the_page_and_is_named_in_print() -> None:
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
     paths = Paths(ROOT)
     lab = lab_of(opened(paths, paths.reference), paths, "ko")
-    frame = pd.DataFrame({"a": ["x", "y"], "b": [Quantity(1.5e6, "ns", 1.25e6, 2e6), Quantity(None, "ns")]})
+    frame = pd.DataFrame(
+        {"a": ["x", "y"], "b": [Quantity(1.5e6, "ns", 1.25e6, 2e6), Quantity(None, "ns")]}
+    )
     table = lab.table(frame, "", name="t")
     assert table.values == [[[], [1.5e6, 1.25e6, 2e6, "ns"]], [[], []]]
     assert 'data-value="1500000.0 1250000.0 2000000.0 ns"' in table.to_html()

@@ -37,7 +37,9 @@ def test_reads_name_type_and_default(notebook: Path) -> None:
         ({}, {}),
     ],
 )
-def test_what_is_meant_is_converted(notebook: Path, given: dict[str, Any], meant: dict[str, Any]) -> None:
+def test_what_is_meant_is_converted(
+    notebook: Path, given: dict[str, Any], meant: dict[str, Any]
+) -> None:
     found = parameters.check(notebook, given)
     assert found == meant
     assert list(map(type, found.values())) == list(map(type, meant.values()))
@@ -54,7 +56,9 @@ def test_what_is_meant_is_converted(notebook: Path, given: dict[str, Any], meant
         ({"run": 3}, "3 is no str | None"),
     ],
 )
-def test_refuses_unknown_names_and_wrong_types(notebook: Path, value: dict[str, Any], words: str) -> None:
+def test_refuses_unknown_names_and_wrong_types(
+    notebook: Path, value: dict[str, Any], words: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         parameters.check(notebook, value)
     assert words in str(caught.value)

@@ -68,15 +68,24 @@ def test_values_are_filled_in_and_never_become_markup() -> None:
 
 def test_an_address_is_one_placeholder() -> None:
     text = "{payload.write.copy[mapping=kept,size_bytes=84].p99.9:us} {a.b:x}"
-    assert prose.placeholders(text) == {("payload.write.copy[mapping=kept,size_bytes=84].p99.9", "us"), ("a.b", "x")}
+    assert prose.placeholders(text) == {
+        ("payload.write.copy[mapping=kept,size_bytes=84].p99.9", "us"),
+        ("a.b", "x"),
+    }
 
 
 def test_an_unknown_name_is_named_with_its_neighbour() -> None:
-    with pytest.raises(LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"):
+    with pytest.raises(
+        LabError, match="'wirte': the prose asks for it; the nearest name is 'write'"
+    ):
         prose.fill("{wirte:ms}", partial(named, namespace={"write": "1"}), Formatter("en"))
 
 
-@pytest.mark.parametrize(("measured", "shown"), [(True, "Maps win. They take {a}."), (False, "Maps win.")])
-def test_beside_an_answer_nothing_is_said_of_values_that_are_missing(measured: bool, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("measured", "shown"), [(True, "Maps win. They take {a}."), (False, "Maps win.")]
+)
+def test_beside_an_answer_nothing_is_said_of_values_that_are_missing(
+    measured: bool, shown: str
+) -> None:
     cell = "? gain : 1\n> Maps win.\n~ Nobody knows.\n< Reads win.\nThey take {a}."
     assert prose.render(cell, Plain(measured=measured)) == shown

@@ -1,4 +1,6 @@
-"""References by name in reports, the front page, and that the appendix refers to all figures and tables it shows."""
+"""References by name in reports, the front page, and that the appendix refers to all figures and
+tables it shows.
+"""
 
 import json
 import re
@@ -20,7 +22,9 @@ OPTIONAL = {"failures", "requirements"}  # shown only where there are any
 
 
 def notebook(*shown: Any) -> Any:
-    """Return an executed notebook that shows tables and Markdown; what comes in a tuple stands in front."""
+    """Return an executed notebook that shows tables and Markdown; what comes in a tuple stands in
+    front.
+    """
     cells = []
     for each in shown:
         inner = each[0] if isinstance(each, tuple) else each
@@ -61,8 +65,14 @@ def test_the_appendix_refers_to_all_that_it_shows() -> None:
     cells = json.loads((ROOT / "notebooks/00_appendix.ipynb").read_text("utf-8"))["cells"]
     source = "\n".join("".join(cell["source"]) for cell in cells)
     shown = set(re.findall(r'payload\.(?:figure|table)\(\s*"([\w-]+)"', source))
-    captioned = [each for each in re.findall(r"lab\.table\(.*?\)\n", source + "\n", re.DOTALL) if ', "", ' not in each]
-    shown |= {name for each in captioned for name in re.findall(r'name="([\w-]+)"', each)} | {"payload-claims"}
+    captioned = [
+        each
+        for each in re.findall(r"lab\.table\(.*?\)\n", source + "\n", re.DOTALL)
+        if ', "", ' not in each
+    ]
+    shown |= {name for each in captioned for name in re.findall(r'name="([\w-]+)"', each)} | {
+        "payload-claims"
+    }
     referred = set(re.findall(r"\[\]\(#([\w-]+)\)", source)) | {"traceability"}
     assert len(shown) >= 12
     assert shown - OPTIONAL <= referred, shown - referred
@@ -74,5 +84,8 @@ def test_a_signed_document_names_who_and_its_requirements(tmp_path: Path) -> Non
     read = Lines.read(file).told()
     assert (read.document, read.claims) == (Control(number="D-7", author="Kim"), [])
     file.write_text('[document]\nauthors = "Kim"\n')
-    with pytest.raises(UsageError, match=r"report\.toml, line 2: a document has no 'authors'; did you mean 'author'"):
+    with pytest.raises(
+        UsageError,
+        match=r"report\.toml, line 2: a document has no 'authors'; did you mean 'author'",
+    ):
         Lines.read(file).told()

@@ -74,7 +74,11 @@ def test_a_page_is_whole_and_loads_nothing(
     assert re.findall(r"@import|url\((?!#)|\bon\w+=", html) == []
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
-    inner = {(attrs["href"] or "")[1:] for attrs in page.all("a") if (attrs["href"] or "").startswith("#")}
+    inner = {
+        (attrs["href"] or "")[1:]
+        for attrs in page.all("a")
+        if (attrs["href"] or "").startswith("#")
+    }
     assert inner <= set(ids)
     (drawing,) = page.all("svg")
     assert (drawing["role"], drawing["aria-labelledby"] in ids) == ("img", True)
@@ -90,7 +94,9 @@ def test_a_pdf_is_accessible_archivable_and_carries_its_data(
     render(executed[lang], "pdf", tmp_path / "r.pdf", sources.locale)
     content = (tmp_path / "r.pdf").read_bytes()
     assert content.startswith(b"%PDF-1.7")
-    assert re.search(rb"<pdfuaid:part>1<.*<pdfaid:part>3<|<pdfaid:part>3<.*<pdfuaid:part>1<", content, re.DOTALL)
+    assert re.search(
+        rb"<pdfuaid:part>1<.*<pdfaid:part>3<|<pdfaid:part>3<.*<pdfuaid:part>1<", content, re.DOTALL
+    )
     assert f'<rdf:li xml:lang="x-default">{TITLES[lang]}</rdf:li>'.encode() in content
     assert b"(facts.csv)" in content
 
@@ -100,7 +106,10 @@ def test_a_pdf_is_accessible_archivable_and_carries_its_data(
 def test_two_processes_write_the_same_bytes(
     fmt: str, executed: dict[str, Path], sources: Sources, tmp_path: Path
 ) -> None:
-    code = "import sys; from pathlib import Path; from tests.render.test_render import render; a = sys.argv; "
+    code = (
+        "import sys; from pathlib import Path; from tests.render.test_render import render; a ="
+        " sys.argv; "
+    )
     code += "render(Path(a[1]), a[2], Path(a[3]), Path(a[4]))"
     digests = set()
     shells = (
@@ -109,7 +118,15 @@ def test_two_processes_write_the_same_bytes(
     )
     for number, shell in enumerate(shells):
         out = tmp_path / str(number)
-        command = [sys.executable, "-c", code, str(executed["ko"]), fmt, str(out), str(sources.locale)]
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            str(executed["ko"]),
+            fmt,
+            str(out),
+            str(sources.locale),
+        ]
         subprocess.run(command, check=True, timeout=60, cwd=ROOT, env=os.environ | shell)
         digests.add(hashlib.sha256(out.read_bytes()).hexdigest())
     assert len(digests) == 1
@@ -137,9 +154,14 @@ def test_headings_skip_no_level_and_have_ids_of_their_own() -> None:
 def test_tables_of_one_cell_are_numbered_one_by_one() -> None:
     notebook = markdown_notebook("# T")
     shown = {MIME: Table("t", [Column("a")], [["1"]]).to_json()}
-    notebook.cells.append(v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)]))
+    notebook.cells.append(
+        v4.new_code_cell("", outputs=[v4.new_output("display_data", data=shown) for _ in range(2)])
+    )
     blocks = document.read(notebook, Path()).blocks
-    assert [block.caption for block in blocks if isinstance(block, Table)] == ["Table 1. t", "Table 2. t"]
+    assert [block.caption for block in blocks if isinstance(block, Table)] == [
+        "Table 1. t",
+        "Table 2. t",
+    ]
 
 
 def test_a_table_without_columns_is_printed_as_its_notes() -> None:
@@ -155,7 +177,8 @@ def test_prose_cannot_become_typst_markup() -> None:
     (prose,) = data(found)["blocks"]
     texts = [node["content"] for node in prose["children"][0]["children"][0]["children"]]
     assert "".join(texts[:2]) == '#read("x") $a$ @b <c> ~ // \\ "q" #x'
-    assert TypstPDFExporter().convert(found).startswith(b"%PDF")  # as markup it would read a file that is not there
+    # as markup it would read a file that is not there
+    assert TypstPDFExporter().convert(found).startswith(b"%PDF")
 
 
 @pytest.mark.slow
@@ -171,6 +194,11 @@ def test_nbconvert_on_a_notebook_that_it_cannot_show_says_one_line(tmp_path: Pat
 
 def test_what_papermill_executed_alone_is_exported_too() -> None:
     notebook = markdown_notebook("# T")
-    notebook.metadata = {"papermill": {"parameters": {"lang": "ko", "run": "a/r-1"}, "start_time": "2026-11-21T01:02"}}
+    notebook.metadata = {
+        "papermill": {
+            "parameters": {"lang": "ko", "run": "a/r-1"},
+            "start_time": "2026-11-21T01:02",
+        }
+    }
     found = document.read(notebook, Path())
     assert (found.lang, found.run, found.date) == ("ko", "r-1", "2026-11-21")

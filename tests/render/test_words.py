@@ -27,7 +27,9 @@ def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sour
     assert Catalogue.load("ko", sources.locale).words == KO
 
 
-def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.Sources, tmp_path: Path) -> None:
+def test_the_gate_names_what_is_untranslated_obsolete_or_typed(
+    sources: words.Sources, tmp_path: Path
+) -> None:
     write_notebook(tmp_path / "new.ipynb", "%%prose\nIt took 84 bytes.\n\n| {a} | 7 |\n|---|---|")
     other = replace(sources, notebooks=tmp_path)
     problems = words.gate(other)
@@ -66,7 +68,9 @@ def test_the_gate_names_what_is_untranslated_obsolete_or_typed(sources: words.So
         ("zh", ": What to do {#advice}", "：建议 {#advice}", 1),
     ],
 )
-def test_translations_are_held_to_the_rules(lang: str, msgid: str, msgstr: str, problems: int) -> None:
+def test_translations_are_held_to_the_rules(
+    lang: str, msgid: str, msgstr: str, problems: int
+) -> None:
     assert len(words.faults(lang, msgid, msgstr)) == problems
 
 

@@ -26,10 +26,14 @@ def contestant(target: str, **arguments: object) -> Contestant:
 
 def counting(log: Path, count: int) -> dict[str, Contestant]:
     """Return contestants that keep their number."""
-    return {f"c{number}": contestant("count", number=number, log=str(log)) for number in range(count)}
+    return {
+        f"c{number}": contestant("count", number=number, log=str(log)) for number in range(count)
+    }
 
 
-def test_contestants_take_turns_in_an_order_that_the_seed_gives(launcher: Launcher, tmp_path: Path) -> None:
+def test_contestants_take_turns_in_an_order_that_the_seed_gives(
+    launcher: Launcher, tmp_path: Path
+) -> None:
     schedule = Schedule(turns=4, warm_turns=2, seed="7")
     logs = [tmp_path / "one", tmp_path / "two"]
     for log in logs:
@@ -48,12 +52,16 @@ def test_contestants_take_turns_in_an_order_that_the_seed_gives(launcher: Launch
     assert len({tuple(each) for each in rounds}) > 1
 
 
-def test_who_takes_no_turns_runs_while_the_others_are_parked(launcher: Launcher, tmp_path: Path) -> None:
+def test_who_takes_no_turns_runs_while_the_others_are_parked(
+    launcher: Launcher, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     contestants = {**counting(log, 2), "straight": contestant("straight", log=str(log))}
     ends = Heat(launcher, Schedule(turns=2)).run(contestants)
     assert log.read_text().split()[0] == "straight"
-    assert {name for name, ended in ends.items() if not isinstance(ended, LabError)} == set(contestants)
+    assert {name for name, ended in ends.items() if not isinstance(ended, LabError)} == set(
+        contestants
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +74,9 @@ def test_who_takes_no_turns_runs_while_the_others_are_parked(launcher: Launcher,
         ("end", "ended before its last turn"),
     ],
 )
-def test_one_that_fails_costs_its_own_launch_alone(launcher: Launcher, tmp_path: Path, how: str, why: str) -> None:
+def test_one_that_fails_costs_its_own_launch_alone(
+    launcher: Launcher, tmp_path: Path, how: str, why: str
+) -> None:
     log = tmp_path / "log"
     ends_of_it = [
         Role("end", "tests.support.heat_targets:fail", {"how": how, "log": str(log)}, CPUS),
@@ -85,7 +95,15 @@ def test_one_that_fails_costs_its_own_launch_alone(launcher: Launcher, tmp_path:
 
 
 def test_what_is_compared_is_in_one_heat_and_every_point_in_some() -> None:
-    for name in ("round_trip", "payload", "stream", "multiplexer", "neighbours", "calibration", "shared_dict"):
+    for name in (
+        "round_trip",
+        "payload",
+        "stream",
+        "multiplexer",
+        "neighbours",
+        "calibration",
+        "shared_dict",
+    ):
         each = study(name)
         points = each.points(each.effort(profile("standard")), Sweep())
         found = heats(points)

@@ -36,7 +36,9 @@ def shared(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def dead(tmp_path: Path) -> Session:
-    """A session whose ledger file nobody holds, though some process has the number that its owner had."""
+    """A session whose ledger file nobody holds, though some process has the number that its owner
+    had.
+    """
     name = "ipclab-1-0badcafe"
     session = Session(name, str(tmp_path / name))
     write(tmp_path / "ledger", session)
@@ -79,11 +81,15 @@ def test_a_session_is_written_down_privately_and_closed_without_a_trace(tmp_path
 
 def test_an_unwritable_ledger_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(LabError, match=r"cannot write in .*; make the folder writable or set IPCLAB_DATA"):
+    with pytest.raises(
+        LabError, match=r"cannot write in .*; make the folder writable or set IPCLAB_DATA"
+    ):
         open_session(tmp_path / "file" / "ledger")
 
 
-def test_a_folder_too_deep_for_sockets_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_too_deep_for_sockets_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     deep = tmp_path / ("d" * 90)
     deep.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
@@ -96,7 +102,12 @@ def test_a_folder_too_deep_for_sockets_is_not_used(tmp_path: Path, monkeypatch: 
 
 def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> None:
     session = Session("ipclab-7-8-aa", "")
-    ours = {"ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full", "ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
+    ours = {
+        "ipclab-7-8-aa-1-segment",
+        "sem.ipclab-7-8-aa-1-full",
+        "ipclab-7-8-aa-2-segment",
+        "ipclab-7-8-aa-11-x",
+    }
     others = {
         "ipclab-7-8-aab-1-x",
         "ipclab-7-8-a",
@@ -106,14 +117,19 @@ def test_only_names_of_the_session_or_the_launch_are_removed(shared: Path) -> No
         "ipclab-7-8-aa",
     }
     fill(shared, *ours, *others)
-    assert remove_names(session.prefix(1), shared) == ["ipclab-7-8-aa-1-segment", "sem.ipclab-7-8-aa-1-full"]
+    assert remove_names(session.prefix(1), shared) == [
+        "ipclab-7-8-aa-1-segment",
+        "sem.ipclab-7-8-aa-1-full",
+    ]
     assert names(shared) == others | {"ipclab-7-8-aa-2-segment", "ipclab-7-8-aa-11-x"}
     assert remove_names(session.id, shared) == ["ipclab-7-8-aa-11-x", "ipclab-7-8-aa-2-segment"]
     assert names(shared) == others
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another owner")
-def test_a_name_like_ours_of_another_owner_survives(shared: Path, dead: Session, tmp_path: Path) -> None:
+def test_a_name_like_ours_of_another_owner_survives(
+    shared: Path, dead: Session, tmp_path: Path
+) -> None:
     fill(shared, f"{dead.id}-1-theirs", f"{dead.id}-1-ours")
     os.chown(shared / f"{dead.id}-1-theirs", NOBODY, NOBODY)
     clean(tmp_path / "ledger", shared)
@@ -129,13 +145,20 @@ def test_clean_closes_dead_sessions_only(shared: Path, dead: Session, tmp_path: 
     with write(tmp_path / "ledger", living).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         removed = clean(tmp_path / "ledger", shared)
-        assert removed == [f"{dead.id}-1-segment", f"sem.{dead.id}-4-full", dead.folder, f"{other.id}-1-x"]
+        assert removed == [
+            f"{dead.id}-1-segment",
+            f"sem.{dead.id}-4-full",
+            dead.folder,
+            f"{other.id}-1-x",
+        ]
         assert names(shared) == decoys
         assert names(tmp_path / "ledger") == {f"{living.id}.json"}
         assert clean(tmp_path / "ledger", shared) == []
 
 
-def test_a_ledger_file_is_believed_about_its_own_session_only(shared: Path, dead: Session, tmp_path: Path) -> None:
+def test_a_ledger_file_is_believed_about_its_own_session_only(
+    shared: Path, dead: Session, tmp_path: Path
+) -> None:
     file = tmp_path / "ledger" / f"{dead.id}.json"
     file.rename(tmp_path / "ledger" / "ipclab-5-5-ff.json")
     fill(shared, "ipclab-5-5-ff-1-x", f"{dead.id}-1-x")
@@ -144,7 +167,9 @@ def test_a_ledger_file_is_believed_about_its_own_session_only(shared: Path, dead
     assert Path(dead.folder).is_dir()
 
 
-def test_no_folder_but_the_sessions_own_is_removed(shared: Path, dead: Session, tmp_path: Path) -> None:
+def test_no_folder_but_the_sessions_own_is_removed(
+    shared: Path, dead: Session, tmp_path: Path
+) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     write(tmp_path / "ledger", replace(dead, folder=str(precious)))
@@ -152,7 +177,9 @@ def test_no_folder_but_the_sessions_own_is_removed(shared: Path, dead: Session, 
     assert precious.is_dir()
 
 
-def test_a_folder_that_became_a_link_is_not_followed(shared: Path, dead: Session, tmp_path: Path) -> None:
+def test_a_folder_that_became_a_link_is_not_followed(
+    shared: Path, dead: Session, tmp_path: Path
+) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     Path(dead.folder).rmdir()
@@ -164,7 +191,12 @@ def test_a_folder_that_became_a_link_is_not_followed(shared: Path, dead: Session
 def test_a_half_written_ledger_file_goes_when_nobody_holds_it(shared: Path, tmp_path: Path) -> None:
     folder = tmp_path / "ledger"
     folder.mkdir()
-    young, old, odd, held = "ipclab-1-1-aa.json", "ipclab-1-1-bb.json", "ipclab-odd.json", "ipclab-1-1-cc.json"
+    young, old, odd, held = (
+        "ipclab-1-1-aa.json",
+        "ipclab-1-1-bb.json",
+        "ipclab-odd.json",
+        "ipclab-1-1-cc.json",
+    )
     for name in (young, old, odd, held):
         (folder / name).write_text('{"id": ')
         if name != young:
@@ -198,7 +230,9 @@ def test_what_is_no_ledger_file_at_all_is_left_alone(shared: Path, tmp_path: Pat
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")
-def test_an_unreadable_ledger_file_is_left_alone(shared: Path, dead: Session, tmp_path: Path) -> None:
+def test_an_unreadable_ledger_file_is_left_alone(
+    shared: Path, dead: Session, tmp_path: Path
+) -> None:
     (tmp_path / "ledger" / f"{dead.id}.json").chmod(0)
     assert clean(tmp_path / "ledger", shared) == []
 

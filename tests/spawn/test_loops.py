@@ -43,11 +43,13 @@ def test_a_turn_has_as_many_operations_as_fit_into_it() -> None:
 def test_a_schedule_is_fixed_beforehand_whatever_is_late() -> None:
     waited: list[int] = []
     numbers: list[int] = []
-    due, starts, ends = paced(numbers.append, 4, 1_000, waited.append)  # nothing waits, so that all are early
+    # nothing waits, so that all are early
+    due, starts, ends = paced(numbers.append, 4, 1_000, waited.append)
     assert numbers == [0, 1, 2, 3]
     assert due.tolist() == waited == [waited[0] + 1_000 * number for number in range(4)]
     due, starts, ends = paced(lambda number: time.sleep(0.002 * (number == 0)), 3, 1_000)
-    assert ends[0] - due[0] > 2_000_000 < starts[1] - due[1]  # it waits for nobody: the others are late by the same
+    # it waits for nobody: the others are late by the same
+    assert ends[0] - due[0] > 2_000_000 < starts[1] - due[1]
     assert (starts >= due).all() and (ends >= starts).all()
 
 
@@ -71,7 +73,11 @@ def test_preallocated_samples_are_zero_and_int64() -> None:
     assert (samples.typecode, samples.itemsize, samples.tolist()) == ("q", 8, [0, 0, 0])
 
 
-@pytest.mark.parametrize(("told", "waited"), [("900 70000 3\n", 70_000 - 3 * WAKE_NS), ("", 0), ("x y z", 0)])
-def test_waking_up_is_not_waiting_for_another_task(monkeypatch: pytest.MonkeyPatch, told: str, waited: int) -> None:
+@pytest.mark.parametrize(
+    ("told", "waited"), [("900 70000 3\n", 70_000 - 3 * WAKE_NS), ("", 0), ("x y z", 0)]
+)
+def test_waking_up_is_not_waiting_for_another_task(
+    monkeypatch: pytest.MonkeyPatch, told: str, waited: int
+) -> None:
     monkeypatch.setattr(Path, "read_text", lambda _: told)
     assert queued_ns() == waited

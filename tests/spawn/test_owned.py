@@ -1,4 +1,6 @@
-"""What a session owns outside shared memory: removed by kind and name, never while another holds it."""
+"""What a session owns outside shared memory: removed by kind and name, never while another holds
+it.
+"""
 
 import os
 import signal
@@ -47,15 +49,21 @@ def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(
 ) -> None:
     name, before = name.format(pid=os.getpid(), key=0x1BC0000 + os.getpid()), kernel_objects()
     env = environment(tmp_path)
-    command = [sys.executable, "-c", MAKE.replace("CREATE", create), str(tmp_path / "ledger"), kind, name]
+    command = [
+        sys.executable,
+        "-c",
+        MAKE.replace("CREATE", create),
+        str(tmp_path / "ledger"),
+        kind,
+        name,
+    ]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
     try:
         assert owned.KINDS[kind].exists(name)
         if kind != "posix-queue" or Path("/dev/mqueue").is_mount():
-            assert (
-                left_of("ipclab-none-1", str(tmp_path / "tmp"), before) != []
-            )  # as the conformance suite would see it
+            # as the conformance suite would see it
+            assert left_of("ipclab-none-1", str(tmp_path / "tmp"), before) != []
         with pytest.raises(FileExistsError):
             owned.own(tmp_path / "note", kind, name)  # made by another: never ours
         assert f"{kind} {name}" in clean(tmp_path / "ledger")
@@ -81,17 +89,22 @@ def test_a_scratch_folder_that_is_held_survives_and_then_goes(tmp_path: Path) ->
     scratch_folder, ledger = tmp_path / "scratch", tmp_path / "ledger"
     session = open_session(ledger)
     lines = ledger / f"{session.id}.json"
-    with scratch.held(scratch_folder, "files", lambda path: owned.own(lines, "scratch", str(path))) as path:
+    with scratch.held(
+        scratch_folder, "files", lambda path: owned.own(lines, "scratch", str(path))
+    ) as path:
         (path / "data").write_bytes(b"x")
         (tmp_path / "precious").mkdir()
         (scratch_folder / "ipclab-scratch-not-ours").mkdir()
         with (
-            pytest.raises(LabError, match="is in use: another process reads files there; wait for it, or name"),
+            pytest.raises(
+                LabError, match="is in use: another process reads files there; wait for it, or name"
+            ),
             scratch.held(scratch_folder, "files", lambda path: None),
         ):
             pass
         assert not scratch.remove(path)
-        assert close_session(ledger, session) == [session.folder]  # as another session would that used it before
+        # as another session would that used it before
+        assert close_session(ledger, session) == [session.folder]
         assert (path / "data").exists()
     assert scratch.remove(path)
     assert names(scratch_folder) == {"ipclab-scratch-not-ours"}

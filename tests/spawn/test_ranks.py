@@ -24,20 +24,36 @@ from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.spawn.rank_bench import NOT_ALONE, RankBench
 from ipclab.spawn.started import Role
 from ipclab.store.point import Point
-from tests.support.commands import environment, eventually, files_of, names_of, processes_of, servers_of
+from tests.support.commands import (
+    environment,
+    eventually,
+    files_of,
+    names_of,
+    processes_of,
+    servers_of,
+)
 
 CPUS = frozenset(os.sched_getaffinity(0))
 MISSING = mpi.missing()
 needs_mpi = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 NOBODY, PR_SET_DUMPABLE = 65534, 4
-AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
+AS_NOBODY = (
+    ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    if os.getuid() == 0
+    else []
+)
 UNPRIVILEGED = [*AS_NOBODY, "unshare", "-U", "-n", "true"]
 NAMES = ("writer", "reader 1", "reader 2")
 POINT = Point("shared_dict", "lmdb", 1, "free", {"arm": "test", "nodes": 1})
 
 
-def roles(target: str, cpus: frozenset[int] = CPUS, count: int = 3, **arguments: object) -> list[Role]:
-    return [Role(name, f"tests.support.rank_targets:{target}", arguments, cpus) for name in NAMES[:count]]
+def roles(
+    target: str, cpus: frozenset[int] = CPUS, count: int = 3, **arguments: object
+) -> list[Role]:
+    return [
+        Role(name, f"tests.support.rank_targets:{target}", arguments, cpus)
+        for name in NAMES[:count]
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -131,13 +147,19 @@ def test_a_point_has_fresh_ranks_and_a_round_shares_them(bench: RankBench) -> No
     ("how", "told"),
     [
         ("kill", "rank 1 (reader 1) was killed by SIGKILL: last words"),
-        pytest.param("exit", "rank 1 (reader 1) ended with exit code 3: last words", marks=pytest.mark.slow),
-        pytest.param("error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow),
+        pytest.param(
+            "exit", "rank 1 (reader 1) ended with exit code 3: last words", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "error", "rank 1 (reader 1) failed: ValueError: no such level", marks=pytest.mark.slow
+        ),
         ("lab", "rank 1 (reader 1) failed: the disk is full: 0 bytes are free; free some"),
         ("hang", "did not finish within 1 s: last words"),
     ],
 )
-def test_a_failed_launch_says_who_and_why_and_is_over(bench: RankBench, how: str, told: str) -> None:
+def test_a_failed_launch_says_who_and_why_and_is_over(
+    bench: RankBench, how: str, told: str
+) -> None:
     with pytest.raises(LaunchError) as caught:
         alone(bench, another(20), roles("fail", how=how), 1 if how == "hang" else 30)
     assert told in str(caught.value)
@@ -168,7 +190,9 @@ with Launcher(Path(sys.argv[1])) as launcher, RankBench(launcher, 3) as bench:
 def test_killed_with_their_owner_ranks_leave_nothing(tmp_path: Path, too: str) -> None:
     ledger = tmp_path / "ledger"
     command = [sys.executable, "-c", OWNER, str(ledger)]
-    with subprocess.Popen(command, env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen(
+        command, env=environment(tmp_path), stdout=subprocess.PIPE, text=True
+    ) as owner:
         assert owner.stdout
         session, server = owner.stdout.readline().split()
         if too == "server":
@@ -227,11 +251,15 @@ with around() as served:
 
 @pytest.mark.slow
 @needs_mpi
-def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(tmp_path: Path) -> None:
+def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
+    tmp_path: Path,
+) -> None:
     launcher = [str(mpi.mpiexec()), "-n", "3", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
     env = mpi.environment(environment(tmp_path), tmp_path / "tmp", SHARED_MEMORY)
     command = [*launcher, sys.executable, "-c", OUTER, str(tmp_path / "ledger")]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "rank 1 (reader 1) failed: ValueError: no such level",
@@ -247,7 +275,10 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(t
 
 def test_without_mpiexec_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi, "mpiexec", lambda: None)
-    assert mpi.missing() == "there is no mpiexec; install mpi4py and openmpi into the environment: make setup"
+    assert (
+        mpi.missing()
+        == "there is no mpiexec; install mpi4py and openmpi into the environment: make setup"
+    )
 
 
 def test_a_launcher_around_us_is_recognised() -> None:
@@ -255,7 +286,8 @@ def test_a_launcher_around_us_is_recognised() -> None:
     assert mpi.outer({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}) is None
     assert mpi.outer({"OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_RANK": "3"}) == 8
     assert mpi.outer({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}) == 4
-    assert mpi.outer({"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}) is None  # a batch script, not a step
+    # a batch script, not a step
+    assert mpi.outer({"SLURM_NTASKS": "4", "SLURM_PROCID": "0"}) is None
 
 
 def test_our_ranks_do_not_see_a_launcher_around_us(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Two hosts made of network namespaces: one run folder with both machines' facts, and points between them."""
+"""Two hosts made of network namespaces: one run folder with both machines' facts, and points
+between them.
+"""
 
 import os
 import shutil
@@ -29,7 +31,9 @@ def hosts_refused() -> str:
         return MISSING
     if os.getuid() or not shutil.which("ip") or not shutil.which("unshare"):
         return "it takes root, ip and unshare"
-    tried = subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        ["unshare", "--net", "--uts", "true"], capture_output=True, text=True, check=False
+    )
     return tried.stderr.strip()
 
 
@@ -43,7 +47,9 @@ def ip(*words: str) -> None:
 
 @pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The common part of two namespaces' names, which end in 1 and 2, and the agent that reaches them."""
+    """The common part of two namespaces' names, which end in 1 and 2, and the agent that reaches
+    them.
+    """
     name = f"ipclab{os.getpid()}h"
     agent = tmp_path / "agent"
     agent.write_text(AGENT.replace("NAME", name))
@@ -52,7 +58,19 @@ def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         for number in "12":
             ip("netns", "add", name + number)
             ip("-n", name + number, "link", "set", "lo", "up")
-        ip("-n", name + "1", "link", "add", "veth1", "type", "veth", "peer", "veth2", "netns", name + "2")
+        ip(
+            "-n",
+            name + "1",
+            "link",
+            "add",
+            "veth1",
+            "type",
+            "veth",
+            "peer",
+            "veth2",
+            "netns",
+            name + "2",
+        )
         for number in "12":
             ip("-n", name + number, "addr", "add", f"{NET}.{number}/24", "dev", f"veth{number}")
             ip("-n", name + number, "link", "set", f"veth{number}", "up")
@@ -66,16 +84,46 @@ def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None:
     name, agent = hosts
     launcher = [
-        *("ip", "netns", "exec", f"{name}1", "unshare", "--uts", "sh", "-c", f'hostname {name}1; exec "$@"', "sh"),
-        *(str(mpi.mpiexec()), "--prtemca", "plm_ssh_agent", str(agent), "--map-by", "ppr:2:node:OVERSUBSCRIBE"),
+        *(
+            "ip",
+            "netns",
+            "exec",
+            f"{name}1",
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            f'hostname {name}1; exec "$@"',
+            "sh",
+        ),
+        *(
+            str(mpi.mpiexec()),
+            "--prtemca",
+            "plm_ssh_agent",
+            str(agent),
+            "--map-by",
+            "ppr:2:node:OVERSUBSCRIBE",
+        ),
         *("--bind-to", "none", "--host", f"{NET}.1:2,{NET}.2:2", "-n", "4"),
     ]
     env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
     for variable in ("PYTHONPATH", "IPCLAB_DATA", "IPCLAB_ROOT", "TMPDIR"):
         launcher += ["-x", variable]
     names = [word for backend in ("posix-shm", "zmq-tcp") for word in ("--backend", backend)]
-    program = [sys.executable, "-c", IPCLAB, "measure", "--study", "shared_dict", "--profile", "smoke", *names]
-    done = subprocess.run([*launcher, *program], env=env, capture_output=True, text=True, timeout=250, check=False)
+    program = [
+        sys.executable,
+        "-c",
+        IPCLAB,
+        "measure",
+        "--study",
+        "shared_dict",
+        "--profile",
+        "smoke",
+        *names,
+    ]
+    done = subprocess.run(
+        [*launcher, *program], env=env, capture_output=True, text=True, timeout=250, check=False
+    )
     assert done.returncode == 0, done.stderr
     run = finished(tmp_path)
     nodes = run.about["notes"]["nodes"]

@@ -13,7 +13,10 @@ from ipclab.spawn.worker import Meeting, Outcome, Said
 
 def test_the_wire_puts_torn_messages_together() -> None:
     middle, end = socket.socketpair()
-    sent = Outcome({"ops": array("q", [1, -2, 3]), "none": array("q")}, facts={"text": "빛", "mean": np.float64(1.5)})
+    sent = Outcome(
+        {"ops": array("q", [1, -2, 3]), "none": array("q")},
+        facts={"text": "빛", "mean": np.float64(1.5)},
+    )
     for message in (sent, Meeting({})):
         Wire(middle).send(message)
     middle.close()

@@ -39,7 +39,9 @@ def test_the_first_worker_comes_from_another_server_than_the_others(launcher: La
     assert [outcome.facts["parent"] for outcome in outcomes.values()] == [first, other, other]
 
 
-def test_new_servers_have_come_before_the_old_ones_go(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_servers_have_come_before_the_old_ones_go(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between them nothing would remove what the session owns if its owner were killed."""
     old, killed, kill = launcher.servers, [], ForkServer.kill
 
@@ -64,7 +66,9 @@ def test_workers_meet_and_hand_everything_over(launcher: Launcher) -> None:
         assert outcome.counters == {"op": {"minor_faults": 2.5}}
         assert outcome.proof == ["aa", "bb"]
         assert outcome.facts["cpus"] == [last]
-        assert outcome.facts["met"] == {peer: {"pid": other.facts["pid"]} for peer, other in outcomes.items()}
+        assert outcome.facts["met"] == {
+            peer: {"pid": other.facts["pid"]} for peer, other in outcomes.items()
+        }
     assert len({outcome.facts["pid"] for outcome in outcomes.values()}) == 2
 
 
@@ -85,21 +89,37 @@ def test_launches_are_counted_and_leave_no_process(launcher: Launcher) -> None:
     ("roles", "told"),
     [
         ([role("hang")], "worker 'solo' did not finish within 0.5 s: stuck in the queue"),
-        ([role("meet", "a"), role("hang", "b")], "worker 'b' did not finish within 0.5 s: stuck in the queue"),
+        (
+            [role("meet", "a"), role("hang", "b")],
+            "worker 'b' did not finish within 0.5 s: stuck in the queue",
+        ),
         ([role("die", sign=signal.SIGKILL)], "worker 'solo' was killed by SIGKILL: last words"),
         ([role("die", sign=signal.SIGSEGV)], "worker 'solo' was killed by SIGSEGV: last words"),
-        ([role("meet", "a"), role("die", "b", sign=signal.SIGABRT)], "worker 'b' was killed by SIGABRT: last words"),
+        (
+            [role("meet", "a"), role("die", "b", sign=signal.SIGABRT)],
+            "worker 'b' was killed by SIGABRT: last words",
+        ),
         ([role("leave", code=3)], "worker 'solo' ended with exit code 3: giving up"),
         ([role("refuse")], "worker 'solo' failed: ValueError: no such level"),
-        ([role("refuse_clearly")], "worker 'solo' failed: the disk is full: 0 bytes are free; free some"),
+        (
+            [role("refuse_clearly")],
+            "worker 'solo' failed: the disk is full: 0 bytes are free; free some",
+        ),
         (
             [role("absent")],
-            "worker 'solo' failed: AttributeError: module 'tests.support.targets' has no attribute 'absent'",
+            (
+                "worker 'solo' failed: AttributeError: module 'tests.support.targets' has no"
+                " attribute 'absent'"
+            ),
         ),
     ],
-    ids=lambda value: value if isinstance(value, str) else "+".join(each.target.split(":")[1] for each in value),
+    ids=lambda value: (
+        value if isinstance(value, str) else "+".join(each.target.split(":")[1] for each in value)
+    ),
 )
-def test_a_failed_launch_says_who_and_why_and_is_over(launcher: Launcher, roles: list[Role], told: str) -> None:
+def test_a_failed_launch_says_who_and_why_and_is_over(
+    launcher: Launcher, roles: list[Role], told: str
+) -> None:
     seconds = 0.5 if "did not finish" in told else 30.0
     with pytest.raises(LaunchError) as caught:
         launcher.launch(roles, seconds)
@@ -155,14 +175,19 @@ def test_a_killed_fork_server_fails_its_launch_and_has_a_successor(
     with Launcher(tmp_path / "ledger") as launcher:
         launcher.servers[1].process.kill()
         launcher.servers[1].process.wait(10)
-        assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]  # between launches, nobody notices
+        # between launches, nobody notices
+        assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]
         for _ in range(2):
             servers = launcher.servers
             roles = [role(target, "a"), role("hang", "b")]
-            with pytest.raises(LaunchError, match=r"the fork server does not answer|did not finish within 2 s"):
+            with pytest.raises(
+                LaunchError, match=r"the fork server does not answer|did not finish within 2 s"
+            ):
                 launcher.launch(roles, 2 if target == "stopper" else 30)
             assert names_of(launcher.session.id) == []
-            assert eventually(lambda: only_the_server(launcher) or not processes_of(launcher.session.id))
+            assert eventually(
+                lambda: only_the_server(launcher) or not processes_of(launcher.session.id)
+            )
             assert list(launcher.launch([role("count", many=1)], 30)) == ["solo"]
             assert launcher.servers is not servers
     assert list((tmp_path / "ledger").iterdir()) == []
@@ -178,14 +203,20 @@ def test_fork_servers_that_cannot_live_end_the_session(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_program_runs_on_its_cpus_with_its_environment(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_runs_on_its_cpus_with_its_environment(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = "grep Cpus_allowed_list /proc/self/status; echo $WORD$PYTHONPATH; echo late >&2"
     shell = replace(role("", cpus=frozenset({max(CPUS)})), command=("/bin/sh", "-c", script))
-    said = launcher.launch([replace(shell, env={"WORD": "가나", "PYTHONPATH": None})], 10)["solo"].facts["said"]
+    said = launcher.launch([replace(shell, env={"WORD": "가나", "PYTHONPATH": None})], 10)[
+        "solo"
+    ].facts["said"]
     assert said.split() == ["Cpus_allowed_list:", str(max(CPUS)), "가나", "late"]
 
 
-def test_a_program_that_fails_says_how_and_takes_its_children_along(launcher: Launcher, tmp_path: Path) -> None:
+def test_a_program_that_fails_says_how_and_takes_its_children_along(
+    launcher: Launcher, tmp_path: Path
+) -> None:
     sleeping = f"sleep 100 & echo $! > {tmp_path}/pid; "
     for script, how, seconds in (
         (sleeping + "echo why; exit 3", "ended with exit code 3: why", 10),
@@ -207,7 +238,10 @@ def gone(file: Path) -> bool:
 
 
 def test_a_full_shared_memory_is_named(launcher: Launcher) -> None:
-    with pytest.raises(LaunchError, match=r"was killed by SIGBUS, as happens when /dev/shm is full \([\d,]+ bytes are"):
+    with pytest.raises(
+        LaunchError,
+        match=r"was killed by SIGBUS, as happens when /dev/shm is full \([\d,]+ bytes are",
+    ):
         launcher.launch([role("die", sign=signal.SIGBUS)], 30)
 
 
@@ -227,7 +261,9 @@ def test_kill_9_of_the_owner_ends_its_workers(tmp_path: Path, server_too: bool) 
     temporary.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
     ledger = tmp_path / "ledger"
-    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(ledger), str(min(CPUS))], env=environment)
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(ledger), str(min(CPUS))], env=environment
+    )
     try:
         assert eventually(lambda: list(temporary.glob("*/socket")), 60)
     finally:

@@ -1,4 +1,6 @@
-"""The simulation by which the test of heats was chosen, in brief: it holds its rate of errors and needs the fewest."""
+"""The simulation by which the test of heats was chosen, in brief: it holds its rate of errors and
+needs the fewest.
+"""
 
 import math
 import runpy
@@ -16,7 +18,11 @@ CONTESTS, ALARMS, MECHANISMS = 300, 0.05, 6
 
 @pytest.mark.slow
 def test_moderated_t_errs_seldom_and_decides_with_the_fewest_heats() -> None:
-    rows = [row for row in PAIRED["weighed"](CONTESTS, sizes=(MECHANISMS,)) if row["scatter"] != "bimodal"]
+    rows = [
+        row
+        for row in PAIRED["weighed"](CONTESTS, sizes=(MECHANISMS,))
+        if row["scatter"] != "bimodal"
+    ]
     for shape in ("normal", "heavy", "contaminated", "uneven"):
         by_test = {row["test"]: row for row in rows if row["scatter"] == shape}
         assert max(row["false alarms"] for row in by_test.values()) <= ALARMS, by_test
@@ -29,14 +35,19 @@ def test_pairs_that_scatter_alike_share_their_scatter() -> None:
     common = paired.scatter(one - other for one, other in combinations(times, 2))
     assert common.freedom == paired.MOST_FREEDOM
     assert math.isclose(math.sqrt(common.variance), 0.02 * math.sqrt(2), rel_tol=0.15)
-    alone, together = (paired.interval(times[0] - times[1], 0.001, known) for known in (paired.UNKNOWN, common))
+    alone, together = (
+        paired.interval(times[0] - times[1], 0.001, known) for known in (paired.UNKNOWN, common)
+    )
     assert together[1] - together[0] < alone[1] - alone[0]
 
 
 def test_pairs_of_different_scatter_are_hardly_steadied() -> None:
     random = np.random.default_rng(4)
     times = random.normal(0, 0.02, (12, 6)) * np.exp(random.normal(0, 2, (12, 1)))
-    assert paired.scatter(one - other for one, other in combinations(times, 2)).freedom < paired.MOST_FREEDOM / 4
+    assert (
+        paired.scatter(one - other for one, other in combinations(times, 2)).freedom
+        < paired.MOST_FREEDOM / 4
+    )
 
 
 def test_three_contestants_and_copies_say_nothing_of_the_scatter() -> None:

@@ -56,7 +56,9 @@ def test_the_judge_says_what_an_interval_supports() -> None:
 
 
 def test_a_ratio_of_medians_is_covered_as_promised() -> None:
-    """Exact 95 % intervals of two means give a ratio whose interval covers 93 to 98 % of 2,000 trials."""
+    """Exact 95 % intervals of two means give a ratio whose interval covers 93 to 98 % of 2,000
+    trials.
+    """
     random = np.random.Generator(np.random.PCG64(7))
     x, y = random.normal(10, 0.5, (2_000, 1)), random.normal(4, 0.3, (2_000, 1))
     hits = 0
@@ -71,7 +73,12 @@ def test_a_ratio_of_medians_is_covered_as_promised() -> None:
 def measured(values: list[float], unit: str = "ns") -> Quantity:
     """Return a quantity with these values in heats 1, 2 and so on."""
     return Quantity(
-        float(np.median(values)), unit, min(values) / 2, max(values) * 2, "4 x 1", launches=dict(enumerate(values, 1))
+        float(np.median(values)),
+        unit,
+        min(values) / 2,
+        max(values) * 2,
+        "4 x 1",
+        launches=dict(enumerate(values, 1)),
     )
 
 

@@ -1,4 +1,6 @@
-"""Intervals: of order statistics whose coverage is exact, on simulated machines whose truth is known."""
+"""Intervals: of order statistics whose coverage is exact, on simulated machines whose truth is
+known.
+"""
 
 import numpy as np
 import pytest
@@ -40,8 +42,13 @@ def test_points_that_end_when_they_are_decided_hold_the_median_too() -> None:
     held: dict[bool, list[bool]] = {True: [], False: []}
     for _ in range(350):
         count = int(random.choice([2, 3, 4, 6]))
-        effects = [0.0, *np.where(random.random(count - 1) < 0.5, 0.15, 1.0) * random.exponential(1, count - 1)]
-        medians = 1e4 * (1 + np.array(effects)[:, None]) * np.exp(random.normal(0, 0.16, (count, LAST)))
+        effects = [
+            0.0,
+            *np.where(random.random(count - 1) < 0.5, 0.15, 1.0) * random.exponential(1, count - 1),
+        ]
+        medians = (
+            1e4 * (1 + np.array(effects)[:, None]) * np.exp(random.normal(0, 0.16, (count, LAST)))
+        )
         taken = contest(medians)[1]
         for row, had, effect in zip(medians, taken, effects, strict=True):
             low, high = median_interval(row[:had])
@@ -65,7 +72,10 @@ def test_an_exact_number_has_an_exact_interval() -> None:
 def test_the_estimate_is_the_median_of_the_launches_quantiles() -> None:
     data = [np.array([3, 2, 1]), np.array([10, 20, 40, 30]), np.array([5])]
     known = [summary(Launch({"op": values}, {}), "op") for values in data]
-    assert [statistic_estimate([each[q] for each in known], 8).value for q in ("p50", "p90")] == [5.0, 5.0]
+    assert [statistic_estimate([each[q] for each in known], 8).value for q in ("p50", "p90")] == [
+        5.0,
+        5.0,
+    ]
     assert statistic_estimate([each["p50"] for each in known[:2]], 7).value == 11.0
     assert [each["samples"] for each in known] == [3, 4, 1]
 

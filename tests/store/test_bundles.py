@@ -1,4 +1,6 @@
-"""Bundles: a run there and back to the byte, imports that are killed or meet each other, the crate, other machines."""
+"""Bundles: a run there and back to the byte, imports that are killed or meet each other, the crate,
+other machines.
+"""
 
 import hashlib
 import io
@@ -72,24 +74,35 @@ def test_nothing_derived_is_bundled(tmp_path: Path, paths: Paths) -> None:
     pack(run, tmp_path / "old.ipclab")
     assert (tmp_path / "old.ipclab").read_bytes() == (tmp_path / "new.ipclab").read_bytes()
     shutil.copytree(run.path, paths.runs / "0123456789ab" / run.id)
-    assert unpack(paths, tmp_path / "new.ipclab").path.is_relative_to(paths.runs.resolve())  # it is there: the same run
+    # it is there: the same run
+    assert unpack(paths, tmp_path / "new.ipclab").path.is_relative_to(paths.runs.resolve())
 
 
 def test_a_thinned_run_has_few_samples_and_the_figures_of_all(tmp_path: Path, paths: Paths) -> None:
     run, file = make_run(tmp_path / "elsewhere"), tmp_path / "thin.ipclab"
     pack(thinned(run, 9, tmp_path), file)
     placed = unpack(paths, file)
-    assert (placed.about["thinned"], placed.id, placed.about["seed"]) == (9, run.id, run.about["seed"])
-    for whole, few in zip(map(decode, run.point_files()), map(decode, placed.point_files()), strict=True):
+    assert (placed.about["thinned"], placed.id, placed.about["seed"]) == (
+        9,
+        run.id,
+        run.about["seed"],
+    )
+    for whole, few in zip(
+        map(decode, run.point_files()), map(decode, placed.point_files()), strict=True
+    ):
         assert (few.point, few.stop) == (whole.point, whole.stop)
         for before, after in zip(whole.launches, few.launches, strict=True):
             (every,), (kept,) = before.samples.values(), after.samples.values()
-            assert len(every) == 30 and kept.tolist() == np.sort(every)[[1, 5, 8, 11, 15, 18, 21, 25, 28]].tolist()
+            assert (
+                len(every) == 30
+                and kept.tolist() == np.sort(every)[[1, 5, 8, 11, 15, 18, 21, 25, 28]].tolist()
+            )
             assert vars(after) == {**vars(before), "samples": after.samples, "whole": after.whole}
             known, told = summary(before, "round-trip"), summary(after, "round-trip")
             assert {name: told[name] for name in known} == pytest.approx(known, rel=1e-5)
         rows, fewer = (pd.DataFrame(point_rows(each)) for each in (whole, few))
-        pd.testing.assert_frame_equal(fewer, rows, rtol=1e-5)  # what reports print is that of all samples
+        # what reports print is that of all samples
+        pd.testing.assert_frame_equal(fewer, rows, rtol=1e-5)
         del few.launches[0].whole["round-trip"]["sd"]
         with pytest.raises(LabError, match="a launch lacks the sd of round-trip"):
             summary(few.launches[0], "round-trip")
@@ -107,11 +120,17 @@ def test_a_committed_run_is_small_whole_and_holds_nothing_derived(name: str, pat
     tops = {each.name.partition("/")[0] for each in held.files}
     assert tops - {"raw", "calibration.json"} == {"points", "machine", "run.json", CRATE}
     run = opened(paths, bundle)
-    assert set(run.about["files"]) == {each.name for each in held.files} - {"run.json", CRATE, "calibration.json"}
+    assert set(run.about["files"]) == {each.name for each in held.files} - {
+        "run.json",
+        CRATE,
+        "calibration.json",
+    }
     assert run.complete
 
 
-def test_a_committed_run_is_opened_once_and_again_when_its_bundle_changed(bundle: Path, paths: Paths) -> None:
+def test_a_committed_run_is_opened_once_and_again_when_its_bundle_changed(
+    bundle: Path, paths: Paths
+) -> None:
     first = opened(paths, bundle)
     assert first.path == paths.opened.resolve() / f"{bundle.name}-{sha256(bundle)[:16]}" / first.id
     kept = (first.path / "run.json").stat().st_ino
@@ -142,11 +161,20 @@ print(len(list(opened(checkout(), Path(sys.argv[1])).point_files())))
 
 
 @pytest.mark.slow
-def test_several_processes_open_a_bundle_at_once(bundle: Path, paths: Paths, tmp_path: Path) -> None:
+def test_several_processes_open_a_bundle_at_once(
+    bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
     command, env = [sys.executable, "-c", OPEN, str(bundle)], environment(tmp_path)
-    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes: Any = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     with ExitStack() as stack:
-        started = [stack.enter_context(subprocess.Popen(command, env=env, **pipes)) for _ in range(4)]
+        started = [
+            stack.enter_context(subprocess.Popen(command, env=env, **pipes)) for _ in range(4)
+        ]
         for each in started:
             each.stdin.write("go\n")  # type: ignore[union-attr]
             each.stdin.flush()  # type: ignore[union-attr]
@@ -160,7 +188,10 @@ def opened_runs(paths: Paths) -> list[str]:
 
 
 def test_what_a_killed_import_left_is_removed_by_its_name(bundle: Path, paths: Paths) -> None:
-    left = [paths.imported / "20261120T100000Z-abcdef.part", paths.imported / "m/20261120T100000Z-abcdef.7.part"]
+    left = [
+        paths.imported / "20261120T100000Z-abcdef.part",
+        paths.imported / "m/20261120T100000Z-abcdef.7.part",
+    ]
     foreign = [paths.imported / "mine.part", paths.imported / "m/20261120T100000Z-abcdef"]
     for path in (*left, *foreign):
         (path / "points").mkdir(parents=True)
@@ -168,7 +199,10 @@ def test_what_a_killed_import_left_is_removed_by_its_name(bundle: Path, paths: P
         assert not any(path.exists() for path in left) and all(path.exists() for path in foreign)
         left[0].mkdir()
         assert clean(paths) == []  # held: another process is placing a run
-        with pytest.raises(LabError, match="is held by another process"), held(paths.imported, patience=0):
+        with (
+            pytest.raises(LabError, match="is held by another process"),
+            held(paths.imported, patience=0),
+        ):
             pass
     assert clean(paths) == [str(left[0])] and clean(paths) == []
     left[0].mkdir()
@@ -187,7 +221,12 @@ def killed(path):
 bundle.decode = killed
 bundle.unpack(checkout(), Path(sys.argv[1]))
 """
-    done = subprocess.run([sys.executable, "-c", code, str(bundle)], env=environment(tmp_path), timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(bundle)],
+        env=environment(tmp_path),
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == -signal.SIGKILL
     assert len(list(paths.imported.glob("*.part/run.json"))) == 1
     assert folder.newest(paths.imported, lambda _: True) is None
@@ -195,7 +234,9 @@ bundle.unpack(checkout(), Path(sys.argv[1]))
     assert not list(paths.imported.rglob("*.part")) and len(list(placed.point_files())) == 3
 
 
-def test_no_lmdb_file_of_a_bundle_is_ever_opened(tmp_path: Path, paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_lmdb_file_of_a_bundle_is_ever_opened(
+    tmp_path: Path, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a database was opened")
 
@@ -205,7 +246,10 @@ def test_no_lmdb_file_of_a_bundle_is_ever_opened(tmp_path: Path, paths: Paths, m
     for name in ("data.mdb", "lock.mdb"):
         run.keep(f"store/{name}", b"\xff" * 8192)
     pack(run, tmp_path / "hostile.ipclab")
-    for placed in (unpack(paths, tmp_path / "hostile.ipclab"), opened(paths, tmp_path / "hostile.ipclab")):
+    for placed in (
+        unpack(paths, tmp_path / "hostile.ipclab"),
+        opened(paths, tmp_path / "hostile.ipclab"),
+    ):
         assert len([decode(path) for path in placed.point_files()]) == 3
         assert (placed.path / "raw/store/data.mdb").stat().st_size == 8192
 
@@ -249,12 +293,17 @@ def test_the_crate_describes_every_file(tmp_path: Path) -> None:
     graph = {each["@id"]: each for each in told["@graph"]}
     assert len(graph) == len(told["@graph"])
     head, root = graph["ro-crate-metadata.json"], graph["./"]
-    assert head["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"} and head["about"] == {"@id": "./"}
+    assert head["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"} and head["about"] == {
+        "@id": "./"
+    }
     assert root["@type"] == "Dataset" and root["datePublished"] == "2026-11-20"
     assert all(root[key] for key in ("name", "description", "license"))
     assert {each["@id"] for each in root["hasPart"]} == set(files)
     for name, entry in files.items():
-        assert (graph[name]["sha256"], graph[name]["contentSize"]) == (entry.sha256, str(entry.size))
+        assert (graph[name]["sha256"], graph[name]["contentSize"]) == (
+            entry.sha256,
+            str(entry.size),
+        )
     for each in told["@graph"]:  # every reference leads somewhere
         for value in each.values():
             for reference in value if isinstance(value, list) else [value]:
@@ -291,16 +340,25 @@ def test_a_machine_without_go_mpi_and_cargo_renders_and_compares(tmp_path: Path)
         pack(make_run(tmp_path / machine, machine, factor), file)
     env = {**environment(tmp_path), "PATH": "/nowhere"}
     command = [sys.executable, "-c", ELSEWHERE, *map(str, files), str(tmp_path / "out")]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=250, check=False)
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=250, check=False
+    )
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert said[0] == "2"
     assert any("2 slower" in line for line in said)
     assert said[-2] == "[]"  # the manifest knows both runs
-    assert said[-1].startswith("data: bbbb/") and said[-1].endswith(".parquet was removed since the report")
+    assert said[-1].startswith("data: bbbb/") and said[-1].endswith(
+        ".parquet was removed since the report"
+    )
     page = (tmp_path / "out/en/machines.html").read_text()
     assert "bbbb" in page and page.count('role="img"') == 3
     book = (tmp_path / "out/en/machines.pdf").read_bytes()
     assert book.startswith(b"%PDF-") and b"comparison.csv" in book
-    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["executed", "imported", "runs"]
-    assert list((tmp_path / "data/runs").rglob("*.json")) == []  # no run, and no session that is left
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
+        "executed",
+        "imported",
+        "runs",
+    ]
+    # no run, and no session that is left
+    assert list((tmp_path / "data/runs").rglob("*.json")) == []

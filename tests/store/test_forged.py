@@ -1,4 +1,6 @@
-"""Points that cannot have been measured, all digests made to fit: refused where a point is read, in one line."""
+"""Points that cannot have been measured, all digests made to fit: refused where a point is read, in
+one line.
+"""
 
 import copy
 import datetime as dt
@@ -65,7 +67,11 @@ def every_launch(**fields: Any) -> Change:
     return told(lambda about: [each.update(fields) for each in about["launches"]])
 
 
-WHOLE = {"samples": 40.0, "sd": 1.0, **dict.fromkeys(("p50", "p90", "p99", "p99.9", "median", "mean"), 1e4)}
+WHOLE = {
+    "samples": 40.0,
+    "sd": 1.0,
+    **dict.fromkeys(("p50", "p90", "p99", "p99.9", "median", "mean"), 1e4),
+}
 WHOLE |= {"min": 5e3, "max": 2e4}
 FORGED: dict[str, tuple[Change, str]] = {
     "negative times": (times(lambda ns: -ns), "took -"),
@@ -161,7 +167,9 @@ def test_a_forged_point_is_not_imported(run: RunFolder, paths: Paths, tmp_path: 
 def test_a_file_under_the_name_of_another_point_is_refused(run: RunFolder) -> None:
     unix, tcp = (next(run.path.glob(f"points/round_trip/{name}-main*")) for name in ("unix", "tcp"))
     unix.write_bytes(tcp.read_bytes())
-    with pytest.raises(LabError, match=r"it is of round_trip/tcp-main.*, not of round_trip/unix-main"):
+    with pytest.raises(
+        LabError, match=r"it is of round_trip/tcp-main.*, not of round_trip/unix-main"
+    ):
         decode(unix)
 
 
@@ -173,7 +181,9 @@ def many(rows: int, run: RunFolder) -> Path:
     return run.path / run.file(made)
 
 
-def test_more_rows_than_a_point_has_are_not_read(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rows_than_a_point_has_are_not_read(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(samples, "_fill", None)
     monkeypatch.setattr(validity, "MOST_BYTES", 1000)
     with pytest.raises(LabError, match=r"is said to have 1,000,000 rows in [0-9,]+ bytes"):

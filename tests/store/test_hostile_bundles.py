@@ -1,4 +1,6 @@
-"""Bundles that somebody made to harm, that broke on the way, or that meet what is there: refused, nothing left."""
+"""Bundles that somebody made to harm, that broke on the way, or that meet what is there: refused,
+nothing left.
+"""
 
 import hashlib
 import io
@@ -40,9 +42,12 @@ def listed(found: list[Member], changes: dict[str, bytes], name: str | None = No
     content = {key.partition("/")[2]: value for key, value in found[1:]} | changes
     told = index(found)
     told["files"] = [
-        {"name": key, "size": len(value), "sha256": hashlib.sha256(value).hexdigest()} for key, value in content.items()
+        {"name": key, "size": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+        for key, value in content.items()
     ]
-    return rewritten([found[0], *((f"{name or top}/{key}", value) for key, value in content.items())], told)
+    return rewritten(
+        [found[0], *((f"{name or top}/{key}", value) for key, value in content.items())], told
+    )
 
 
 def run_json(found: list[Member], **changes: Any) -> list[Member]:
@@ -98,12 +103,27 @@ HOSTILE: dict[str, tuple[Callable[[list[Member]], Iterable[Member]], str]] = {
     "backslash": (lambda found: named(found, "raw/..\\x"), "is no file of a run"),
     "another folder": (lambda found: named(found, "bin/sh"), "is no file of a run"),
     "line feed": (lambda found: named(found, "raw/a\nb"), "is no file of a run"),
-    "two names but for case": (lambda found: named(found, "raw/engine/TRACE.json"), "two files have one name"),
-    "not in the run's index": (lambda found: named(found, "raw/more"), "do not agree on 'raw/more'"),
-    "one too many": (lambda found: [*found, (f"{found[0][0].partition('/')[0]}/raw/more", b"x")], "a file too many"),
+    "two names but for case": (
+        lambda found: named(found, "raw/engine/TRACE.json"),
+        "two files have one name",
+    ),
+    "not in the run's index": (
+        lambda found: named(found, "raw/more"),
+        "do not agree on 'raw/more'",
+    ),
+    "one too many": (
+        lambda found: [*found, (f"{found[0][0].partition('/')[0]}/raw/more", b"x")],
+        "a file too many",
+    ),
     "one missing": (lambda found: found[:-1], "is missing"),
-    "another order": (lambda found: [found[0], *reversed(found[1:])], "is not the file that belongs here"),
-    "another top": (lambda found: [(f"../{name}", content) for name, content in found], "is not the file that belongs"),
+    "another order": (
+        lambda found: [found[0], *reversed(found[1:])],
+        "is not the file that belongs here",
+    ),
+    "another top": (
+        lambda found: [(f"../{name}", content) for name, content in found],
+        "is not the file that belongs",
+    ),
     "wrong digest": (swap_digest, "has another digest"),
     "altered": (flipped, "has another digest"),
     "wrong size": (grown, "is not the file that belongs here"),
@@ -115,13 +135,25 @@ HOSTILE: dict[str, tuple[Callable[[list[Member]], Iterable[Member]], str]] = {
     "index a list": (lambda found: [(found[0][0], b"[]"), *found[1:]], "cannot be read"),
     "deep json": (lambda found: [(found[0][0], b"[" * 100_000), *found[1:]], "cannot be read"),
     "run no json": (lambda found: listed(found, {"run.json": b"{"}), "run.json cannot be read"),
-    "run without seed": (lambda found: listed(found, {"run.json": b'{"schema": 1}'}), "run.json cannot be read"),
-    "newer format": (lambda found: rewritten(found, {**index(found), "format": 2}), "use a newer ipclab"),
+    "run without seed": (
+        lambda found: listed(found, {"run.json": b'{"schema": 1}'}),
+        "run.json cannot be read",
+    ),
+    "newer format": (
+        lambda found: rewritten(found, {**index(found), "format": 2}),
+        "use a newer ipclab",
+    ),
     "format 0": (lambda found: rewritten(found, {**index(found), "format": 0}), "its format is 0"),
-    "no number of a format": (lambda found: rewritten(found, {**index(found), "format": True}), "cannot be read"),
+    "no number of a format": (
+        lambda found: rewritten(found, {**index(found), "format": True}),
+        "cannot be read",
+    ),
     "size true": (lambda found: rewritten(found, with_size(found, True)), "cannot be read"),
     "size below nothing": (lambda found: rewritten(found, with_size(found, -5)), "cannot be read"),
-    "newer schema": (lambda found: run_json(found, schema=99), "its schema is 99.*use a newer ipclab"),
+    "newer schema": (
+        lambda found: run_json(found, schema=99),
+        "its schema is 99.*use a newer ipclab",
+    ),
     "schema true": (lambda found: run_json(found, schema=True), "cannot be read"),
     "schema 0": (lambda found: run_json(found, schema=0), "cannot be read"),
     "schema -5": (lambda found: run_json(found, schema=-5), "cannot be read"),
@@ -133,7 +165,9 @@ HOSTILE: dict[str, tuple[Callable[[list[Member]], Iterable[Member]], str]] = {
     "seed a text": (lambda found: run_json(found, seed="1"), "seed"),
     "a point that is none": (lambda found: point_file(found, b"PAR1"), "is not a point's file"),
     "an index altered": (
-        lambda found: listed(found, {"run.json": dict(found)[found[1][0]].replace(b'"seed": 1', b'"seed": 2')}),
+        lambda found: listed(
+            found, {"run.json": dict(found)[found[1][0]].replace(b'"seed": 1', b'"seed": 2')}
+        ),
         "it was altered",
     ),
     "unfinished": (lambda found: run_json(found, finished=None), "not finished"),
@@ -142,7 +176,9 @@ HOSTILE: dict[str, tuple[Callable[[list[Member]], Iterable[Member]], str]] = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_bundle_is_refused_and_leaves_nothing(kind: str, bundle: Path, paths: Paths, tmp_path: Path) -> None:
+def test_a_hostile_bundle_is_refused_and_leaves_nothing(
+    kind: str, bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
     change, says = HOSTILE[kind]
     bad = tmp_path / "bad.ipclab"
     with bad.open("wb") as file:
@@ -160,8 +196,12 @@ def packed(content: bytes, to: Path) -> None:
         out.write(content)
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
-def test_links_and_devices_are_refused(kind: bytes, bundle: Path, paths: Paths, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE]
+)
+def test_links_and_devices_are_refused(
+    kind: bytes, bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
     text = io.BytesIO()
     with tarfile.open(fileobj=text, mode="w", format=tarfile.USTAR_FORMAT) as made:
         for number, (name, content) in enumerate(members(bundle)):
@@ -188,7 +228,9 @@ BEHIND = {
 
 
 @pytest.mark.parametrize("kind", BEHIND)
-def test_bytes_that_belong_to_no_file_are_refused(kind: str, bundle: Path, paths: Paths, tmp_path: Path) -> None:
+def test_bytes_that_belong_to_no_file_are_refused(
+    kind: str, bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
     change, behind = BEHIND[kind]
     with pa.CompressedInputStream(pa.OSFile(str(bundle)), "zstd") as stream:
         content = stream.read()
@@ -197,7 +239,9 @@ def test_bytes_that_belong_to_no_file_are_refused(kind: str, bundle: Path, paths
     verify(bad)
     packed(change(content), bad)
     bad.write_bytes(bad.read_bytes() + behind)
-    with pytest.raises(LabError, match=r"bytes lie behind the archive's end|is no complete archive"):
+    with pytest.raises(
+        LabError, match=r"bytes lie behind the archive's end|is no complete archive"
+    ):
         unpack(paths, bad)
     assert not paths.imported.exists()
 
@@ -215,7 +259,9 @@ def test_headers_that_ask_for_memory_are_not_followed(paths: Paths, tmp_path: Pa
         unpack(paths, bad)
 
 
-def test_bombs_are_refused_before_they_are_unpacked(bundle: Path, paths: Paths, tmp_path: Path) -> None:
+def test_bombs_are_refused_before_they_are_unpacked(
+    bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
     found = members(bundle)
     bad = tmp_path / "bad.ipclab"
     with bad.open("wb") as file:
@@ -239,7 +285,9 @@ def test_a_cut_bundle_is_refused(bundle: Path, paths: Paths, tmp_path: Path) -> 
     assert not paths.imported.exists()
 
 
-def test_a_flipped_bit_is_refused_or_changes_nothing(bundle: Path, paths: Paths, tmp_path: Path) -> None:
+def test_a_flipped_bit_is_refused_or_changes_nothing(
+    bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
     whole, bad = bundle.read_bytes(), tmp_path / "bad.ipclab"
     refused = 0
     for place in range(3, len(whole), len(whole) // 60):

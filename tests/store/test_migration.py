@@ -1,4 +1,6 @@
-"""Old runs stay readable: a stored run of the first schema, the chain of steps, and a machine's name that holds."""
+"""Old runs stay readable: a stored run of the first schema, the chain of steps, and a machine's
+name that holds.
+"""
 
 import json
 import shutil
@@ -21,7 +23,11 @@ SECOND = ROOT / "tests/data/schema-2/20261121T100000Z-a00002"
 
 
 def content(top: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(top)): file.read_bytes() for file in sorted(top.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(top)): file.read_bytes()
+        for file in sorted(top.rglob("*"))
+        if file.is_file()
+    }
 
 
 def test_there_is_a_step_and_a_stored_run_for_every_old_schema() -> None:
@@ -33,7 +39,9 @@ def test_there_is_a_step_and_a_stored_run_for_every_old_schema() -> None:
 
 def test_a_run_of_the_first_schema_is_read_as_todays() -> None:
     before = content(FIRST)
-    assert "notes" not in json.loads(before["run.json"]) and "points" not in json.loads(before["run.json"])
+    assert "notes" not in json.loads(before["run.json"]) and "points" not in json.loads(
+        before["run.json"]
+    )
     run = folder.read(FIRST)
     assert (run.about["schema"], run.about["notes"], run.about["points"]) == (SCHEMA, {}, {})
     measured = [decode(path) for path in run.point_files()]
@@ -77,7 +85,10 @@ def test_an_unknown_schema_is_refused(schema: Any, tmp_path: Path) -> None:
 
 
 def test_steps_follow_one_another() -> None:
-    steps = {number: lambda about, number=number: {**about, f"from-{number}": number} for number in range(1, SCHEMA)}
+    steps = {
+        number: lambda about, number=number: {**about, f"from-{number}": number}
+        for number in range(1, SCHEMA)
+    }
     found = migrated({"schema": 1}, steps)
     assert found == {"schema": SCHEMA, **{f"from-{number}": number for number in range(1, SCHEMA)}}
 
@@ -88,7 +99,14 @@ def test_a_machines_name_holds_over_rereads_and_follows_what_identifies_it(paths
     assert {collect().digest for _ in range(3)} == {machine.digest}
     identifying = {spec.name for spec in FACTS if spec.identifies}
     assert not [name for name in identifying if "frequency" in name or "bogomips" in name]
-    assert not identifying & {"product_uuid", "hostname", "uptime", "memory_total", "cpu_microcode", "kernel_version"}
+    assert not identifying & {
+        "product_uuid",
+        "hostname",
+        "uptime",
+        "memory_total",
+        "cpu_microcode",
+        "kernel_version",
+    }
     for spec in FACTS:
         changed = {**machine.facts, spec.name: "another"}
         assert (digest_of(changed) != machine.digest) is spec.identifies, spec.name

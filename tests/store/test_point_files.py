@@ -1,4 +1,6 @@
-"""The file of a point: equal bytes for equal points, whole and plain, refused when broken; its name."""
+"""The file of a point: equal bytes for equal points, whole and plain, refused when broken; its
+name.
+"""
 
 import json
 from pathlib import Path
@@ -24,12 +26,18 @@ def placed(measured: Measured, top: Path) -> Path:
     return path
 
 
-def test_equal_points_are_equal_bytes_and_come_back_whole(measured: Measured, tmp_path: Path) -> None:
+def test_equal_points_are_equal_bytes_and_come_back_whole(
+    measured: Measured, tmp_path: Path
+) -> None:
     content = encode(measured)
     path = placed(measured, tmp_path)
     back = decode(path)
     assert encode(measured) == content == encode(back)
-    assert (back.point, back.stop, back.failures) == (measured.point, measured.stop, measured.failures)
+    assert (back.point, back.stop, back.failures) == (
+        measured.point,
+        measured.stop,
+        measured.failures,
+    )
     assert back.point.id == measured.point.id
     for got, want in zip(back.launches, measured.launches, strict=True):
         assert {op: values.tolist() for op, values in got.samples.items()} == {
@@ -45,7 +53,13 @@ def test_the_file_is_a_plain_table_for_others(measured: Measured, tmp_path: Path
     table = pq.read_table(path)
     assert table.column_names == ["launch", "op", "ns"]
     rows = list(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
-    assert rows[:5] == [(0, "write", 30), (0, "write", 10), (0, "write", 20), (0, "read", 9), (0, "read", 7)]
+    assert rows[:5] == [
+        (0, "write", 30),
+        (0, "write", 10),
+        (0, "write", 20),
+        (0, "read", 9),
+        (0, "read", 7),
+    ]
     assert len(rows) == 11
     about = json.loads(table.schema.metadata[b"ipclab"])
     assert about["point"]["levels"] == {"arm": "published"}
@@ -62,7 +76,12 @@ def test_what_is_no_point_file_is_refused(measured: Measured, tmp_path: Path) ->
     content = encode(measured)
     foreign = pa.table({"launch": [0], "op": ["x"], "ns": [1]})
     pq.write_table(foreign, tmp_path / "foreign.parquet")
-    for broken in (b"", content[:-9], content[: len(content) // 2], (tmp_path / "foreign.parquet").read_bytes()):
+    for broken in (
+        b"",
+        content[:-9],
+        content[: len(content) // 2],
+        (tmp_path / "foreign.parquet").read_bytes(),
+    ):
         path.write_bytes(broken)
         with pytest.raises(LabError, match="is not a point's file"):
             decode(path)
@@ -93,4 +112,6 @@ def test_a_points_name_follows_from_its_levels(point: Point) -> None:
 
 
 def test_json_is_the_same_for_equal_values() -> None:
-    assert dump_json({"b": 1, "a": {"d": "빛", "c": [1.5]}}) == dump_json({"a": {"c": [1.5], "d": "빛"}, "b": 1})
+    assert dump_json({"b": 1, "a": {"d": "빛", "c": [1.5]}}) == dump_json(
+        {"a": {"c": [1.5], "d": "빛"}, "b": 1}
+    )

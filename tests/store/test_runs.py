@@ -44,7 +44,11 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def made(runs: Path, machine: str = "abc", seed: int = 1, now: dt.datetime = NOW) -> RunFolder:
-    about = {"seed": seed, "parameters": PARAMETERS, "machine": {"digest": machine, "facts": {}, "reasons": {}}}
+    about = {
+        "seed": seed,
+        "parameters": PARAMETERS,
+        "machine": {"digest": machine, "facts": {}, "reasons": {}},
+    }
     return folder.create(runs, machine, about, now)
 
 
@@ -58,7 +62,9 @@ def files(path: Path) -> set[str]:
     return {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
 
 
-def test_a_finished_point_is_one_file_whose_digest_the_run_knows(run: RunFolder, point: Point) -> None:
+def test_a_finished_point_is_one_file_whose_digest_the_run_knows(
+    run: RunFolder, point: Point
+) -> None:
     assert run.path.parent.name == "abc"
     assert run.id.startswith("20261121T030405Z-")
     assert warnings(run, point) == (False, [])
@@ -75,21 +81,28 @@ def test_a_finished_point_is_one_file_whose_digest_the_run_knows(run: RunFolder,
 @pytest.mark.parametrize(
     "content", [b"sampleS", b"sample", b"", b"samples\0"], ids=["altered", "cut", "empty", "longer"]
 )
-def test_an_altered_file_is_found_and_measured_again(run: RunFolder, point: Point, content: bytes) -> None:
+def test_an_altered_file_is_found_and_measured_again(
+    run: RunFolder, point: Point, content: bytes
+) -> None:
     run.place([(point, b"samples")])
     (run.path / run.file(point)).write_bytes(content)
     there, said = warnings(run, point)
     assert not there
-    assert said == [f"{run.file(point)} is not what was measured (truncated or altered): it is measured again"]
+    assert said == [
+        f"{run.file(point)} is not what was measured (truncated or altered): it is measured again"
+    ]
     with pytest.raises(
-        LabError, match=r"is not what was measured.*; restore it, or measure it again: make measure RUN="
+        LabError,
+        match=r"is not what was measured.*; restore it, or measure it again: make measure RUN=",
     ):
         list(folder.read(run.path).point_files())
     run.place([(point, b"samples")])
     assert warnings(run, point) == (True, [])
 
 
-def test_a_stale_file_of_another_run_does_not_count(run: RunFolder, point: Point, tmp_path: Path) -> None:
+def test_a_stale_file_of_another_run_does_not_count(
+    run: RunFolder, point: Point, tmp_path: Path
+) -> None:
     other = made(tmp_path, seed=2)
     other.place([(point, b"older samples")])
     run.place([(point, b"samples")])
@@ -144,7 +157,9 @@ def test_a_point_given_up_takes_its_earlier_file_along(run: RunFolder, point: Po
     assert folder.read(run.path).about["failures"] == {}
 
 
-def test_write_whole_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_whole_keeps_the_old_file_when_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "file"
     write_whole(path, b"old")
 
@@ -181,15 +196,26 @@ def test_only_the_parts_of_processes_that_ended_are_removed(tmp_path: Path) -> N
 
 
 def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
-    code = "import sys; from pathlib import Path; from ipclab.store.run import read; *_, path = sys.argv"
+    code = (
+        "import sys; from pathlib import Path; from ipclab.store.run import read; *_, path ="
+        " sys.argv"
+    )
     code += "; held = read(Path(path)).held(); held.__enter__()"
     command = [sys.executable, "-c", code, str(run.path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with run.held():
-        with pytest.raises(LabError, match="is being measured by another process"), folder.read(run.path).held():
+        with (
+            pytest.raises(LabError, match="is being measured by another process"),
+            folder.read(run.path).held(),
+        ):
             pass
-        assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
-    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+        assert (
+            subprocess.run(command, env=environment, capture_output=True, check=False).returncode
+            == 1
+        )
+    assert (
+        subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    )
     with run.held():  # it ended with the process
         pass
 
@@ -205,7 +231,9 @@ def test_a_run_is_held_by_one_process(run: RunFolder) -> None:
     ],
     ids=["none", "newer", "cut", "no files", "list"],
 )
-def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None, error: type[LabError], told: str) -> None:
+def test_what_is_no_run_is_refused(
+    tmp_path: Path, text: str | None, error: type[LabError], told: str
+) -> None:
     if text is not None:
         (tmp_path / "run.json").write_text(text)
     with pytest.raises(error) as caught:
@@ -220,15 +248,23 @@ def test_a_run_knows_its_own_content(run: RunFolder, point: Point) -> None:
     assert folder.read(run.path).about == run.about
     index.write_text(json.dumps(json.loads(text)))  # the same content, written otherwise
     assert folder.read(run.path).about == run.about
-    for old, new in (('"seed": 1', '"seed": 2'), ("payload/", "payl0ad/"), (' "digest": "', ' "digest": "0')):
+    for old, new in (
+        ('"seed": 1', '"seed": 2'),
+        ("payload/", "payl0ad/"),
+        (' "digest": "', ' "digest": "0'),
+    ):
         assert old in text
         index.write_text(text.replace(old, new, 1))
-        with pytest.raises(LabError, match=r"run\.json cannot be read: it was altered: its digest") as caught:
+        with pytest.raises(
+            LabError, match=r"run\.json cannot be read: it was altered: its digest"
+        ) as caught:
             folder.read(run.path)
         assert "restore it" in caught.value.fix
 
 
-def test_a_run_with_failed_points_is_finished_and_not_complete(run: RunFolder, point: Point) -> None:
+def test_a_run_with_failed_points_is_finished_and_not_complete(
+    run: RunFolder, point: Point
+) -> None:
     assert (run.finished, run.complete) == (False, False)
     run.fail(point, "worker died")
     run.about["finished"] = NOW.isoformat()
@@ -243,10 +279,14 @@ WRONG: tuple[object, ...] = (None, True, -1, 1.5, "x", [], {}, [1], {"x": 1}, "2
 
 @pytest.mark.parametrize("digested", [False, True], ids=["schema 2", "schema 3"])
 def test_no_mutation_of_the_index_is_more_than_one_line(run: RunFolder, digested: bool) -> None:
-    """Every field, of every wrong type, with and without a digest that fits: read, or refused in one line."""
+    """Every field, of every wrong type, with and without a digest that fits: read, or refused in
+    one line.
+    """
     run.about["sessions"] = [{"begun": NOW.isoformat(), "conditions": {"load_1": 0.5}}]
     refused = 0
-    for field, value in product([*run.about, "parameters.profile", "machine.facts", "machine.digest"], WRONG):
+    for field, value in product(
+        [*run.about, "parameters.profile", "machine.facts", "machine.digest"], WRONG
+    ):
         about = json.loads(json.dumps(run.about))
         *outer, name = field.split(".")
         (about[outer[0]] if outer else about)[name] = value
@@ -259,7 +299,10 @@ def test_no_mutation_of_the_index_is_more_than_one_line(run: RunFolder, digested
         except LabError as error:
             refused += 1
             assert "\n" not in str(error) and "run.json cannot be read" in str(error)
-        assert folder.newest(run.path.parent.parent, lambda run: run.finished) is None or value == "2026-11-21"
+        assert (
+            folder.newest(run.path.parent.parent, lambda run: run.finished) is None
+            or value == "2026-11-21"
+        )
     assert refused > 90
 
 
@@ -267,7 +310,10 @@ def test_the_newest_run_that_can_be_read_is_found(tmp_path: Path) -> None:
     runs = [made(tmp_path, name, i, NOW + dt.timedelta(days=i)) for i, name in enumerate("bca")]
     newer = made(tmp_path, "a", now=NOW + dt.timedelta(days=9))
     (newer.path / "run.json").write_text('{"schema": 99, "files": {}}')
-    found = [folder.newest(tmp_path, wanted) for wanted in (lambda _: True, lambda run: run.about["seed"] < 2)]
+    found = [
+        folder.newest(tmp_path, wanted)
+        for wanted in (lambda _: True, lambda run: run.about["seed"] < 2)
+    ]
     assert [run.id for run in found if run] == [runs[2].id, runs[1].id]
     assert folder.newest(tmp_path, lambda _: False) is None
     assert folder.newest(tmp_path / "absent", lambda _: True) is None
@@ -276,7 +322,10 @@ def test_the_newest_run_that_can_be_read_is_found(tmp_path: Path) -> None:
 def test_a_clock_that_was_set_back_makes_no_run(paths: Paths) -> None:
     newer = made(paths.runs, now=dt.datetime.now(dt.UTC) + dt.timedelta(hours=1))
     request = Request(("payload",), "smoke", sweep=Sweep((84,), ("shm-mmap",)))
-    with pytest.raises(LabError, match=f"the clock was set back: it is .* and the run {newer.id} is newer; set it, or"):
+    with pytest.raises(
+        LabError,
+        match=f"the clock was set back: it is .* and the run {newer.id} is newer; set it, or",
+    ):
         measure(paths, request, Progress())
     assert list(paths.runs.glob("*/*")) == [newer.path]
 
@@ -293,7 +342,9 @@ def test_a_run_is_found_by_its_folder_and_by_its_id(tmp_path: Path) -> None:
 def holding(paths: Paths, day: int, profile: str, count: int, machine: str = "a") -> RunFolder:
     """Return a finished run of so many points of round trips, which nobody reads here."""
     run = made(paths.runs, machine, now=NOW + dt.timedelta(days=day))
-    names = [f"points/round_trip/p-cross-{size}-0123abcd.parquet" for size in range(100, 100 + count)]
+    names = [
+        f"points/round_trip/p-cross-{size}-0123abcd.parquet" for size in range(100, 100 + count)
+    ]
     run.about["files"] = dict.fromkeys(names, "0" * 64)
     run.about["parameters"] = {**PARAMETERS, "profile": profile}
     run.about["finished"] = NOW.isoformat()
@@ -309,15 +360,18 @@ def test_the_run_that_answers_most_is_opened_and_not_the_newest(tmp_path: Path) 
     assert [run.id for run in best(paths, "round_trip")] == [quick.id, one.id, smoke.id]
     assert choose(paths, study="round_trip").id == quick.id
     assert best(paths, "round_trip", lambda run: run.id == one.id)[0].id == one.id
-    assert called(best(paths, "round_trip")) == (
-        f"{quick.id} (quick, 2026-11-22); the newest, {one.id} (full, 2026-11-24), tells less"
+    assert (
+        called(best(paths, "round_trip"))
+        == f"{quick.id} (quick, 2026-11-22); the newest, {one.id} (full, 2026-11-24), tells less"
     )
     again, standard = holding(paths, 4, "quick", 11), holding(paths, 0, "standard", 11)
     assert [run.id for run in best(paths, "round_trip")][:3] == [standard.id, again.id, quick.id]
     assert best(paths, "payload") == []
 
 
-def test_a_run_of_this_machine_is_better_than_anothers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_this_machine_is_better_than_anothers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paths = Paths(tmp_path)
     mine, other = holding(paths, 0, "quick", 1), holding(paths, 1, "full", 9, "b")
     other.about["machine"]["facts"] = {"cpu_model": "Another"}
@@ -336,18 +390,27 @@ def test_a_study_that_no_run_holds_is_an_error(tmp_path: Path, paths: Paths) -> 
     (tmp_path / "data").mkdir(exist_ok=True)
     pack(make_run(tmp_path / "elsewhere"), tmp_path / "data/published.ipclab")
     (tmp_path / "data/published.ipclab").rename(tmp_path / "data/reference.ipclab")
-    with pytest.raises(UsageError, match="no run holds faults; measure it: ipclab measure --study faults"):
+    with pytest.raises(
+        UsageError, match="no run holds faults; measure it: ipclab measure --study faults"
+    ):
         choose(Paths(tmp_path), study="faults")
     assert choose(Paths(tmp_path), study="round_trip").path.is_relative_to(tmp_path / "data/opened")
 
 
-def test_whoever_opens_anothers_run_is_told_first(paths: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+def test_whoever_opens_anothers_run_is_told_first(
+    paths: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = make_run(paths.data / "imported")
     said = {}
     for lang in ("en", "ko", "zh"):
         Lab.open(str(run.path), lang)
         said[lang] = capsys.readouterr().out.splitlines()[0]
-    assert said["en"].startswith("Not measured here, but on Example 0123456789ab (machine 0123456789ab) on ")
-    assert all("Example 0123456789ab" in line and "20" in line for line in said.values()) and len({*said.values()}) == 3
+    assert said["en"].startswith(
+        "Not measured here, but on Example 0123456789ab (machine 0123456789ab) on "
+    )
+    assert (
+        all("Example 0123456789ab" in line and "20" in line for line in said.values())
+        and len({*said.values()}) == 3
+    )
     Lab.open(str(holding(paths, 0, "quick", 1).path))
     assert capsys.readouterr().out.splitlines()[0].startswith("run 2026")

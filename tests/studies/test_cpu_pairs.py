@@ -1,4 +1,6 @@
-"""The pairs of CPUs: which are measured on made-up machines of 2, 8, 64 and 256 CPUs, and that a pair is."""
+"""The pairs of CPUs: which are measured on made-up machines of 2, 8, 64 and 256 CPUs, and that a
+pair is.
+"""
 
 import os
 from dataclasses import dataclass
@@ -21,7 +23,9 @@ from tests.support.made_up import Fake, cpu_files, write
 
 @dataclass(frozen=True)
 class Made:
-    """A machine: sockets of so many cores with so many threads, a last-level cache for every `together` cores."""
+    """A machine: sockets of so many cores with so many threads, a last-level cache for every
+    `together` cores.
+    """
 
     sockets: int
     cores: int
@@ -33,16 +37,21 @@ class Made:
         return self.sockets * self.cores * self.threads
 
     def members(self, first: int, count: int) -> str:
-        """Return the CPUs of `count` cores from core `first` on; a core's further threads come after all cores."""
+        """Return the CPUs of `count` cores from core `first` on; a core's further threads come
+        after all cores.
+        """
         every = self.sockets * self.cores
         return ",".join(
-            f"{first + every * thread}-{first + count - 1 + every * thread}" for thread in range(self.threads)
+            f"{first + every * thread}-{first + count - 1 + every * thread}"
+            for thread in range(self.threads)
         )
 
     def topology(self, root: Path) -> Topology:
         files = {"/sys/devices/system/cpu/online": f"0-{self.cpus - 1}\n"}
         for socket in range(self.sockets):
-            files[f"/sys/devices/system/node/node{socket}/cpulist"] = self.members(socket * self.cores, self.cores)
+            files[f"/sys/devices/system/node/node{socket}/cpulist"] = self.members(
+                socket * self.cores, self.cores
+            )
         for cpu in range(self.cpus):
             core = cpu % (self.sockets * self.cores)
             own = self.members(core, 1)
@@ -80,7 +89,9 @@ def test_each_pair_is_measured_once_and_of_many_cpus_a_sample_of_each_kind(
         assert {topology.relation(*pair) for pair in part} == {relation}
 
 
-def test_a_sample_reaches_from_the_first_cpus_to_the_last_and_is_the_same_each_time(tmp_path: Path) -> None:
+def test_a_sample_reaches_from_the_first_cpus_to_the_last_and_is_the_same_each_time(
+    tmp_path: Path,
+) -> None:
     topology = LARGE.topology(tmp_path)
     smt = pairs.chosen(topology)["smt"]
     assert (smt[0], smt[-1]) == ((0, 128), (127, 255))
@@ -105,10 +116,14 @@ def test_a_run_has_the_pairs_from_standard_on_or_when_they_are_named() -> None:
         pytest.skip("the native package is not built here, or there is one CPU")
     named = Sweep(backends=(pairs.NAME,))
     asked = {name: study.points(profile, Sweep()) for name, profile in PROFILES.items()}
-    have = {name: any(point.backend == pairs.NAME for point in points) for name, points in asked.items()}
+    have = {
+        name: any(point.backend == pairs.NAME for point in points) for name, points in asked.items()
+    }
     assert have == {"smoke": False, "quick": False, "standard": True, "full": True}
     assert {point.backend for point in study.points(PROFILES["quick"], named)} == {pairs.NAME}
-    assert pairs.NAME not in {point.backend for point in study.points(PROFILES["full"], Sweep(backends=("unix",)))}
+    assert pairs.NAME not in {
+        point.backend for point in study.points(PROFILES["full"], Sweep(backends=("unix",)))
+    }
 
 
 def test_a_pair_of_cpus_is_timed(launcher: Launcher) -> None:

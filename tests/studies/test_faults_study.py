@@ -1,4 +1,6 @@
-"""The study of faults: planted ones are told for what they are, real ones are seen, and nothing is left of them."""
+"""The study of faults: planted ones are told for what they are, real ones are seen, and nothing is
+left of them.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -24,8 +26,27 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.worker import Outcome, Worker
 from ipclab.store.run import RunFolder
 from ipclab.studies.faults import FAULTS, LOCKED, FaultsStudy
-from ipclab.studies.faults.ends import LOSSES, NOTICED, WATCHED, Plan, Survivor, _beside_idle, _beside_writing
-from ipclab.studies.faults.seen import END, ERROR, HALF, SILENCE, WELL, became, left, message, number_of, outcome
+from ipclab.studies.faults.ends import (
+    LOSSES,
+    NOTICED,
+    WATCHED,
+    Plan,
+    Survivor,
+    _beside_idle,
+    _beside_writing,
+)
+from ipclab.studies.faults.seen import (
+    END,
+    ERROR,
+    HALF,
+    SILENCE,
+    WELL,
+    became,
+    left,
+    message,
+    number_of,
+    outcome,
+)
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
 from ipclab.studies.stream.ways import PRODUCER, Way
@@ -66,7 +87,15 @@ class Made(Channel):
 
 def survivor(given: list[bytes], raised: list[Exception], done: int) -> tuple[Made, Survivor]:
     channel = Made(given, raised)
-    way = Way([channel], 0, lambda data: None, lambda data: None, lambda data, ns: None, channel.recv, channel)
+    way = Way(
+        [channel],
+        0,
+        lambda data: None,
+        lambda data: None,
+        lambda data, ns: None,
+        channel.recv,
+        channel,
+    )
     plan = Plan("made", SIZE, "killed-writing", 1, 1_000_000)
     return channel, Survivor(cast(Worker, Told(done)), plan, way)
 
@@ -76,11 +105,18 @@ def kinds(one: Survivor, op: str) -> list[str]:
 
 
 def test_a_channel_that_never_notices_and_loses_one_is_told_for_that() -> None:
-    channel, one = survivor([message(0, SIZE), message(2, SIZE)], [TimeoutError(), BrokenPipeError()], done=3)
+    channel, one = survivor(
+        [message(0, SIZE), message(2, SIZE)], [TimeoutError(), BrokenPipeError()], done=3
+    )
     _beside_writing(one)
     assert (kinds(one, NOTICED), kinds(one, WATCHED)) == ([SILENCE], [END])
     assert channel.watched == [False, False, False, True]
-    assert one.worker.outcome.counters[LOSSES] == {"lost": 1, "doubled": 0, "reordered": 0, "torn": 0}
+    assert one.worker.outcome.counters[LOSSES] == {
+        "lost": 1,
+        "doubled": 0,
+        "reordered": 0,
+        "torn": 0,
+    }
     assert {NOTICED, WATCHED} == one.worker.outcome.samples.keys()
 
 
@@ -112,12 +148,17 @@ def test_messages_are_accounted_for() -> None:
     assert number_of(message(7, SIZE)[:-1], SIZE) is None
     assert number_of(message(7, SIZE)[:8] + message(8, SIZE)[8:], SIZE) is None
     assert became(5, [0, 2, 1, 1, None]) == {"lost": 2, "doubled": 1, "reordered": 1, "torn": 1}
-    assert not any(became(3, [0, 1, 2, 3]).values())  # the last one was on its way when its writer was killed
+    # the last one was on its way when its writer was killed
+    assert not any(became(3, [0, 1, 2, 3]).values())
 
 
 def test_ends_are_counted_with_their_interval() -> None:
     head = {"backend": "unix", "fault": "killed-idle", "op": NOTICED, "unit": "count"}
-    rows = [{**head, "metric": kind, "value": float(kind == END)} for _ in range(20) for kind in (END, SILENCE)]
+    rows = [
+        {**head, "metric": kind, "value": float(kind == END)}
+        for _ in range(20)
+        for kind in (END, SILENCE)
+    ]
     (found,) = seen(pd.DataFrame(rows), NOTICED).to_dict("records")
     assert (found["kind"], found["hits"], found["trials"], found["high"]) == (END, 20, 20, 1)
     assert found["low"] == pytest.approx(0.025 ** (1 / 20), abs=1e-6)
@@ -146,7 +187,11 @@ def test_a_fault_that_was_noticed_in_two_ways_was_noticed() -> None:
 
 def test_what_is_left_is_found_by_name(tmp_path: Path) -> None:
     prefix = "ipclab-1-0000-7"
-    names = [SHARED_MEMORY / f"{prefix}-store", SHARED_MEMORY / f"sem.{prefix}-full", tmp_path / "7-socket"]
+    names = [
+        SHARED_MEMORY / f"{prefix}-store",
+        SHARED_MEMORY / f"sem.{prefix}-full",
+        tmp_path / "7-socket",
+    ]
     (tmp_path / "77-socket").touch()
     for name in names:
         name.touch()
@@ -161,7 +206,9 @@ def test_its_points_are_every_fault_of_every_mechanism_and_too_short_a_message_i
     study = FaultsStudy()
     points = study.points(profile("standard"), Sweep(None, ("unix", "posix-mq", "lmdb")))
     found = {(point.backend, point.levels["fault"]) for point in points}
-    assert found == {(name, fault) for name in ("unix", "posix-mq") for fault in FAULTS} | {("lmdb", LOCKED)}
+    assert found == {(name, fault) for name in ("unix", "posix-mq") for fault in FAULTS} | {
+        ("lmdb", LOCKED)
+    }
     effort = study.effort(profile("standard"))
     assert effort.least_launches == effort.most_launches == effort.least_values == 5
     with pytest.raises(UsageError, match="15 bytes"):
@@ -175,10 +222,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
     with pytest.MonkeyPatch.context() as patch:
         data = tmp_path_factory.mktemp("data")
         patch.setenv("IPCLAB_DATA", str(data))
-        run = measure(Paths(ROOT), Request(("faults",), "smoke", sweep=Sweep(None, STUDIED)), Progress())
+        run = measure(
+            Paths(ROOT), Request(("faults",), "smoke", sweep=Sweep(None, STUDIED)), Progress()
+        )
         assert run.complete
         mine = f"ipclab-{os.getpid()}-"
-        assert not [name for name in (*kernel_objects(), *map(str, SHARED_MEMORY.iterdir())) if mine in name]
+        assert not [
+            name for name in (*kernel_objects(), *map(str, SHARED_MEMORY.iterdir())) if mine in name
+        ]
         assert not [*data.glob("runs/.ledger/*")]
         yield run
 
@@ -188,7 +239,12 @@ def values(run: RunFolder) -> Callable[[str, str, str, str], float]:
     frame = derived.read(run, "faults", "launches")
 
     def mean(backend: str, fault: str, op: str, metric: str) -> float:
-        rows = frame[(frame.backend == backend) & (frame.fault == fault) & (frame.op == op) & (frame.metric == metric)]
+        rows = frame[
+            (frame.backend == backend)
+            & (frame.fault == fault)
+            & (frame.op == op)
+            & (frame.metric == metric)
+        ]
         assert len(rows) == profile("smoke").least_values
         return float(rows.value.mean())
 
@@ -207,21 +263,43 @@ def test_real_faults_are_seen(values: Callable[[str, str, str, str], float]) -> 
     assert values("posix-mq", "killed-reading", LOSSES, "lost") > 0
     assert values("posix-mq", "killed-idle", "left", "queues") == 2
     assert values("unix", "killed-idle", "left", "files") == 1
-    assert values("lmdb", LOCKED, NOTICED, "old") == values("posix-shm", LOCKED, NOTICED, SILENCE) == 1
-    assert values("lmdb", LOCKED, "recovered", "yes") == values("posix-shm", LOCKED, "recovered", "yes") == 1
+    assert (
+        values("lmdb", LOCKED, NOTICED, "old") == values("posix-shm", LOCKED, NOTICED, SILENCE) == 1
+    )
+    assert (
+        values("lmdb", LOCKED, "recovered", "yes")
+        == values("posix-shm", LOCKED, "recovered", "yes")
+        == 1
+    )
 
 
 @pytest.mark.slow
-def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(run: RunFolder, tmp_path: Path) -> None:
+def test_the_notebook_tells_them_and_shows_a_run_without_them_as_such(
+    run: RunFolder, tmp_path: Path
+) -> None:
     def outputs(of: str) -> list[dict[str, Any]]:
         file = tmp_path / "out.ipynb"
         about = {"run": of, "lang": "en"}
         with Kernel() as kernel:
             execute(NOTEBOOK, about, file, timeout_s=200, metadata={"lang": "en"}, kernel=kernel)
-        return [each["data"] for cell in read_notebook(file)["cells"] for each in cell.get("outputs", [])]
+        return [
+            each["data"]
+            for cell in read_notebook(file)["cells"]
+            for each in cell.get("outputs", [])
+        ]
 
-    tables = {data[table.MIME]["name"]: data[table.MIME] for data in outputs(str(run.path)) if table.MIME in data}
+    tables = {
+        data[table.MIME]["name"]: data[table.MIME]
+        for data in outputs(str(run.path))
+        if table.MIME in data
+    }
     told = {row[0]: row[1] for row in tables["faults-seen"]["rows"]}
     assert (told["unix"], told["posix-mq"]) == ("end 2/2", "silence 2/2")
-    assert {"faults-idle", "faults-writing", "faults-reading", "faults-stopped", "faults-locked"} <= tables.keys()
+    assert {
+        "faults-idle",
+        "faults-writing",
+        "faults-reading",
+        "faults-stopped",
+        "faults-locked",
+    } <= tables.keys()
     assert "not measured" in str(outputs(str(checkout().root / "data/compared.ipclab"))).lower()

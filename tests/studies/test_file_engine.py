@@ -1,4 +1,6 @@
-"""The native file-reading engine: every file once under every mix of roles, bad files and plans, accounting."""
+"""The native file-reading engine: every file once under every mix of roles, bad files and plans,
+accounting.
+"""
 
 import os
 import resource
@@ -17,7 +19,9 @@ if not hasattr(native, "read_files"):
     pytest.skip("the native package installed has no file engine", allow_module_level=True)
 
 DEADLINE_NS = 60_000_000_000
-SIZES = [0, 1, 7, 8, 511, 512, 4095, 4096, 4097, 65_536, 100_003, 1_048_577] + [int(3.7 * n * n) for n in range(90)]
+SIZES = [0, 1, 7, 8, 511, 512, 4095, 4096, 4097, 65_536, 100_003, 1_048_577] + [
+    int(3.7 * n * n) for n in range(90)
+]
 MIXES = [
     ["both"],
     ["both"] * 3,
@@ -71,7 +75,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(folder: Path, lengths: list[int] = SIZES, **more: Any) -> dict[str, Any]:
-    plan = {"folder": str(folder), "sizes": packed(lengths), "method": "sync", "roles": ["both"], "in_flight": 8}
+    plan = {
+        "folder": str(folder),
+        "sizes": packed(lengths),
+        "method": "sync",
+        "roles": ["both"],
+        "in_flight": 8,
+    }
     result: dict[str, Any] = native.read_files({**plan, "deadline_ns": DEADLINE_NS, **more})
     return result
 
@@ -92,9 +102,15 @@ def test_every_file_is_read_once_under_every_mix_of_roles(files: Path, way: dict
         for cold in (False, True):
             if cold:
                 native.drop_files(str(files), packed(SIZES), 2)
-            done = read(files, roles=roles, checksum_rounds=2, repeat_order="shuffled", seed=5, **way)
+            done = read(
+                files, roles=roles, checksum_rounds=2, repeat_order="shuffled", seed=5, **way
+            )
             assert done["errors"] == []
-            assert (done["files"], done["bytes"], done["checksum"]) == (len(SIZES), sum(SIZES), expected), roles
+            assert (done["files"], done["bytes"], done["checksum"]) == (
+                len(SIZES),
+                sum(SIZES),
+                expected,
+            ), roles
             assert sum(thread["files_read"] for thread in done["threads"]) == len(SIZES)
             assert 1 <= done["max_open_files"] <= 8
             assert [thread["role"] for thread in done["threads"]] == roles
@@ -109,7 +125,8 @@ def test_every_file_is_read_once_under_every_mix_of_roles(files: Path, way: dict
 def test_the_shares_of_every_thread_are_the_whole(files: Path, way: dict[str, Any]) -> None:
     usable(way, files)
     for roles in MIXES:
-        # The kernel's clocks of a thread are read one after the other: who loses the CPU in between reads them apart.
+        # The kernel's clocks of a thread are read one after the other: who loses the CPU in between
+        # reads them apart.
         assert any(_whole(files, roles, way) for _ in range(25)), roles
 
 
@@ -117,8 +134,11 @@ def _whole(files: Path, roles: list[str], way: dict[str, Any]) -> bool:
     native.drop_files(str(files), packed(SIZES), 2)
     done = read(files, roles=roles, compute_ns=packed([200_000] * len(SIZES)), **way)
     for thread in done["threads"]:
-        parts = sum(thread[f"{part}_ns"] for part in ("execution", "io_wait", "work_wait", "preempted"))
-        # 0.2 ms: what a thread that ended at once does before its first and after its last reading of the clock.
+        parts = sum(
+            thread[f"{part}_ns"] for part in ("execution", "io_wait", "work_wait", "preempted")
+        )
+        # 0.2 ms: what a thread that ended at once does before its first and after its last reading
+        # of the clock.
         if abs(parts - thread["elapsed_ns"]) > 0.01 * thread["elapsed_ns"] + 200_000:
             return False
     return True
@@ -134,7 +154,10 @@ def test_times_are_in_order_and_tasks_complete(files: Path) -> None:
     assert (tasks["fault_ns"] == 0).all()
     assert 0 < done["first_compute_ns"] <= done["elapsed_ns"]
     assert 0 < done["read_end_ns"] <= done["elapsed_ns"]
-    kinds = {kind: [span for span in done["spans"] if span[1] == kind] for kind in ("open", "read", "compute", "close")}
+    kinds = {
+        kind: [span for span in done["spans"] if span[1] == kind]
+        for kind in ("open", "read", "compute", "close")
+    }
     assert {len(spans) for spans in kinds.values()} == {20}
     assert all(start <= end <= done["elapsed_ns"] for *_, start, end in done["spans"])
 
@@ -171,7 +194,11 @@ def test_bad_files_are_told_and_the_others_go_on(tmp_path: Path, way: dict[str, 
     os.truncate(path_of(tmp_path / "set", 30), 0)
     for roles in MIXES:
         done = read(tmp_path / "set", sizes, roles=roles, checksum_rounds=1, **way)
-        assert [(index, errno) for index, errno, _ in done["errors"]] == [(3, ENOENT), (17, ENODATA), (30, ENODATA)]
+        assert [(index, errno) for index, errno, _ in done["errors"]] == [
+            (3, ENOENT),
+            (17, ENODATA),
+            (30, ENODATA),
+        ]
         assert [phase for *_, phase in done["errors"]] == [
             "open",
             *(["fault" if "mmap" in way.values() else "read"] * 2),
@@ -210,7 +237,13 @@ def test_the_deadline_ends_every_run(files: Path) -> None:
     for roles in MIXES:
         for method in ("sync", "mmap", *(() if native.io_uring_missing() else ("overlapped",))):
             with pytest.raises(TimeoutError):
-                read(files, roles=roles, method=method, compute_ns=packed([10**9] * len(SIZES)), deadline_ns=20_000_000)
+                read(
+                    files,
+                    roles=roles,
+                    method=method,
+                    compute_ns=packed([10**9] * len(SIZES)),
+                    deadline_ns=20_000_000,
+                )
 
 
 def test_many_files_stay_within_memory_and_open_files(files: Path) -> None:
@@ -266,6 +299,8 @@ def _nothing_left_open(tmp_path: Path) -> Iterator[None]:
     yield
     links = list[str]()
     for entry in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # the folder's own, or one that a finalizer has just closed
+        with suppress(
+            FileNotFoundError
+        ):  # the folder's own, or one that a finalizer has just closed
             links.append(str(entry.readlink()))
     assert [link for link in links if link.startswith(str(tmp_path))] == []

@@ -33,7 +33,9 @@ from tests.spawn.test_workers import CPUS
 native: Any = pytest.importorskip("ipclab_native")
 STUDY = FileIoStudy()
 KIB = 1 << 10
-SOME = FileSet("some", 23, Draw("exponential", 1, 64 * KIB, 8 * KIB), Draw("identical", 1000, 1000, 1000), 5)
+SOME = FileSet(
+    "some", 23, Draw("exponential", 1, 64 * KIB, 8 * KIB), Draw("identical", 1000, 1000, 1000), 5
+)
 MIXES = (
     "1SYNC",
     "3SYNC",
@@ -53,7 +55,9 @@ RING = native.io_uring_missing()
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """The set's folder, and the checksum of its contents as Python computes it."""
-    with making.made(tmp_path_factory.mktemp("scratch"), [SOME], native, lambda line: None) as found:
+    with making.made(
+        tmp_path_factory.mktemp("scratch"), [SOME], native, lambda line: None
+    ) as found:
         folder = found.folder("some")
         total = 0
         for index in range(SOME.count):
@@ -64,23 +68,42 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]
         yield folder, str(total % 2**64)
 
 
-def read(launcher: Launcher, folder: Path, method: str, mix: str, cache: str = "warm", **plan: Any) -> Launch:
+def read(
+    launcher: Launcher, folder: Path, method: str, mix: str, cache: str = "warm", **plan: Any
+) -> Launch:
     whole = {
         **{"method": method, "roles": parse(mix), "in_flight": 4, "depth": 4, "checksum_rounds": 1},
         **{"deadline_ns": 20 * 10**9, **plan},
     }
-    arguments = {"folder": str(folder), "files": asdict(SOME), "cache": cache, "plan": whole, "most": 1000}
-    role = Role("engine", "ipclab.studies.file_io.engine:run", {**arguments, "timeline": True, "verify": True}, CPUS)
+    arguments = {
+        "folder": str(folder),
+        "files": asdict(SOME),
+        "cache": cache,
+        "plan": whole,
+        "most": 1000,
+    }
+    role = Role(
+        "engine",
+        "ipclab.studies.file_io.engine:run",
+        {**arguments, "timeline": True, "verify": True},
+        CPUS,
+    )
     return STUDY.collect(Point("file_io", method, 1, "free"), launcher.launch([role], 60), 1)
 
 
 @pytest.mark.parametrize(("method", "mix"), list(product(("sync", "overlapped", "mmap"), MIXES)))
-def test_every_mix_reads_every_file_once(launcher: Launcher, files: tuple[Path, str], method: str, mix: str) -> None:
+def test_every_mix_reads_every_file_once(
+    launcher: Launcher, files: tuple[Path, str], method: str, mix: str
+) -> None:
     if method == "overlapped" and RING:
         pytest.skip(RING)
     folder, checksum = files
     done = read(launcher, folder, method, mix)
-    assert (done.facts["files"], done.facts["bytes"], done.facts["checksum"]) == (SOME.count, SOME.bytes, checksum)
+    assert (done.facts["files"], done.facts["bytes"], done.facts["checksum"]) == (
+        SOME.count,
+        SOME.bytes,
+        checksum,
+    )
     threads: Any = done.facts["threads"]
     assert sum(each["files_read"] for each in threads) == SOME.count
     assert sum(each["files_computed"] for each in threads) == SOME.count
@@ -90,7 +113,9 @@ def test_every_mix_reads_every_file_once(launcher: Launcher, files: tuple[Path, 
 
 
 @pytest.mark.parametrize("buffer", ["fresh", "prefaulted", "registered"])
-def test_reading_past_the_cache_leaves_it_cold(launcher: Launcher, files: tuple[Path, str], buffer: str) -> None:
+def test_reading_past_the_cache_leaves_it_cold(
+    launcher: Launcher, files: tuple[Path, str], buffer: str
+) -> None:
     folder, checksum = files
     if why := RING or native.direct_missing(str(folder)):
         pytest.skip(why)
@@ -101,7 +126,9 @@ def test_reading_past_the_cache_leaves_it_cold(launcher: Launcher, files: tuple[
 
 
 @pytest.mark.parametrize("method", ["sync", "mmap"])
-def test_a_file_that_is_gone_or_short_is_said(launcher: Launcher, tmp_path: Path, method: str) -> None:
+def test_a_file_that_is_gone_or_short_is_said(
+    launcher: Launcher, tmp_path: Path, method: str
+) -> None:
     with making.made(tmp_path, [SOME], native, lambda line: None) as found:
         folder = found.folder("some")
         (folder / "0000" / "0000003").unlink()
@@ -124,13 +151,18 @@ EVERY = FileIoStudy.points
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a few points of the study, and none of the limits."""
-    few = lambda self, *how: [each for each in EVERY(self, *how) if FEW.items() <= each.levels.items()]  # noqa: E731
+
+    def few(self: Any, *how: Any) -> list[Any]:
+        return [each for each in EVERY(self, *how) if FEW.items() <= each.levels.items()]
+
     monkeypatch.setattr(FileIoStudy, "points", few)
     monkeypatch.setattr(LimitsStudy, "points", lambda self, profile, sweep: [])
 
 
 @pytest.mark.slow
-def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: None, tmp_path: Path) -> None:
+def test_a_run_keeps_the_sets_digest_and_removes_the_files(
+    paths: Paths, small: None, tmp_path: Path
+) -> None:
     scratch = tmp_path / "scratch"
     request = Request(("file_io",), "smoke", seed=3, scratch=scratch)
     run = measure(paths, request, Progress())
@@ -143,9 +175,15 @@ def test_a_run_keeps_the_sets_digest_and_removes_the_files(paths: Paths, small: 
         cold = found.point.levels["cache"] == "cold"
         shares = [float(str(launch.facts["resident_share_before"])) for launch in found.launches]
         assert all(share <= 0.01 if cold else share >= 0.99 for share in shares)
-    again = measure(paths, Request(("file_io",), "smoke", seed=4, scratch=scratch, keep_scratch=True), Progress())
+    again = measure(
+        paths,
+        Request(("file_io",), "smoke", seed=4, scratch=scratch, keep_scratch=True),
+        Progress(),
+    )
     assert again.about["notes"]["file_io"]["sets"] == run.about["notes"]["file_io"]["sets"]
-    assert (scratch / "ipclab-scratch-file-io" / "size-4096" / "0000" / "0000063").stat().st_size == 4096
+    assert (
+        scratch / "ipclab-scratch-file-io" / "size-4096" / "0000" / "0000063"
+    ).stat().st_size == 4096
 
 
 @pytest.mark.slow
@@ -154,14 +192,19 @@ def test_in_memory_nothing_is_cold(paths: Paths, small: None, tmp_path: Path) ->
     run = measure(paths, Request(("file_io",), "smoke", scratch=shm), Progress())
     words = set(run.about["points"].values())
     assert words == {
-        "not testable here: files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
+        "not testable here: files in memory (tmpfs) are never cold; name a folder on a disk:"
+        " --scratch DIR"
     }
-    assert {decode(path).point.levels["cache"] for path in run.checked("points/file_io/").values()} == {"warm"}
+    assert {
+        decode(path).point.levels["cache"] for path in run.checked("points/file_io/").values()
+    } == {"warm"}
     assert not shm.exists()
 
 
 def test_pinned_threads_are_told_their_cpus() -> None:
     cross = Placement("cross", (frozenset({3}), frozenset({5})), "core")
-    point = next(each for each in STUDY.points(PROFILES["smoke"], Sweep()) if each.placement == "cross")
+    point = next(
+        each for each in STUDY.points(PROFILES["smoke"], Sweep()) if each.placement == "cross"
+    )
     assert STUDY.roles(point, PROFILES["smoke"], cross, 1)[0].arguments["plan"]["cpus"] == [3, 5]
     assert importlib.util.find_spec("ipclab_native")

@@ -26,7 +26,9 @@ except OSError as error:
 """
 
 
-@pytest.mark.parametrize(("errno", "words"), [(1, "refused by a security filter"), (38, "this kernel has no io_uring")])
+@pytest.mark.parametrize(
+    ("errno", "words"), [(1, "refused by a security filter"), (38, "this kernel has no io_uring")]
+)
 def test_a_filter_that_refuses_io_uring_is_named(errno: int, words: str) -> None:
     command = [sys.executable, "-c", SECCOMP, str(errno)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

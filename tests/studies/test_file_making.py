@@ -1,4 +1,6 @@
-"""The files the engine reads: reproducible, made again when killed, incompressible, a full disk told."""
+"""The files the engine reads: reproducible, made again when killed, incompressible, a full disk
+told.
+"""
 
 import subprocess
 import sys
@@ -69,8 +71,12 @@ def test_a_full_disk_is_told_and_parts_are_removed(tmp_path: Path) -> None:
         pytest.skip(f"no private mount namespace here: {refused}")
     script = 'mount -t tmpfs -o size=2m tmpfs "$1"; shift; exec "$@"'
     (tmp_path / "small").mkdir()
-    command = namespace(script, str(tmp_path / "small"), sys.executable, "-c", FULL, str(tmp_path / "small"))
-    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False)
+    command = namespace(
+        script, str(tmp_path / "small"), sys.executable, "-c", FULL, str(tmp_path / "small")
+    )
+    done = subprocess.run(
+        command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.stderr == ""
     first, second, third = done.stdout.splitlines()
     assert first == "28 writing a file of the set: No space left on device (os error 28)"

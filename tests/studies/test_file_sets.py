@@ -1,4 +1,6 @@
-"""Sets of files: what follows from the seed, making them once, a full disk, proof of the cache's state."""
+"""Sets of files: what follows from the seed, making them once, a full disk, proof of the cache's
+state.
+"""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -42,12 +44,17 @@ def test_compute_times_change_without_the_files() -> None:
 
 
 def test_distributions_are_clamped_and_what_they_say() -> None:
-    every = {name: FileSet("x", 20_000, Draw(name, KIB, MIB, 4 * KIB, 2 * KIB)) for name in ("normal", "exponential")}
+    every = {
+        name: FileSet("x", 20_000, Draw(name, KIB, MIB, 4 * KIB, 2 * KIB))
+        for name in ("normal", "exponential")
+    }
     for each in every.values():
         assert each.sizes.min() == KIB
         assert each.sizes.max() <= MIB
-    assert abs(every["normal"].sizes.std() / (2 * KIB) - 1) < 0.1  # a standard deviation, not a variance
-    # The integral of the survival function of an exponential that is clamped; the text's total of 10,000 such files,
+    # a standard deviation, not a variance
+    assert abs(every["normal"].sizes.std() / (2 * KIB) - 1) < 0.1
+    # The integral of the survival function of an exponential that is clamped; the text's total of
+    # 10,000 such files,
     # 33.33 MiB, is far below what its parameters give: 40.19 MiB.
     below, above = (np.exp(-end / SMALL.mean) for end in (SMALL.low, SMALL.high))
     expected = SMALL.low + SMALL.mean * (below - above)
@@ -66,7 +73,9 @@ class FakeNative:
         self.share = {"drop": 0.0, "warm": 1.0}
         self.now = 0.0
 
-    def make_files(self, folder: str, first: int, sizes: bytes, seed: int, threads: int, done: Any) -> None:
+    def make_files(
+        self, folder: str, first: int, sizes: bytes, seed: int, threads: int, done: Any
+    ) -> None:
         self.made.append(Path(folder).name)
         for index, size in enumerate(np.frombuffer(sizes, "<u8")):
             path = Path(folder) / f"{index // 1000:04}" / f"{index:07}"
@@ -74,7 +83,9 @@ class FakeNative:
                 raise OSError(28, "No space left on device")
             path.parent.mkdir(exist_ok=True)
             if not path.exists() or path.stat().st_size != size:
-                path.write_bytes(np.random.Generator(np.random.PCG64([seed, index])).bytes(int(size)))
+                path.write_bytes(
+                    np.random.Generator(np.random.PCG64([seed, index])).bytes(int(size))
+                )
             done(index + 1)
 
     def digest_files(self, folder: str, sizes: bytes, threads: int) -> str:
@@ -97,7 +108,9 @@ def tiny(name: str, count: int = 3, seed: int = 1) -> FileSet:
     return FileSet(name, count, HUNDRED, None, seed)
 
 
-def make(scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None) -> dict[str, Any]:
+def make(
+    scratch: Path, sets: list[FileSet], native: FakeNative, said: list[str] | None = None
+) -> dict[str, Any]:
     with making.made(scratch, sets, native, (said if said is not None else []).append) as found:
         digests = {name: each["digest"] for name, each in found.there.items()}
         return {"digests": digests, "refused": found.refused, "about": found.there}
@@ -125,9 +138,13 @@ def test_sets_are_made_once_and_again_when_they_are_others(tmp_path: Path) -> No
 def test_a_full_disk_refuses_one_set_and_the_others_go_on(tmp_path: Path) -> None:
     native = FakeNative()
     native.full = "b"
-    with making.made(tmp_path, [tiny("a"), tiny("b"), tiny("c")], native, lambda line: None) as found:
+    with making.made(
+        tmp_path, [tiny("a"), tiny("b"), tiny("c")], native, lambda line: None
+    ) as found:
         assert sorted(found.there) == ["a", "c"]
-        with pytest.raises(LabError, match=r"file set 'b' is not there: .*No space left.*--scratch DIR"):
+        with pytest.raises(
+            LabError, match=r"file set 'b' is not there: .*No space left.*--scratch DIR"
+        ):
             found.folder("b")
         assert not (tmp_path / "ipclab-scratch-file-io" / "b").exists()
 

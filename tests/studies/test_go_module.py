@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from ipclab.spawn.launcher import Launcher
-from ipclab.studies.multiplexer.toolchain import Toolchain, build, candidates, environment, find, module
+from ipclab.studies.multiplexer.toolchain import (
+    Toolchain,
+    build,
+    candidates,
+    environment,
+    find,
+    module,
+)
 
 GO = find(module(), candidates())
 DEADLINE = 240.0
@@ -71,14 +78,16 @@ def benchmark(binary, cell, duration):
         duration,
     ]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=os.environ | {"IPCLAB_CELL": cell}, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        command, env=os.environ | {"IPCLAB_CELL": cell}, stdout=pipe, stderr=pipe, text=True
+    )
 
 
 def receiver_of(pid):
     """The receiving process of the sender `pid`, once it runs.
 
-    Go itself starts a child for a moment to see whether the kernel has pidfds: that one has its parent's arguments,
-    the receiver has none of benchmarks.
+    Go itself starts a child for a moment to see whether the kernel has pidfds: that one has its
+    parent's arguments, the receiver has none of benchmarks.
     """
     until = time.monotonic() + DEADLINE
     while time.monotonic() < until:
@@ -105,14 +114,20 @@ def test_unit_tests(go):
 
 
 def test_fuzz(go):
-    told = go("test", "-run", "^$", "-fuzz", "^FuzzDecoder$", "-fuzztime", "10s", "-parallel", "2", ".")
+    told = go(
+        "test", "-run", "^$", "-fuzz", "^FuzzDecoder$", "-fuzztime", "10s", "-parallel", "2", "."
+    )
     assert re.search(r"execs: [1-9]", told), told
 
 
 @pytest.mark.parametrize("node", ["original", "optimized", "hybrid", "adaptive"])
 def test_a_cell_is_measured_at_both_ends(binary, node):
-    told, complaint = benchmark(binary, CELL.format(node, "pipe"), "10x").communicate(timeout=DEADLINE)
-    line = next((line for line in told.splitlines() if line.startswith("BenchmarkCell/")), told + complaint)
+    told, complaint = benchmark(binary, CELL.format(node, "pipe"), "10x").communicate(
+        timeout=DEADLINE
+    )
+    line = next(
+        (line for line in told.splitlines() if line.startswith("BenchmarkCell/")), told + complaint
+    )
     assert line.split()[0].startswith("BenchmarkCell/" + CELL.format(node, "pipe"))
     assert {"ns/op", "B/op", "allocs/op", "recv-B/op", "recv-allocs/op"} <= set(line.split())
 
@@ -137,5 +152,9 @@ def test_the_receiver_ends_with_a_killed_sender(binary, medium):
 
 
 def test_only_sources_are_in_the_folder():
-    kinds = {path.suffix for path in module().rglob("*") if path.is_file() and path.parent.name != "FuzzDecoder"}
+    kinds = {
+        path.suffix
+        for path in module().rglob("*")
+        if path.is_file() and path.parent.name != "FuzzDecoder"
+    }
     assert kinds == {".go", ".mod"}

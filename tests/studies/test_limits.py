@@ -45,7 +45,12 @@ COPIES = launches(measured("limits", "memcpy", "copy", COPY_NS))
 
 @pytest.mark.parametrize(
     ("study", "op", "passes"),
-    [("round_trip", "round-trip", 4), ("payload", "handover", 2), ("payload", "write", 2), ("payload", "read", 1)],
+    [
+        ("round_trip", "round-trip", 4),
+        ("payload", "handover", 2),
+        ("payload", "write", 2),
+        ("payload", "read", 1),
+    ],
 )
 def test_a_result_faster_than_its_copies_names_itself(study: str, op: str, passes: int) -> None:
     slow, fast = int(passes * COPY_NS * 0.95), int(passes * COPY_NS * 0.85)
@@ -107,7 +112,10 @@ def echoes(*sizes_ns: tuple[int, int]) -> dict[tuple[str, int, str], list[float]
 def test_what_is_read_in_place_is_bounded_by_the_least_message() -> None:
     known = Floors(echoes((100, 5_000), (SIZE, 600_000)))
     levels = {"backend": "iceoryx2", "size_bytes": SIZE, "placement": "cross", "wait": "block"}
-    copied, in_place = (known.under("round_trip", "round-trip", levels | {"receive": how}) for how in ("bytes", "view"))
+    copied, in_place = (
+        known.under("round_trip", "round-trip", levels | {"receive": how})
+        for how in ("bytes", "view")
+    )
     assert copied and in_place
     assert (copied.ns, in_place.ns) == (600_000, 5_000)
     assert in_place.limits == (("echo-shm-futex", 100, "cross"),)
@@ -119,7 +127,9 @@ def test_a_message_that_a_reader_holds_has_no_bound() -> None:
     for backend, arm, bounded in (
         ("zmq-pub", "read-many", False), ("zmq-pub", "published", True), ("shared-memory", "read-many", True)
     ):  # fmt: skip
-        found = known.under("shared_dict", "read.transport", levels | {"backend": backend, "arm": arm})
+        found = known.under(
+            "shared_dict", "read.transport", levels | {"backend": backend, "arm": arm}
+        )
         assert bool(found) == bounded
         assert not found or found.ns == pytest.approx(10_000)
 
@@ -142,22 +152,46 @@ def test_beaten_is_what_lies_below_its_limit_by_more_than_noise() -> None:
 PAYLOAD = {"backend": "shm-mmap", "size_bytes": 84, "placement": "cross"}
 LIMITS = [  # of an op of a point: the limit that bounds it
     ("payload", "write", {"arm": "mapping", "mapping": "kept"}, ("map-kept.write", 84, "same")),
-    ("payload", "read", {"arm": "published", "placement": "free"}, ("map-reopened.read", 84, "same")),
+    (
+        "payload",
+        "read",
+        {"arm": "published", "placement": "free"},
+        ("map-reopened.read", 84, "same"),
+    ),
     ("payload", "read", {"arm": "file", "backend": "file"}, ("map-file.read", 84, "same")),
     ("payload", "handover", {"arm": "handover"}, ("transfer-shm", 84, "cross")),
-    ("payload", "handover", {"arm": "tcp", "connection": "kept"}, ("transfer-tcp-kept", 84, "cross")),
+    (
+        "payload",
+        "handover",
+        {"arm": "tcp", "connection": "kept"},
+        ("transfer-tcp-kept", 84, "cross"),
+    ),
     ("round_trip", "round-trip", {"backend": "posix-mq"}, ("echo-mq", 84, "cross")),
-    ("round_trip", "round-trip", {"backend": "unix", "wait": "spin-then-block"}, ("echo-shm-spin", 84, "cross")),
+    (
+        "round_trip",
+        "round-trip",
+        {"backend": "unix", "wait": "spin-then-block"},
+        ("echo-shm-spin", 84, "cross"),
+    ),
     ("stream", "received", {"backend": "fifo"}, ("flow-pipe", 84, "cross")),
     ("stream", "received", {"backend": "posix-shm"}, ("flow-ring", 84, "cross")),
     ("stream", "received", {"backend": "zmq-ipc"}, ("flow-ring", 84, "cross")),
-    ("shared_dict", "read.transport", {"backend": "lmdb", "codec": "pickle"}, ("memcpy", 84, "same")),
+    (
+        "shared_dict",
+        "read.transport",
+        {"backend": "lmdb", "codec": "pickle"},
+        ("memcpy", 84, "same"),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("study", "op", "levels", "limit"), LIMITS)
-def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(study: str, op: str, levels: Levels, limit: Key) -> None:
-    floor = Floors({limit: [40.0, 30.0], ("memcpy", 10, "same"): [1.0]}).under(study, op, PAYLOAD | levels)
+def test_each_op_has_the_limit_that_does_what_it_cannot_avoid(
+    study: str, op: str, levels: Levels, limit: Key
+) -> None:
+    floor = Floors({limit: [40.0, 30.0], ("memcpy", 10, "same"): [1.0]}).under(
+        study, op, PAYLOAD | levels
+    )
     assert floor == Floor(30.0, (limit,))
 
 
@@ -165,7 +199,19 @@ def test_a_run_of_before_is_read_against_the_limits_that_it_has() -> None:
     old = {("memcpy", 84, "same"): [10.0], ("futex-wake", 0, "cross"): [500.0]}
     old |= {("hand-over", 84, "cross"): [30.0], ("echo-pipe", 84, "cross"): [4_000.0]}
     found = [Floors(old).under(study, op, PAYLOAD | levels) for study, op, levels, _ in LIMITS]
-    assert [round(floor.ns) if floor else 0 for floor in found] == [20, 10, 10, 520, 520, 4_000, 0, 30, 30, 30, 10]
+    assert [round(floor.ns) if floor else 0 for floor in found] == [
+        20,
+        10,
+        10,
+        520,
+        520,
+        4_000,
+        0,
+        30,
+        30,
+        30,
+        10,
+    ]
 
 
 def test_a_run_has_the_limits_of_its_points_and_no_others() -> None:
@@ -174,13 +220,21 @@ def test_a_run_has_the_limits_of_its_points_and_no_others() -> None:
         pytest.skip("the native package is not built here")
     asked = Request(("round_trip",), sweep=Sweep((12_345,), ("unix",)))
     (_, own), (_, theirs), *_ = asked.points()
-    echoes = {point.backend for point in own if point.backend.startswith(("echo", "flow", "map", "transfer"))}
+    echoes = {
+        point.backend
+        for point in own
+        if point.backend.startswith(("echo", "flow", "map", "transfer"))
+    }
     assert echoes == {"echo-unix", "echo-shm-spin"}
     assert {point.size_bytes for point in own if point.backend in echoes} == {12_345}
-    assert any(point.backend == "memcpy" and 12_345 / 2 <= point.size_bytes <= 12_345 for point in own)
+    assert any(
+        point.backend == "memcpy" and 12_345 / 2 <= point.size_bytes <= 12_345 for point in own
+    )
     by_point, names = bounding([*own, *theirs])
     assert set(names) == {point.id for point in own}
-    main = next(point for point in theirs if point.levels["arm"] == "main" and point.placement == "cross")
+    main = next(
+        point for point in theirs if point.levels["arm"] == "main" and point.placement == "cross"
+    )
     assert by_point[main.id] == [limit_point("echo-unix", 12_345, "cross").id]
 
 
@@ -191,7 +245,11 @@ def test_a_quick_run_has_few_limits_and_all_that_its_points_need() -> None:
     own = every.pop("limits")
     assert len(own) <= 85
     assert len({point.id for point in own}) == len(own)
-    assert not [point for point in own if point.backend.startswith("cache-line") and point.placement == "same"]
+    assert not [
+        point
+        for point in own
+        if point.backend.startswith("cache-line") and point.placement == "same"
+    ]
     bounded = [point for name in ("payload", "stream") for point in every[name]]
     assert all(limit_points(point, own) for point in bounded)
     assert np.all([point.block == "limits" for point in own])
@@ -201,10 +259,13 @@ def test_a_limit_is_in_as_many_heats_as_bound_anything() -> None:
     efforts = {name: LimitsStudy().effort(profile) for name, profile in PROFILES.items()}
     assert efforts.pop("smoke").least_launches == PROFILES["smoke"].most_launches
     least = {name: effort.least_launches for name, effort in efforts.items()}
-    assert least == {"quick": 4, "standard": 5, "full": LAUNCHES}  # so many heats as values have, no more
+    # so many heats as values have, no more
+    assert least == {"quick": 4, "standard": 5, "full": LAUNCHES}
 
 
-@pytest.mark.parametrize(("name", "size"), [("clock", 0), ("map-kept", 84), ("flow-ring", 64), ("echo-pipe", 84)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("clock", 0), ("map-kept", 84), ("flow-ring", 64), ("echo-pipe", 84)]
+)
 def test_a_limit_takes_turns_and_leaves_nothing(name: str, size: int, launcher: Launcher) -> None:
     study = LimitsStudy()
     if name not in study.backends():
@@ -216,7 +277,10 @@ def test_a_limit_takes_turns_and_leaves_nothing(name: str, size: int, launcher: 
     assert isinstance(ended, dict)
     made = study.collect(point, ended, 1)
     assert set(made.samples) == set(point.primary)
-    assert all(len(made.turns[op]) == 2 and sum(made.turns[op]) == len(made.samples[op]) for op in point.primary)
+    assert all(
+        len(made.turns[op]) == 2 and sum(made.turns[op]) == len(made.samples[op])
+        for op in point.primary
+    )
     assert made.per == ({"received": 1000} if name == "flow-ring" else {})
     assert files() == before
 

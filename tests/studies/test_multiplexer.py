@@ -42,7 +42,10 @@ CROSS = Placement("cross", (frozenset(CPUS[:1]), frozenset(CPUS[1:2])), "l3")
 FREE = Placement("free", (frozenset(CPUS),), "free")
 NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0/sinks=1"
 HEAD = "goos: linux\ngoarch: amd64\npkg: native/multiplexer\ncpu: AMD EPYC\n"
-LINE = f"BenchmarkCell/{NAME}-2         \t   22755\t      67.31 ns/op\t12370.16 MB/s\t    48 B/op\t       3 allocs/op\n"
+LINE = (
+    f"BenchmarkCell/{NAME}-2         \t   22755\t      67.31 ns/op\t12370.16 MB/s\t    48 B/op\t   "
+    "    3 allocs/op\n"
+)
 
 PAYLOAD = [Point("payload", "file", 84, "same", {"arm": "file"}, "payload-84", ("write", "read"))]
 
@@ -62,20 +65,31 @@ def test_each_arm_varies_what_it_asks_about() -> None:
         "factorial": 2 * 2 * 4,
     }
     assert len({each.id for each in POINTS}) == len(POINTS)
-    assert {each.size_bytes for each in POINTS if each.levels["arm"] == "main"} == {1024, 8192, 65_536, 1_048_576}
+    assert {each.size_bytes for each in POINTS if each.levels["arm"] == "main"} == {
+        1024,
+        8192,
+        65_536,
+        1_048_576,
+    }
     assert {each.levels["streams"] for each in POINTS} == set(FACTORS["streams"])
-    assert {each.levels["threshold"] for each in POINTS if each.backend == "hybrid"} == set(FACTORS["threshold"])
+    assert {each.levels["threshold"] for each in POINTS if each.backend == "hybrid"} == set(
+        FACTORS["threshold"]
+    )
     for each in POINTS:
         two = each.levels["op"] == "end-to-end"
         assert two == (each.levels["medium"] != "memory")
-        varied = each.levels["arm"] == "streams" or (each.levels["arm"] == "main" and each.levels["op"] != "write")
+        varied = each.levels["arm"] == "streams" or (
+            each.levels["arm"] == "main" and each.levels["op"] != "write"
+        )
         assert each.levels["sinks"] == 64 or not varied
         places = {"published": {"free"}, "main": {"same", "cross"}}.get(str(each.levels["arm"]))
         assert each.placement in (places or ({"cross"} if two else {"same"}))
         assert each.placement != "cross" or two
         assert each.primary == (each.levels["op"],)
     blocks = [each.block for each in POINTS]
-    assert len([one for one, other in zip(blocks, [*blocks[1:], ""], strict=True) if one != other]) == len(set(blocks))
+    assert len(
+        [one for one, other in zip(blocks, [*blocks[1:], ""], strict=True) if one != other]
+    ) == len(set(blocks))
 
 
 def test_what_writes_and_what_receives_are_in_heats_of_their_own() -> None:
@@ -84,13 +98,16 @@ def test_what_writes_and_what_receives_are_in_heats_of_their_own() -> None:
     groups = [[by_id[name] for name in names] for names in heats(by_id.values())]
     assert Counter(len(group) for group in groups) == {len(NODES): len(by_id) // len(NODES)}
     for group in groups:
-        assert len({(each.size_bytes, each.placement, *each.levels.values()) for each in group}) == 1
+        assert (
+            len({(each.size_bytes, each.placement, *each.levels.values()) for each in group}) == 1
+        )
 
 
 def test_a_cell_has_every_key_in_the_agreed_order() -> None:
     found = point(arm="factorial", op="end-to-end", pool="yes", chunk=4096)
     assert cell(found) == (
-        "arm=factorial/node=factorial/op=end-to-end/medium=pipe/size=1048576/streams=1/threshold=8192/pool=yes/chunk=4096/sinks=1"
+        "arm=factorial/node=factorial/op=end-to-end/medium=pipe/size=1048576/streams=1"
+        "/threshold=8192/pool=yes/chunk=4096/sinks=1"
     )
     assert cell(point(arm="main", backend="adaptive", op="write", size_bytes=1024, sinks=1)) == NAME
 
@@ -100,23 +117,34 @@ def test_a_sweep_keeps_the_nodes_asked_for() -> None:
     assert Counter(each.backend for each in found) == {"direct": 2, "factorial": 16}
     found = STUDY.points(QUICK, Sweep(levels={"streams": (3, 2), "threshold": (5,)}))
     assert {each.levels["streams"] for each in found if each.levels["arm"] == "streams"} == {2, 3}
-    assert {each.levels["threshold"] for each in found if each.levels["arm"] == "threshold"} == {5, 8192}
-    found = STUDY.points(QUICK, Sweep(levels={"sinks": (3, 2)}))
-    assert Counter((each.levels["op"], each.levels["sinks"]) for each in found if each.levels["arm"] == "main") == {
-        **{("write", 2): 16, ("write", 3): 16, ("receive", 3): 16, ("end-to-end", 3): 40}
+    assert {each.levels["threshold"] for each in found if each.levels["arm"] == "threshold"} == {
+        5,
+        8192,
     }
+    found = STUDY.points(QUICK, Sweep(levels={"sinks": (3, 2)}))
+    assert Counter(
+        (each.levels["op"], each.levels["sinks"]) for each in found if each.levels["arm"] == "main"
+    ) == {**{("write", 2): 16, ("write", 3): 16, ("receive", 3): 16, ("end-to-end", 3): 40}}
 
 
 def test_only_a_peer_on_another_cpu_is_moved() -> None:
     two = Placement("cross", (frozenset({3}), frozenset({5})), "l3")
     cross, same = (
-        point(arm="main", backend="hybrid", medium="pipe", size_bytes=8192, placement=p) for p in ("cross", "same")
+        point(arm="main", backend="hybrid", medium="pipe", size_bytes=8192, placement=p)
+        for p in ("cross", "same")
     )
     (role,) = STUDY.roles(cross, QUICK, two, 1)
     assert (role.cpus, role.arguments["cpus"]) == (frozenset({3}), "5")
     assert role.arguments["benchtime"] == f"{QUICK.budget_ns // 2 // 10**6}ms"
-    assert STUDY.roles(same, QUICK, Placement("same", (frozenset({3}),), "same"), 1)[0].arguments["cpus"] == ""
-    assert STUDY.roles(point(arm="published", backend="direct"), SMOKE, FREE, 1)[0].cpus == frozenset(CPUS)
+    assert (
+        STUDY.roles(same, QUICK, Placement("same", (frozenset({3}),), "same"), 1)[0].arguments[
+            "cpus"
+        ]
+        == ""
+    )
+    assert STUDY.roles(point(arm="published", backend="direct"), SMOKE, FREE, 1)[
+        0
+    ].cpus == frozenset(CPUS)
 
 
 def test_output_is_read_exactly() -> None:
@@ -124,7 +152,8 @@ def test_output_is_read_exactly() -> None:
     assert found.facts == {"operations": 22_755}
     assert found.samples["write"].tolist() == [67_310]  # of a thousand
     assert found.counters == {"write": {"allocations": 3, "bytes_allocated": 48}}
-    bare = output.outcome(f"{HEAD}{LINE.replace('sinks=1-2', 'sinks=1')}PASS\n", NAME, "write")  # with one CPU
+    # with one CPU
+    bare = output.outcome(f"{HEAD}{LINE.replace('sinks=1-2', 'sinks=1')}PASS\n", NAME, "write")
     assert bare == found
 
 
@@ -134,13 +163,22 @@ def test_output_is_read_exactly() -> None:
         (f"{HEAD}{LINE}", "it did not pass"),
         (f"{HEAD}PASS\n", "0 results of .* where one was asked for"),
         (f"{HEAD}{LINE}{LINE}PASS\n", "2 results"),
-        (f"{HEAD}{LINE.replace('size=1024', 'size=2048')}PASS\n", "where 'arm=main.*size=1024.* was asked for"),
+        (
+            f"{HEAD}{LINE.replace('size=1024', 'size=2048')}PASS\n",
+            "where 'arm=main.*size=1024.* was asked for",
+        ),
         (f"{HEAD}{LINE}panic: oh\nPASS\n", "an unknown line 'panic: oh'"),
         (f"{HEAD}{LINE.replace('MB/s', 'widgets')}PASS\n", "a line that is no result"),
         (f"{HEAD}{LINE.replace('67.31', 'NaN')}PASS\n", "a line that is no result"),
         (f"{HEAD}{LINE.replace('67.31', '0')}PASS\n", "nothing was timed"),
-        (f"{HEAD}{LINE.replace('48 B/op', '48 MB/s')}PASS\n", "metrics that are missing or there twice"),
-        (f"{HEAD}BenchmarkCell/{NAME}-2 12 67 ns/op 3 allocs/op\nPASS\n", "metrics that are missing or there twice"),
+        (
+            f"{HEAD}{LINE.replace('48 B/op', '48 MB/s')}PASS\n",
+            "metrics that are missing or there twice",
+        ),
+        (
+            f"{HEAD}BenchmarkCell/{NAME}-2 12 67 ns/op 3 allocs/op\nPASS\n",
+            "metrics that are missing or there twice",
+        ),
         (f"{HEAD}BenchmarkCell/{NAME}-2\nPASS\n", "a line that is no result"),
     ],
 )
@@ -149,7 +187,15 @@ def test_any_other_output_is_refused(text: str, why: str) -> None:
         output.outcome(text, NAME, "write")
 
 
-TURN = {"kind": "turn", "cell": 0, "turn": 1, "operations": 10, "ns": 1005, "allocations": 30, "bytes_allocated": 480}
+TURN = {
+    "kind": "turn",
+    "cell": 0,
+    "turn": 1,
+    "operations": 10,
+    "ns": 1005,
+    "allocations": 30,
+    "bytes_allocated": 480,
+}
 END = {"receiver_allocations": 40, "receiver_bytes_allocated": 20_000, "fairness": 1.5}
 FAILURE = {"kind": "failure", "cell": 0, "why": "oh"}
 
@@ -167,7 +213,8 @@ def test_the_turns_of_a_heat_are_read_exactly() -> None:
     assert why == "oh"
     assert isinstance(near, Outcome) and isinstance(both, Outcome)
     launch = STUDY.collect(POINTS[0], {"program": near}, 1)
-    assert launch.times("write").tolist() == [100.5, 150.0]  # of one operation, a sample for each turn
+    # of one operation, a sample for each turn
+    assert launch.times("write").tolist() == [100.5, 150.0]
     assert (launch.turns, launch.turn_medians("write")) == ({"write": [1, 1]}, [100.5, 150.0])
     assert launch.counters == {"write": {"allocations": 2.0, "bytes_allocated": 32.0}}
     assert launch.facts == {"operations": 30}
@@ -208,9 +255,14 @@ def test_a_program_that_ended_has_said_which_cell_was_why() -> None:
 
 
 def test_why_a_benchmark_failed_is_one_line() -> None:
-    failed = f"{HEAD}--- FAIL: BenchmarkCell/{NAME}\n    bench_test.go:9: 3 bytes received: EOF\nFAIL\n"
+    failed = (
+        f"{HEAD}--- FAIL: BenchmarkCell/{NAME}\n    bench_test.go:9: 3 bytes received: EOF\nFAIL\n"
+    )
     assert output.reason(failed) == "bench_test.go:9: 3 bytes received: EOF"
-    assert output.reason(f"{failed}panic: test timed out after 1s\n") == "panic: test timed out after 1s"
+    assert (
+        output.reason(f"{failed}panic: test timed out after 1s\n")
+        == "panic: test timed out after 1s"
+    )
     assert output.reason(f"{lines(TURN)}exit status 2\n{FAILURE['why']}\n") == FAILURE["why"]
     assert output.reason("") == "nothing was said"
 
@@ -225,7 +277,8 @@ def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
     assert run.finished
     reasons = set(run.about["points"].values())
     assert reasons == {
-        "not testable here: no Go toolchain: none is installed; run make setup, or install Go 1.24 or newer"
+        "not testable here: no Go toolchain: none is installed; run make setup, or install Go 1.24"
+        " or newer"
     }
     assert len(run.about["points"]) == len(POINTS)
 
@@ -234,14 +287,17 @@ def test_without_go_the_points_are_not_testable_and_the_rest_is_made(
 def test_go_that_cannot_compile_costs_its_study_only(
     paths: Paths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    bad = toolchain.Toolchain(command(tmp_path, "go", "echo './a.go:1:1: undefined: y'; exit 1"), "go1.99")
+    bad = toolchain.Toolchain(
+        command(tmp_path, "go", "echo './a.go:1:1: undefined: y'; exit 1"), "go1.99"
+    )
     monkeypatch.setattr(toolchain, "find", lambda *_: bad)
     monkeypatch.setattr(LimitsStudy, "backends", lambda self: ())
     monkeypatch.setattr(PayloadStudy, "points", lambda self, profile, sweep: PAYLOAD)
     run = measure(paths, Request(("multiplexer", "payload"), "smoke"), Progress())
     (reason,) = set(run.about["points"].values())
     assert reason.startswith(
-        "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go vet'"
+        "not testable here: cannot compile the Go benchmarks: ./a.go:1:1: undefined: y; see 'go"
+        " vet'"
     )
     assert run.about["points"].keys() == {each.id for each in POINTS}
     assert run.complete and list(run.checked("points/payload/")) == [run.file(PAYLOAD[0])]
@@ -249,7 +305,9 @@ def test_go_that_cannot_compile_costs_its_study_only(
 
 @contextmanager
 def _opened(launcher: Launcher) -> Iterator[SimpleNamespace]:
-    """The benchmark compiled: `launch` runs a point, `kept` holds the raw files in the end, `notes` the run's notes."""
+    """The benchmark compiled: `launch` runs a point, `kept` holds the raw files in the end, `notes`
+    the run's notes.
+    """
     found = toolchain.find(toolchain.module(), toolchain.candidates())
     if isinstance(found, str):
         pytest.skip(found)
@@ -263,11 +321,15 @@ def _opened(launcher: Launcher) -> Iterator[SimpleNamespace]:
             role.arguments["benchtime"] = benchtime
             return STUDY.collect(each, alone(bench, each, [role], 60), 1)
 
-        yield SimpleNamespace(launch=launch, kept=kept, notes=notes, bench=bench, version=found.version)
+        yield SimpleNamespace(
+            launch=launch, kept=kept, notes=notes, bench=bench, version=found.version
+        )
 
 
 def role_of(each: Point, **changed: str) -> Role:
-    """The Go program for a point, where its placement is on this machine; `changed` are keys of its cell."""
+    """The Go program for a point, where its placement is on this machine; `changed` are keys of its
+    cell.
+    """
     placement = {"same": SAME, "cross": CROSS, "free": FREE}[each.placement]
     (role,) = STUDY.roles(each, SMOKE, placement, 1)
     keys = dict(part.split("=") for part in role.arguments["cell"].split("/")) | changed
@@ -282,7 +344,9 @@ def ran(launcher: Launcher) -> Iterator[SimpleNamespace]:
 
 
 def test_the_published_nodes_allocate_as_published(ran: SimpleNamespace) -> None:
-    """Frames times size class: a header made anew takes 16 bytes, one put back into a pool a slice of 24."""
+    """Frames times size class: a header made anew takes 16 bytes, one put back into a pool a slice
+    of 24.
+    """
     expected = {
         "original": [(3, 48), (66, 1056), (1026, 16_416)],
         "optimized": [(3, 72), (18, 432), (66, 1584)],
@@ -291,9 +355,12 @@ def test_the_published_nodes_allocate_as_published(ran: SimpleNamespace) -> None
     }
     for node, stated in expected.items():
         for size, (allocations, taken) in zip((1024, 65_536, 1_048_576), stated, strict=True):
-            counted = ran.launch(point(arm="published", backend=node, size_bytes=size), "500x").counters["write"]
+            counted = ran.launch(
+                point(arm="published", backend=node, size_bytes=size), "500x"
+            ).counters["write"]
             assert counted["allocations"] == allocations
-            assert taken <= counted["bytes_allocated"] < taken + 16  # less than one header: the runtime's own
+            # less than one header: the runtime's own
+            assert taken <= counted["bytes_allocated"] < taken + 16
 
 
 def test_both_ends_are_counted_and_the_output_is_kept(launcher: Launcher) -> None:
@@ -313,13 +380,18 @@ def test_both_ends_are_counted_and_the_output_is_kept(launcher: Launcher) -> Non
 
 
 def test_cells_take_turns_and_a_bad_one_costs_itself_alone(ran: SimpleNamespace) -> None:
-    good = {node: point(arm="main", backend=node, op="write", size_bytes=1024, sinks=64) for node in NODES}
+    good = {
+        node: point(arm="main", backend=node, op="write", size_bytes=1024, sinks=64)
+        for node in NODES
+    }
     bad = replace(good["hybrid"], levels={**good["hybrid"].levels, "sinks": 0})
     published = point(arm="published", backend="direct")
     heat = {each.id: Contestant(each, [role_of(each)]) for each in (*good.values(), bad, published)}
     ends = ran.bench(heat, Schedule(turns=3, seed="7", seconds=60))
     assert ends.keys() == heat.keys()
-    assert str(ends.pop(bad.id)).startswith("the Go benchmark failed: key sinks: at least one is needed; see it alone")
+    assert str(ends.pop(bad.id)).startswith(
+        "the Go benchmark failed: key sinks: at least one is needed; see it alone"
+    )
     assert ends.pop(published.id)["program"].turns == {}
     assert [end["program"].turns for end in ends.values()] == [{"write": [1, 1, 1]}] * len(NODES)
     ours = ends[good["original"].id]["program"]
@@ -327,7 +399,8 @@ def test_cells_take_turns_and_a_bad_one_costs_itself_alone(ran: SimpleNamespace)
 
 
 def test_a_cell_that_takes_too_long_is_left_out_at_its_deadline(ran: SimpleNamespace) -> None:
-    long = point(arm="factorial", op="write", pool="no", chunk=1024)  # and here, one byte after the other
+    # and here, one byte after the other
+    long = point(arm="factorial", op="write", pool="no", chunk=1024)
     short = point(arm="check", backend="direct")
     heat = {"long": Contestant(long, [role_of(long, size="4000000", chunk="1")])}
     heat["short"] = Contestant(short, [role_of(short)])

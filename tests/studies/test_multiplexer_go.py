@@ -25,10 +25,15 @@ def module(folder: Path) -> Path:
 
 
 def test_the_first_go_that_is_new_enough_is_taken(tmp_path: Path) -> None:
-    older, broken = command(tmp_path, "a", "echo go1.23.9"), command(tmp_path, "b", "echo no such thing >&2; exit 2")
+    older, broken = (
+        command(tmp_path, "a", "echo go1.23.9"),
+        command(tmp_path, "b", "echo no such thing >&2; exit 2"),
+    )
     newer, newest = command(tmp_path, "c", "echo go1.24.1"), command(tmp_path, "d", "echo go2.0")
     source = module(tmp_path)
-    assert toolchain.find(source, (older, broken, newer, newest)) == toolchain.Toolchain(newer, "go1.24.1")
+    assert toolchain.find(source, (older, broken, newer, newest)) == toolchain.Toolchain(
+        newer, "go1.24.1"
+    )
     why = toolchain.find(source, (older, broken, tmp_path / "gone"))
     assert why == (
         "no Go toolchain: go1.23.9 is older; b: no such thing; gone: not there; "
@@ -38,7 +43,13 @@ def test_the_first_go_that_is_new_enough_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
-    given = {"PATH": "/bin", "GOFLAGS": "-race", "GOROOT": "/x", "GOCACHE": "/c", "HOME": str(tmp_path)}
+    given = {
+        "PATH": "/bin",
+        "GOFLAGS": "-race",
+        "GOROOT": "/x",
+        "GOCACHE": "/c",
+        "HOME": str(tmp_path),
+    }
     made = toolchain.environment(tmp_path, given)
     assert (made["GOFLAGS"], made["GOCACHE"], made["GOTOOLCHAIN"], "GOROOT" in made) == (
         "-mod=mod",
@@ -52,8 +63,13 @@ def test_a_persons_go_settings_do_not_reach_the_build(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, launcher: Launcher) -> None:
-    bad = toolchain.Toolchain(command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24")
-    with pytest.raises(toolchain.CompileError, match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y"):
+    bad = toolchain.Toolchain(
+        command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24"
+    )
+    with pytest.raises(
+        toolchain.CompileError,
+        match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y",
+    ):
         toolchain.build(bad, tmp_path, launcher)
     lasting = command(tmp_path, "hang", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
     with pytest.raises(toolchain.CompileError, match=r"'compiler' did not finish within 2 s"):
@@ -73,12 +89,18 @@ with Launcher(folder / "ledger", "gc:collect") as launcher:
 
 
 def test_a_compiler_ends_with_its_parent_and_its_files_with_it(tmp_path: Path) -> None:
-    """Its own files lie where GOTMPDIR says, and a process that it started goes on when it is killed."""
-    script = f'head -c 9999 /dev/zero > "$GOTMPDIR/work"; sleep 100 & echo $! > {tmp_path}/pid; wait'
+    """Its own files lie where GOTMPDIR says, and a process that it started goes on when it is
+    killed.
+    """
+    script = (
+        f'head -c 9999 /dev/zero > "$GOTMPDIR/work"; sleep 100 & echo $! > {tmp_path}/pid; wait'
+    )
     go = command(tmp_path, "hang", script)
     env = environment(tmp_path)
     process = subprocess.Popen([sys.executable, "-c", COMPILING, str(tmp_path), str(go)], env=env)
-    assert eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+    assert eventually(
+        lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()
+    )
     assert list((tmp_path / "tmp").glob("*/work"))
     process.kill()
     process.wait()

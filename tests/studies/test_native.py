@@ -58,7 +58,9 @@ def peer(segment):
     processes = []
 
     def start(wait, action="echo"):
-        process = multiprocessing.get_context("fork").Process(target=serve, args=(segment, wait, action))
+        process = multiprocessing.get_context("fork").Process(
+            target=serve, args=(segment, wait, action)
+        )
         process.start()
         processes.append(process)
         return process
@@ -103,7 +105,9 @@ def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
 
 
 @pytest.mark.parametrize("pair", cpus())
-@pytest.mark.parametrize("kind", [f"echo-{kind}" for kind in KINDS] + [f"transfer-{kind}" for kind in TRANSFERS])
+@pytest.mark.parametrize(
+    "kind", [f"echo-{kind}" for kind in KINDS] + [f"transfer-{kind}" for kind in TRANSFERS]
+)
 def test_two_processes_take_turns(kind, pair):
     for size in (1, 84, 8_000, 300_001):
         if size <= 8_192 or not kind.endswith("-mq"):
@@ -179,7 +183,11 @@ def ran_ns(pid):
 
 def children() -> set[str]:
     """Return the pids of this process's children, ended ones that nobody has waited for included."""
-    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+    return {
+        pid
+        for task in Path("/proc/self/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    }
 
 
 @pytest.mark.parametrize(

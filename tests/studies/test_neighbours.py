@@ -1,4 +1,6 @@
-"""Neighbours: hogs that are proved to work and die with who started them; points where no CPU is left for them."""
+"""Neighbours: hogs that are proved to work and die with who started them; points where no CPU is
+left for them.
+"""
 
 import os
 import subprocess
@@ -68,8 +70,8 @@ def test_a_hog_that_stands_still_is_an_error() -> None:
 
 def test_a_hog_dies_with_a_killed_parent(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from ipclab.studies.neighbours.hogs import beside\n"
-        f"with beside('wakes', [{min(os.sched_getaffinity(0))}], 'nice', ''): print('on', flush=True); time.sleep(60)"
+        "import sys, time; from ipclab.studies.neighbours.hogs import beside\nwith beside('wakes',"
+        f" [{min(os.sched_getaffinity(0))}], 'nice', ''): print('on', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
         assert parent.stdout and parent.stdout.readline() == b"on\n"
@@ -78,7 +80,9 @@ def test_a_hog_dies_with_a_killed_parent(tmp_path: Path) -> None:
         assert len(sleepers) == 8
         parent.kill()
     deadline = time.monotonic() + 30
-    while (there := [pid for pid in (str(hog), *sleepers) if _runs(pid)]) and time.monotonic() < deadline:
+    while (
+        there := [pid for pid in (str(hog), *sleepers) if _runs(pid)]
+    ) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not there
 
@@ -94,7 +98,9 @@ def topology_of(count: int) -> Topology:
     """Return a machine of `count` cores with one cache for all."""
     every = frozenset(range(count))
     cores = tuple(frozenset({cpu}) for cpu in every)
-    return Topology(every, tuple(every), cores, (Cache(3, "Unified", 1 << 25, 64, every),), (every,), (every,))
+    return Topology(
+        every, tuple(every), cores, (Cache(3, "Unified", 1 << 25, 64, every),), (every,), (every,)
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,23 +118,35 @@ def test_hogs_have_a_cpu_of_their_own_or_that_of_the_asking_end(
     assert hog_cpus(neighbour, placement) == found
 
 
-def test_what_has_no_cpu_is_not_testable_and_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_has_no_cpu_is_not_testable_and_says_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(neighbours, "_topology", lambda: topology_of(1))
     points = STUDY.points(SMOKE, Sweep(backends=("pipe",)))
-    why = {point.levels["neighbour"]: STUDY.missing(point, tmp_path) for point in points if point.placement == "same"}
+    why = {
+        point.levels["neighbour"]: STUDY.missing(point, tmp_path)
+        for point in points
+        if point.placement == "same"
+    }
     assert {name for name, reason in why.items() if reason is None} == {QUIET, OWN}
     assert "a CPU that neither end is on" in str(why["wakes"])
 
 
 def test_a_neighbour_that_writes_needs_a_disk() -> None:
-    point = next(point for point in STUDY.points(SMOKE, Sweep()) if point.levels["neighbour"] == "writeback")
+    point = next(
+        point for point in STUDY.points(SMOKE, Sweep()) if point.levels["neighbour"] == "writeback"
+    )
     if hog_cpus("writeback", point.placement):
         assert "--scratch" in str(STUDY.missing(point, Path("/dev/shm/below")))
 
 
-def test_real_time_is_asked_for_before_it_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_real_time_is_asked_for_before_it_is_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(neighbours, "_fifo_permitted", lambda: False)
-    points = [point for point in STUDY.points(SMOKE, Sweep()) if point.levels["isolation"] == "sched-fifo"]
+    points = [
+        point for point in STUDY.points(SMOKE, Sweep()) if point.levels["isolation"] == "sched-fifo"
+    ]
     assert points
     assert all("ulimit -r" in str(STUDY.missing(point, tmp_path)) for point in points)
 
@@ -137,23 +155,34 @@ def test_the_study_is_asked_for_by_name_in_short_profiles() -> None:
     assert "neighbours" not in Request().names()
     assert "neighbours" in Request(profile="standard").names()
     assert "neighbours" in Request(("neighbours",)).names()
-    levels = {point.levels["neighbour"] for point in STUDY.points(SMOKE, Sweep(levels={"neighbour": (OWN,)}))}
+    levels = {
+        point.levels["neighbour"]
+        for point in STUDY.points(SMOKE, Sweep(levels={"neighbour": (OWN,)}))
+    }
     assert levels == {QUIET, OWN}
     assert set(HOGS) | {QUIET} == set(NEIGHBOURS)
 
 
 @pytest.mark.slow
 def test_each_launch_beside_a_hog_tells_what_the_hog_did(paths: Paths) -> None:
-    sweep = Sweep(None, ("unix",), {"placement": ("same",), "neighbour": (OWN,), "isolation": ("nice",)})
+    sweep = Sweep(
+        None, ("unix",), {"placement": ("same",), "neighbour": (OWN,), "isolation": ("nice",)}
+    )
     run = measure(paths, Request(("neighbours",), "smoke", sweep=sweep), Progress())
     assert not run.about["failures"]
     found = [decode(file) for file in run.point_files() if file.parent.name == "neighbours"]
     beside_one = [each for each in found if each.point.levels["neighbour"] == OWN]
-    assert len(beside_one) == 3  # the closed loop; one a millisecond, the neighbour as it is and at nice 19
+    # the closed loop; one a millisecond, the neighbour as it is and at nice 19
+    assert len(beside_one) == 3
     for each in beside_one:
         assert all(launch.facts["hog_steps"] > 0 for launch in each.launches)  # type: ignore[operator]
         assert not any("run-queue" in launch.flags for launch in each.launches)
-    assert not any("hog_steps" in launch.facts for each in found if each not in beside_one for launch in each.launches)
+    assert not any(
+        "hog_steps" in launch.facts
+        for each in found
+        if each not in beside_one
+        for launch in each.launches
+    )
 
 
 def test_a_slice_of_the_neighbour_in_the_warm_up_does_not_shorten_a_launch() -> None:
@@ -172,7 +201,12 @@ def test_a_launch_whose_hog_does_nothing_fails(tmp_path: Path) -> None:
         if (each.levels["neighbour"], each.placement, each.levels["arm"]) == (OWN, "same", "main")
     )
     cpu = min(os.sched_getaffinity(0))
-    roles = STUDY.roles(point, STUDY.effort(SMOKE), Placement("same", (frozenset({cpu}),), "same"), 1)
+    roles = STUDY.roles(
+        point, STUDY.effort(SMOKE), Placement("same", (frozenset({cpu}),), "same"), 1
+    )
     roles[1].arguments["hog"] = "none of them"  # its process ends at once
-    with Launcher(tmp_path / "ledger") as launcher, pytest.raises(LaunchError, match="did not start"):
+    with (
+        Launcher(tmp_path / "ledger") as launcher,
+        pytest.raises(LaunchError, match="did not start"),
+    ):
         launcher.launch(roles, 60)

@@ -1,4 +1,6 @@
-"""Objects that are handed over: every way gives back the whole object or says why not, and faults are seen."""
+"""Objects that are handed over: every way gives back the whole object or says why not, and faults
+are seen.
+"""
 
 import mmap
 import subprocess
@@ -17,7 +19,9 @@ from ipclab.studies.objects.contents import ARRAY, DICTIONARY, FRAME
 from ipclab.studies.objects.ways import Room, ways
 
 SIZES = (1_000, 100_000, 10_000_000)
-CARRIED = [(way.name, kind) for kind in contents.MADE for way in ways(kind).values() if kind in way.carries]
+CARRIED = [
+    (way.name, kind) for kind in contents.MADE for way in ways(kind).values() if kind in way.carries
+]
 
 
 def room(folder: Path, size: int) -> Room:
@@ -25,10 +29,14 @@ def room(folder: Path, size: int) -> Room:
 
 
 def handed(way: str, kind: str, content: Any, where: Room) -> Any:
-    """Return `content` after its way there, by a message that is another object than what was given."""
+    """Return `content` after its way there, by a message that is another object than what was
+    given.
+    """
     chosen = ways(kind)[way]
     message = chosen.give(content, where)
-    return chosen.take(bytearray(message) if isinstance(message, bytes | memoryview) else message, where)
+    return chosen.take(
+        bytearray(message) if isinstance(message, bytes | memoryview) else message, where
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -76,12 +84,20 @@ def torn(content: Any, kind: str) -> Any:
         return content.assign(text=pd.array(texts, dtype="str"))
     last = [*content][-1]
     text = content[last]["text"]
-    return {**content, last: {**content[last], "text": text[: len(text) // 2] + "\0" * (len(text) - len(text) // 2)}}
+    return {
+        **content,
+        last: {
+            **content[last],
+            "text": text[: len(text) // 2] + "\0" * (len(text) - len(text) // 2),
+        },
+    }
 
 
 @pytest.mark.parametrize("fault", [stale, swapped, other_dtype, torn])
 @pytest.mark.parametrize(("way", "kind"), CARRIED)
-def test_a_planted_fault_is_caught(tmp_path: Path, way: str, kind: str, fault: Callable[[Any, str], Any]) -> None:
+def test_a_planted_fault_is_caught(
+    tmp_path: Path, way: str, kind: str, fault: Callable[[Any, str], Any]
+) -> None:
     content = contents.made(kind, 100_000, 1, 0)
     came = handed(way, kind, fault(content, kind), room(tmp_path, 100_000))
     with pytest.raises(PayloadError, match="arrived wrong"):
@@ -90,13 +106,16 @@ def test_a_planted_fault_is_caught(tmp_path: Path, way: str, kind: str, fault: C
 
 @pytest.mark.parametrize("kind", [ARRAY, FRAME])
 @pytest.mark.parametrize("way", ["pickle5-shm", "arrow-mapped", "shared-memory"])
-def test_what_is_read_in_place_is_the_room_itself_and_goes_stale_with_it(tmp_path: Path, way: str, kind: str) -> None:
+def test_what_is_read_in_place_is_the_room_itself_and_goes_stale_with_it(
+    tmp_path: Path, way: str, kind: str
+) -> None:
     if kind not in ways(kind)[way].carries:
         pytest.skip("it carries arrays only")
     content, where = contents.made(kind, 100_000, 1, 0), room(tmp_path, 100_000)
     came = handed(way, kind, content, where)
     contents.compare(content, came)
-    handed(way, kind, contents.made(kind, 100_000, 1, 1), where)  # the next one, while the first is still held
+    # the next one, while the first is still held
+    handed(way, kind, contents.made(kind, 100_000, 1, 1), where)
     with pytest.raises(PayloadError):
         contents.compare(content, came)
 
@@ -124,6 +143,13 @@ def test_arrow_refuses_entries_that_are_not_alike(tmp_path: Path, way: str) -> N
 
 
 def test_contents_are_the_same_in_another_process() -> None:
-    line = "from ipclab.studies.objects import contents as c;print(*(c.total(c.made(k, 9000, 7, 2)) for k in c.MADE))"
-    said = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True).stdout
-    assert said.split() == [str(contents.total(contents.made(kind, 9000, 7, 2))) for kind in contents.MADE]
+    line = (
+        "from ipclab.studies.objects import contents as c;print(*(c.total(c.made(k, 9000, 7, 2))"
+        " for k in c.MADE))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", line], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.split() == [
+        str(contents.total(contents.made(kind, 9000, 7, 2))) for kind in contents.MADE
+    ]

@@ -1,4 +1,6 @@
-"""The copies of an object: what is counted where bytes land is what an independent tracer sees handed over."""
+"""The copies of an object: what is counted where bytes land is what an independent tracer sees
+handed over.
+"""
 
 import mmap
 import re
@@ -19,7 +21,8 @@ from tests.support.object_targets import BEGIN, END
 
 SIZE = 4_000_000
 CALLS = "read,write,readv,writev,pread64,pwrite64,sendto,recvfrom,sendmsg,recvmsg"
-# How often the kernel takes or gives an array's own bytes: a message goes in and out, a file is written, then mapped.
+# How often the kernel takes or gives an array's own bytes: a message goes in and out, a file is
+# written, then mapped.
 THROUGH_KERNEL = {
     ("pickle5", "unix"): 2,
     ("msgpack", "unix"): 2,
@@ -60,7 +63,8 @@ def test_a_dictionary_is_always_made_anew(tmp_path: Path, way: str) -> None:
 
 def test_of_a_frame_in_arrow_only_truth_values_are_made_anew(tmp_path: Path) -> None:
     rows = len(contents.made(FRAME, 100_000, 1, 0))
-    assert anew("arrow-mapped", FRAME, tmp_path)[0] == rows  # a bit each in Arrow, a byte each in pandas
+    # a bit each in Arrow, a byte each in pandas
+    assert anew("arrow-mapped", FRAME, tmp_path)[0] == rows
     pickled, own = anew("pickle5", FRAME, tmp_path)
     assert pickled - own == 8  # offsets of texts are one more than the texts
 
@@ -75,17 +79,31 @@ def test_copies_are_counted_for_carriers_whose_own_are_known() -> None:
 def traced(tmp_path: Path) -> list[str]:
     """Return the tracer's lines about arrays that are handed over by every pair of way and carrier."""
     strace = shutil.which("strace")
-    if not strace or subprocess.run([strace, "-qq", "true"], capture_output=True, check=False).returncode:
+    if (
+        not strace
+        or subprocess.run([strace, "-qq", "true"], capture_output=True, check=False).returncode
+    ):
         pytest.skip("strace is not installed or may not trace here: apt install strace")
     log, pairs = tmp_path / "log", [":".join(pair) for pair in THROUGH_KERNEL]
     tracer = [strace, "-f", "-qq", "-e", f"trace={CALLS}", "-e", "signal=none", "-o", str(log)]
-    target = [sys.executable, "-m", "tests.support.object_targets", str(tmp_path / "ledger"), str(SIZE), *pairs]
-    done = subprocess.run([*tracer, *target], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    target = [
+        sys.executable,
+        "-m",
+        "tests.support.object_targets",
+        str(tmp_path / "ledger"),
+        str(SIZE),
+        *pairs,
+    ]
+    done = subprocess.run(
+        [*tracer, *target], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     return log.read_text(errors="replace").splitlines()
 
 
-def test_what_a_tracer_sees_handed_to_the_kernel_and_back_is_what_is_counted(tmp_path: Path) -> None:
+def test_what_a_tracer_sees_handed_to_the_kernel_and_back_is_what_is_counted(
+    tmp_path: Path,
+) -> None:
     lines, current = traced(tmp_path), None
     handed = dict.fromkeys(THROUGH_KERNEL, 0)
     for line in lines:

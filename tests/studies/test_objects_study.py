@@ -1,4 +1,6 @@
-"""The study of objects: a launch hands whole objects over by every way, and one that arrived wrong fails its point."""
+"""The study of objects: a launch hands whole objects over by every way, and one that arrived wrong
+fails its point.
+"""
 
 import os
 import re
@@ -27,7 +29,8 @@ from tests.support.commands import files_of, kernel_objects, names_of
 
 ARMS = ("main", "carriers", "near")
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
-# A message is written, goes into the kernel and out, and is made a message of its own; a pickle is then made an object.
+# A message is written, goes into the kernel and out, and is made a message of its own; a pickle is
+# then made an object.
 COPIES = {"pickle5": 5, "msgpack": 5, "queue": 5, "arrow": 4}
 COPIES |= dict.fromkeys(["pickle5-shm", "arrow-mapped", "shared-memory", "joblib"], 1)
 SMALL = Sweep(sizes=(20_000,))
@@ -44,7 +47,11 @@ def test_every_way_and_every_object_is_measured() -> None:
     points = STUDY.points(SMOKE, SMALL)
     assert {point.levels["object"] for point in points} == {*MADE}
     assert {point.levels["way"] for point in points} == {*ways("array")}
-    refused = {point.levels["object"]: STUDY.missing(point, Path()) for point in points if STUDY.missing(point, Path())}
+    refused = {
+        point.levels["object"]: STUDY.missing(point, Path())
+        for point in points
+        if STUDY.missing(point, Path())
+    }
     assert [*refused] and "array" not in refused
     assert all("one dtype" in str(reason) for reason in refused.values())
 
@@ -59,14 +66,19 @@ def test_a_quick_run_has_every_object_by_every_way_that_decides_something() -> N
     assert {*STUDY.named_only} == {"smoke"}
     every = STUDY.points(PROFILES["quick"], Sweep())
     kept = [point for point in STUDY.brief(every) if not STUDY.missing(point, Path())]
-    sizes = {kind: sorted({p.size_bytes for p in kept if p.levels["object"] == kind}) for kind in MADE}
+    sizes = {
+        kind: sorted({p.size_bytes for p in kept if p.levels["object"] == kind}) for kind in MADE
+    }
     assert sizes == {"array": [*SIZES], "frame": [SIZES[0], SIZES[-1]], "dictionary": [SIZES[-1]]}
     assert {p.levels["way"] for p in kept if p.levels["object"] == "array"} == {*ways("array")}
     assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) <= 32
 
 
 def test_other_carriers_and_one_cpu_are_measured_at_one_size() -> None:
-    by_arm = {arm: [p for p in STUDY.points(PROFILES["standard"], Sweep()) if p.levels["arm"] == arm] for arm in ARMS}
+    by_arm = {
+        arm: [p for p in STUDY.points(PROFILES["standard"], Sweep()) if p.levels["arm"] == arm]
+        for arm in ARMS
+    }
     assert {p.size_bytes for p in by_arm["main"]} == {*SIZES}
     assert {p.size_bytes for arm in ("carriers", "near") for p in by_arm[arm]} == {MIDDLE}
     assert {p.backend for p in by_arm["carriers"]} == {"unix", "posix-shm", "zmq-ipc"}
@@ -83,15 +95,20 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
 def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: str) -> None:
     points, anywhere = small(kind), Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
     roles = {point.id: STUDY.roles(point, SMOKE, anywhere, 3) for point in points}
-    ended = Heat(launcher, Schedule(turns=2)).run({p.id: Contestant(p, roles[p.id]) for p in points})
+    ended = Heat(launcher, Schedule(turns=2)).run(
+        {p.id: Contestant(p, roles[p.id]) for p in points}
+    )
     for point in points:
         outcome: Any = ended[point.id]
         assert isinstance(outcome, dict), outcome
         launch = STUDY.collect(point, outcome, 3)
         assert len(launch.samples[HANDLE]) == len(launch.samples[SUMMED]) > 0
-        assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all() and launch.samples[HANDLE].min() > 0
+        assert (launch.samples[HANDLE] <= launch.samples[SUMMED]).all() and launch.samples[
+            HANDLE
+        ].min() > 0
         facts: dict[str, Any] = dict(launch.facts)
-        assert 0 <= facts["held_bytes"] < 10_000_000  # not what the first object of a process sets up once
+        # not what the first object of a process sets up once
+        assert 0 <= facts["held_bytes"] < 10_000_000
         assert facts["own_bytes"] == pytest.approx(20_000, rel=0.3)
         way = ways(kind)[str(point.levels["way"])]
         # A frame counts an offset of 8 bytes for each text, where msgpack has its length in one.
@@ -106,7 +123,10 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
 
 
 def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
-    (point, *_), giver = small("frame"), Outcome(facts={"own_bytes": 1, "message_bytes": 1, "placed_bytes": 0})
+    (point, *_), giver = (
+        small("frame"),
+        Outcome(facts={"own_bytes": 1, "message_bytes": 1, "placed_bytes": 0}),
+    )
     wrong = Outcome(proof=["an object arrived wrong: column share differs"] * PROOFS)
     with pytest.raises(PayloadError, match=f"object 0 of {PROOFS}"):
         STUDY.collect(point, {"server": wrong, "client": giver}, 1)
@@ -117,8 +137,13 @@ def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
     assert (facts["own_bytes"], facts["copies"]) == (1, 4)
 
 
-def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_nothing(launcher: Launcher) -> None:
-    anywhere, before = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free"), kernel_objects()
+def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_nothing(
+    launcher: Launcher,
+) -> None:
+    anywhere, before = (
+        Placement("free", (frozenset(os.sched_getaffinity(0)),), "free"),
+        kernel_objects(),
+    )
     contestants: dict[str, Contestant] = {}
     for point in small("array"):
         taker, giver = STUDY.roles(point, SMOKE, anywhere, 3)
@@ -129,8 +154,11 @@ def test_a_taking_end_that_is_killed_fails_its_point_in_one_line_and_leaves_noth
     for point in small("array"):
         error = ended[point.id]
         assert isinstance(error, LabError), error
-        # Which end is seen first is chance: the one that was killed, or the other that finds it gone.
-        assert re.search("killed by SIGKILL|has closed it", str(error)) and "\n" not in str(error), error
+        # Which end is seen first is chance: the one that was killed, or the other that finds it
+        # gone.
+        assert re.search("killed by SIGKILL|has closed it", str(error)) and "\n" not in str(
+            error
+        ), error
     assert names_of(launcher.session.id) == []
     assert files_of(launcher.session.folder) == []
     assert kernel_objects() <= before

@@ -35,15 +35,23 @@ PLACED = placements(Topology.read(Source()))
 SEED = 3
 PAGE = os.sysconf("SC_PAGE_SIZE")
 FAULTS = ("stale", "torn", "short", "duplicate", "swapped")
-SEGMENTS = sorted(name for name, found in backends().items() if found.segment and not found.missing())
+SEGMENTS = sorted(
+    name for name, found in backends().items() if found.segment and not found.missing()
+)
 FAULT_AROUND = Path("/sys/kernel/debug/fault_around_bytes")
 HUGE = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
 
 
 def points(*sizes: int, **levels: str) -> list[Point]:
-    """Return the study's points of `sizes` that have all `levels` and a placement that this machine has."""
+    """Return the study's points of `sizes` that have all `levels` and a placement that this machine
+    has.
+    """
     found = STUDY.points(SMOKE, Sweep(sizes or None))
-    return [point for point in found if levels.items() <= point.key().items() and point.placement in PLACED]
+    return [
+        point
+        for point in found
+        if levels.items() <= point.key().items() and point.placement in PLACED
+    ]
 
 
 def launch(launcher: Launcher, point: Point) -> Launch:
@@ -66,12 +74,25 @@ def test_the_arms_and_their_levels() -> None:
     blocks = Counter(point.block for point in found)
     assert list(blocks) == [f"payload-{size}" for size in SIZES]
     arms = Counter(point.levels["arm"] for point in found if point.block == "payload-84")
-    assert arms == {"published": 1, "one-thread": 1, "mapping": 3, "file": 1, "handover": 3 * len(SEGMENTS), "tcp": 14}
+    assert arms == {
+        "published": 1,
+        "one-thread": 1,
+        "mapping": 3,
+        "file": 1,
+        "handover": 3 * len(SEGMENTS),
+        "tcp": 14,
+    }
     listing = ("published", "one-thread")
-    assert {point.size_bytes for point in found if point.levels["arm"] in listing} == {88, 14_152, 1_384_120}
+    assert {point.size_bytes for point in found if point.levels["arm"] in listing} == {
+        88,
+        14_152,
+        1_384_120,
+    }
     assert {point.size_bytes for point in found if point.levels["arm"] not in listing} == set(SIZES)
     assert set(MOVED) == set(SIZES)
-    tcp_levels = {(p.levels["receive"], p.levels["codec"], p.levels["connection"]) for p in points(arm="tcp")}
+    tcp_levels = {
+        (p.levels["receive"], p.levels["codec"], p.levels["connection"]) for p in points(arm="tcp")
+    }
     assert ("recv-4096", "raw", "new") in tcp_levels
     assert len(tcp_levels) == 6
 
@@ -98,14 +119,18 @@ def test_the_published_method_is_followed_to_the_count(launcher: Launcher, size:
     assert {op: len(values) for op, values in done.samples.items()} == {"write": 100, "read": 100}
     assert all(values.min() > 0 for values in done.samples.values())
     if not small_pages():
-        pytest.skip(f"page faults: {HUGE} is not [never], so that one fault may map more than a page")
+        pytest.skip(
+            f"page faults: {HUGE} is not [never], so that one fault may map more than a page"
+        )
     pages = -(-size // PAGE)
     assert done.counters["write"]["minor_faults"] == pages
     if size == 1_384_120 and PAGE == 4096:
         assert pages == 338
 
 
-def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_published_calls_are_made_and_no_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     made: Counter[tuple[str, int]] = Counter()
     true_open, true_truncate = os.open, os.ftruncate
 
@@ -124,7 +149,11 @@ def test_the_published_calls_are_made_and_no_others(monkeypatch: pytest.MonkeyPa
         patch.setattr(os, "ftruncate", truncating)
         published.run(worker, 88, SEED)
     each = 100 + FAULT_REPEATS
-    expected = {("open", os.O_CREAT | os.O_RDWR): each, ("ftruncate", 88): each, ("open", os.O_RDONLY): each}
+    expected = {
+        ("open", os.O_CREAT | os.O_RDWR): each,
+        ("ftruncate", 88): each,
+        ("open", os.O_RDONLY): each,
+    }
     assert +made == expected
     assert list(tmp_path.iterdir()) == []
 
@@ -138,11 +167,16 @@ def test_a_read_faults_once_for_each_window_around(launcher: Launcher) -> None:
     faults = launch(launcher, point).counters["read"]["minor_faults"]
     windows = -(-1_384_120 // max(window, PAGE))
     if faults != windows and not FAULT_AROUND.exists():
-        pytest.skip(f"this kernel's fault-around is unknown and not the default: {faults} faults, not {windows}")
+        pytest.skip(
+            f"this kernel's fault-around is unknown and not the default: {faults} faults, not"
+            f" {windows}"
+        )
     assert faults == windows
 
 
-@pytest.mark.skipif(not small_pages(), reason="transparent huge pages in shared memory change the faults")
+@pytest.mark.skipif(
+    not small_pages(), reason="transparent huge pages in shared memory change the faults"
+)
 @pytest.mark.parametrize("kind", ["truncated", "reopened", "kept"])
 def test_phases_add_up_and_a_kept_mapping_faults_no_more(launcher: Launcher, kind: str) -> None:
     (point,) = points(arm="mapping", mapping=kind, size_bytes=13_824)  # type: ignore[arg-type]
@@ -178,7 +212,10 @@ def test_large_payloads_arrive_whole(launcher: Launcher, arm: str) -> None:
 def test_arms_take_turns_of_which_the_first_is_not_kept(launcher: Launcher) -> None:
     arms = ("mapping", "file", "handover", "tcp")
     chosen = {arm: points(84, arm=arm, placement="same")[0] for arm in arms}
-    heat = {arm: Contestant(point, STUDY.roles(point, SMOKE, PLACED["same"], SEED)) for arm, point in chosen.items()}
+    heat = {
+        arm: Contestant(point, STUDY.roles(point, SMOKE, PLACED["same"], SEED))
+        for arm, point in chosen.items()
+    }
     ended = Heat(launcher, Schedule(turns=3, seconds=30)).run(heat)
     for arm, point in chosen.items():
         outcomes = ended[arm]
@@ -200,7 +237,10 @@ def test_the_proof_names_each_fault(fault: str) -> None:
     true = [payload(SEED, i, 100) for i in range(5)]
     lies, told = {
         "stale": ([*true[:3], true[0], true[4]], "message 3 of 5 arrived wrong: it is message 0"),
-        "torn": ([*true[:2], true[2][:50] + true[1][50:], *true[3:]], "message 2 of 5 .*torn or altered"),
+        "torn": (
+            [*true[:2], true[2][:50] + true[1][50:], *true[3:]],
+            "message 2 of 5 .*torn or altered",
+        ),
         "short": ([*true[:4], true[4][:99]], "message 4 of 5 .*torn or altered"),
         "duplicate": ([*true[:3], *true[2:]], "6 of 5 messages arrived"),
         "swapped": ([true[1], true[0], *true[2:]], "message 0 of 5 arrived wrong: it is message 1"),
@@ -225,7 +265,12 @@ def test_the_proof_takes_the_truth_only() -> None:
 def test_a_writer_that_lies_is_caught(launcher: Launcher, name: str, fault: str) -> None:
     point = points(84, arm="handover", backend=name, placement="same")[0]
     writer, reader = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
-    liar = Role("writer", "tests.support.targets:write_planted", {**writer.arguments, "fault": fault}, writer.cpus)
+    liar = Role(
+        "writer",
+        "tests.support.targets:write_planted",
+        {**writer.arguments, "fault": fault},
+        writer.cpus,
+    )
     outcomes = launcher.launch([liar, reader], 30)
     if fault == "none":
         assert STUDY.collect(point, outcomes, SEED).samples["handover"].min() > 0
@@ -240,7 +285,12 @@ def test_a_sender_that_lies_is_caught(launcher: Launcher, receive: str, fault: s
     levels = {"receive": receive, "connection": "new", "codec": "raw", "placement": "same"}
     point = points(84, arm="tcp", **levels)[0]
     sender, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
-    liar = Role("sender", "tests.support.targets:send_planted", {**sender.arguments, "fault": fault}, sender.cpus)
+    liar = Role(
+        "sender",
+        "tests.support.targets:send_planted",
+        {**sender.arguments, "fault": fault},
+        sender.cpus,
+    )
     with pytest.raises(PayloadError, match="the received array is not the one that was sent"):
         STUDY.collect(point, launcher.launch([liar, receiver], 30), SEED)
 
@@ -271,19 +321,30 @@ def test_the_unpickler_takes_arrays_and_nothing_else(tmp_path: Path) -> None:
 def test_who_knows_the_token_is_unpickled_with_care(launcher: Launcher, tmp_path: Path) -> None:
     point = points(84, arm="tcp", codec="pickle-0", placement="same")[0]
     _, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
-    stranger = Role("sender", "tests.support.targets:evil_sender", {"path": str(tmp_path / "made")}, receiver.cpus)
-    with pytest.raises(LaunchError, match=r"worker 'receiver' failed: .*posix\.system is not part of an array"):
+    stranger = Role(
+        "sender",
+        "tests.support.targets:evil_sender",
+        {"path": str(tmp_path / "made")},
+        receiver.cpus,
+    )
+    with pytest.raises(
+        LaunchError, match=r"worker 'receiver' failed: .*posix\.system is not part of an array"
+    ):
         launcher.launch([stranger, receiver], 30)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("connection", ["kept", "new"])
-def test_strangers_are_dropped_and_the_launch_is_made_again(launcher: Launcher, connection: str) -> None:
+def test_strangers_are_dropped_and_the_launch_is_made_again(
+    launcher: Launcher, connection: str
+) -> None:
     """Garbage, a wrong token, a short header, a reset and silence, all of them before the sender."""
     point = points(84, arm="tcp", codec="raw", connection=connection, placement="same")[0]
     sender, receiver = STUDY.roles(point, SMOKE, PLACED["same"], SEED)
-    among = Role("sender", "tests.support.targets:send_among_strangers", sender.arguments, sender.cpus)
+    among = Role(
+        "sender", "tests.support.targets:send_among_strangers", sender.arguments, sender.cpus
+    )
     done = STUDY.collect(point, launcher.launch([among, receiver], 30), SEED)
     assert done.flags == ["strangers"]  # so that the stopping rule asks for another
     honest = STUDY.collect(point, launcher.launch([sender, receiver], 30), SEED)

@@ -34,7 +34,9 @@ FREE = Placement("free", (CPUS,), "free")
 LEVELS = {"wait": "block", "receive": "bytes", "gap_ns": 0, "touch": "full"}
 
 
-def points(backend: str, profile: Profile = QUICK, sizes: tuple[int, ...] | None = None) -> list[Point]:
+def points(
+    backend: str, profile: Profile = QUICK, sizes: tuple[int, ...] | None = None
+) -> list[Point]:
     return STUDY.points(profile, Sweep(sizes, (backend,)))
 
 
@@ -44,7 +46,8 @@ def arms(found: list[Point]) -> Counter[object]:
 
 def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
     found = points("posix-shm")
-    # 4 sizes in 2 placements and `free` at the smallest; 2 more waits and 4 gaps in both; at the largest size 3 touches
+    # 4 sizes in 2 placements and `free` at the smallest; 2 more waits and 4 gaps in both; at the
+    # largest size 3 touches
     # of what was received with the least copying, and one that was not; the first moments in both.
     assert arms(found) == {"main": 9, "wait": 4, "gap": 8, "touch": 4, "start": 2}
     assert arms(points("posix-shm", PROFILES["standard"])) == arms(found) + Counter(boundary=4)
@@ -61,11 +64,17 @@ def test_the_arms_of_a_backend_vary_one_factor_each() -> None:
 
 def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
     found = points("posix-shm", sizes=(5000, 12))
-    by_size = {size: arms([point for point in found if point.size_bytes == size]) for size in (12, 5000)}
+    by_size = {
+        size: arms([point for point in found if point.size_bytes == size]) for size in (12, 5000)
+    }
     assert by_size[12] == {"main": 3, "wait": 4, "gap": 8, "start": 2}
     assert by_size[5000] == {"main": 2, "touch": 4}
     assert arms(points("pipe", sizes=(1,))) == {"main": 3, "wait": 4, "start": 2}
-    assert arms(points("zmq-ipc", sizes=(1,)))["published"] == arms(points(PACKAGE, sizes=(1,)))["published"] == 3
+    assert (
+        arms(points("zmq-ipc", sizes=(1,)))["published"]
+        == arms(points(PACKAGE, sizes=(1,)))["published"]
+        == 3
+    )
 
 
 def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_lasts_for(
@@ -85,7 +94,10 @@ def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_la
     monkeypatch.setattr(start, "clock", lambda: next(clocks) * 1_000_000)
     worker = SimpleNamespace(recording=True, outcome=Outcome())
     start.ask(cast("Worker", worker), cast("Channel", Echo()), b"ab")
-    millions = {op: [value // 1_000_000 for value in values] for op, values in worker.outcome.samples.items()}
+    millions = {
+        op: [value // 1_000_000 for value in values]
+        for op, values in worker.outcome.samples.items()
+    }
     assert [*millions] == [f"since-start.{begin}" for begin in start.BEGINS_MS]
     assert [*millions.values()][:5] == [[5, 5], [5, 20], [20], [20, 5], [5] * 4]
     assert Echo.sent[-1] == bytes([255 - ord("a"), 255 - ord("b")]) != b"ab"
@@ -93,7 +105,11 @@ def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_la
 
 def test_the_quick_profile_measures_some_at_the_smallest_size_alone_unless_asked() -> None:
     def sizes(profile: Profile, sweep: Sweep) -> set[int]:
-        return {point.size_bytes for point in STUDY.points(profile, sweep) if point.backend == "posix-mq"}
+        return {
+            point.size_bytes
+            for point in STUDY.points(profile, sweep)
+            if point.backend == "posix-mq"
+        }
 
     assert sizes(QUICK, Sweep()) == {SIZES[0]}
     assert sizes(QUICK, Sweep(None, ("posix-mq",))) == sizes(FULL, Sweep()) == set(SIZES)
@@ -108,14 +124,18 @@ def test_a_message_that_the_kernel_refuses_is_not_testable_here(tmp_path: Path) 
 
 def test_points_of_one_size_are_measured_interleaved() -> None:
     found = STUDY.points(QUICK, Sweep())
-    blocks = [point.block for point in found if point.levels["arm"] != "start"]  # which takes no turns
+    # which takes no turns
+    blocks = [point.block for point in found if point.levels["arm"] != "start"]
     assert list(dict.fromkeys(blocks)) == [f"round-trip-{size}" for size in SIZES]
     assert blocks == sorted(blocks, key=lambda block: int(block.rpartition("-")[2]))
 
 
 def test_only_channels_can_be_asked_for() -> None:
     assert study("round_trip").name == "round_trip"
-    for name, told in (("shm-mmap", "'shm-mmap'; did you mean"), ("zmq-ipcc", "'zmq-ipcc'; did you mean 'zmq-ipc'")):
+    for name, told in (
+        ("shm-mmap", "'shm-mmap'; did you mean"),
+        ("zmq-ipcc", "'zmq-ipcc'; did you mean 'zmq-ipc'"),
+    ):
         with pytest.raises(UsageError, match=f"study round_trip has no backend {told}"):
             Request(("round_trip",), "smoke", sweep=Sweep(None, (name,))).points()
 
@@ -126,12 +146,19 @@ def test_the_published_number_is_timed_in_full() -> None:
         for profile in (QUICK, FULL)
     }
     assert (arguments["full"]["most"], arguments["full"]["budget_ns"]) == (50_000, 30 * 10**9)
-    assert (arguments["quick"]["most"], arguments["quick"]["budget_ns"]) == (QUICK.most_samples, QUICK.budget_ns)
+    assert (arguments["quick"]["most"], arguments["quick"]["budget_ns"]) == (
+        QUICK.most_samples,
+        QUICK.budget_ns,
+    )
 
 
-def launched(launcher: Launcher, arm: str, backend: str = "posix-shm", **levels: str | int) -> Launch:
+def launched(
+    launcher: Launcher, arm: str, backend: str = "posix-shm", **levels: str | int
+) -> Launch:
     wanted = {"arm": arm, **levels}.items()
-    point = next(point for point in points(backend, SMOKE, (64, 100)) if wanted <= point.levels.items())
+    point = next(
+        point for point in points(backend, SMOKE, (64, 100)) if wanted <= point.levels.items()
+    )
     outcomes = launcher.launch(STUDY.roles(point, SMOKE, FREE, 9), 60)
     launch = STUDY.collect(point, outcomes, 9)
     ends = [outcome.counters[OP] for outcome in outcomes.values()]
@@ -141,9 +168,16 @@ def launched(launcher: Launcher, arm: str, backend: str = "posix-shm", **levels:
 
 @pytest.mark.parametrize(
     ("arm", "levels"),
-    [("main", {}), ("wait", {"wait": "spin"}), ("touch", {"touch": "untouched"}), ("touch", {"receive": "into"})],
+    [
+        ("main", {}),
+        ("wait", {"wait": "spin"}),
+        ("touch", {"touch": "untouched"}),
+        ("touch", {"receive": "into"}),
+    ],
 )
-def test_closed_loop_arms_keep_every_round_trip(launcher: Launcher, arm: str, levels: dict[str, str]) -> None:
+def test_closed_loop_arms_keep_every_round_trip(
+    launcher: Launcher, arm: str, levels: dict[str, str]
+) -> None:
     launch = launched(launcher, arm, **levels)
     assert list(launch.samples) == [OP]
     assert SMOKE.least_samples <= len(launch.samples[OP]) <= SMOKE.most_samples
@@ -159,7 +193,9 @@ def test_paced_round_trips_are_kept_from_start_and_from_due_time(launcher: Launc
 
 
 @pytest.mark.parametrize("backend", published.PROGRAMS)
-def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(launcher: Launcher, backend: str) -> None:
+def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(
+    launcher: Launcher, backend: str
+) -> None:
     if why := published.missing(backend):
         pytest.skip(why)
     launch = launched(launcher, "published", backend)
@@ -169,7 +205,9 @@ def test_the_published_arm_keeps_the_mean_the_total_and_the_throughput(launcher:
     assert not [*Path("/dev/shm").glob(f"*{launcher.session.id}*")]
 
 
-def test_what_the_published_program_leaves_is_removed_by_its_name_and_nobody_elses(launcher: Launcher) -> None:
+def test_what_the_published_program_leaves_is_removed_by_its_name_and_nobody_elses(
+    launcher: Launcher,
+) -> None:
     if why := published.missing(PACKAGE):
         pytest.skip(why)
     with launcher.naming() as prefix:
@@ -183,11 +221,18 @@ def test_what_the_published_program_leaves_is_removed_by_its_name_and_nobody_els
         others.unlink()
 
 
-def test_without_the_package_or_with_another_version_its_arm_is_not_testable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_or_with_another_version_its_arm_is_not_testable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     program, echo = points(PACKAGE)[0], points("zmq-ipc")[0]
     for found in ("0.2.5", None):
-        monkeypatch.setattr(published, "version", lambda name, found=found: found or importlib.metadata.version("-"))
-        assert STUDY.missing(program, Path()) == "the package shm-rpc-bridge 0.2.4 is not installed; make setup"
+        monkeypatch.setattr(
+            published, "version", lambda name, found=found: found or importlib.metadata.version("-")
+        )
+        assert (
+            STUDY.missing(program, Path())
+            == "the package shm-rpc-bridge 0.2.4 is not installed; make setup"
+        )
         assert STUDY.missing(echo, Path()) is None
 
 
@@ -218,4 +263,10 @@ def test_a_wait_asks_once_more_when_the_peer_has_ended() -> None:
     with pytest.raises(BrokenPipeError):
         wait("block", lambda: False, lambda left_ns: False, 10**9, gone)
     with pytest.raises(TimeoutError):
-        wait("spin", lambda: False, lambda left_ns: pytest.fail("spinning never blocks"), 0, Peer.me())
+        wait(
+            "spin",
+            lambda: False,
+            lambda left_ns: pytest.fail("spinning never blocks"),
+            0,
+            Peer.me(),
+        )

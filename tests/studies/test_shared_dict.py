@@ -47,7 +47,15 @@ def points(profile: Profile = QUICK, *names: str) -> list[Point]:
 
 def test_it_is_measured_after_the_payload_and_its_payloads_are_its_own() -> None:
     assert study("shared_dict").name == "shared_dict"
-    order = ["limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io", "calibration"]
+    order = [
+        "limits",
+        "payload",
+        "shared_dict",
+        "multiplexer",
+        "round_trip",
+        "file_io",
+        "calibration",
+    ]
     assert [name for name in studies() if name in order] == order
     assert not STUDY.sized
     for name in ("tcp", "zmq-tcp"):  # no store; one between nodes only
@@ -60,20 +68,37 @@ def test_every_scenario_has_its_points() -> None:
     assert len({point.id for point in found}) == len(found)
     assert all(set(point.levels) == LEVELS for point in found)
     assert {point.block for point in found} == {"shared-dict"}
-    by_arm = {arm: [point for point in found if point.levels["arm"] == arm] for arm in ("published", "stream", "live")}
+    by_arm = {
+        arm: [point for point in found if point.levels["arm"] == arm]
+        for arm in ("published", "stream", "live")
+    }
     # Three at four sizes with three readers, and the messages with one.
-    assert Counter(point.backend for point in by_arm["published"]) == {"lmdb": 4, "shared-memory": 4, "zmq-push": 8}
-    assert {point.backend for point in by_arm["stream"]} == SHARED | {"mpi-bcast", "zmq-pub", "zmq-push"}
+    assert Counter(point.backend for point in by_arm["published"]) == {
+        "lmdb": 4,
+        "shared-memory": 4,
+        "zmq-push": 8,
+    }
+    assert {point.backend for point in by_arm["stream"]} == SHARED | {
+        "mpi-bcast",
+        "zmq-pub",
+        "zmq-push",
+    }
     assert {point.backend for point in by_arm["live"]} == SHARED
     assert {point.levels["entries"] for point in by_arm["live"]} == set(LIVE_ENTRIES)
     many = [point for point in found if point.levels["arm"] == "read-many"]
     assert {point.backend for point in many} == SHARED | {"mpi-bcast", "zmq-pub"}
     for backend in SHARED:
-        assert {point.placement for point in many if point.backend == backend} == {"free", "same", "cross"}
+        assert {point.placement for point in many if point.backend == backend} == {
+            "free",
+            "same",
+            "cross",
+        }
     for backend in ("lmdb", "posix-shm"):
         codecs = {point.levels["codec"] for point in many if point.backend == backend}
         assert codecs == {"pickle", "msgpack", "json", "fixed"}
-    kinds = {(point.levels["sync"], point.levels["map"]) for point in found if point.backend == "lmdb"}
+    kinds = {
+        (point.levels["sync"], point.levels["map"]) for point in found if point.backend == "lmdb"
+    }
     assert kinds == {("off", "writemap"), ("off", "default"), ("on", "writemap"), ("on", "default")}
 
 
@@ -87,7 +112,9 @@ def test_profiles_add_readers_and_entries() -> None:
     assert levels(QUICK, "entries") == {10, 100, 1000, 10_000}
     assert levels(FULL, "entries") == {10, 100, 1000, 10_000, 100_000}
     published = {
-        (point.backend, point.levels["readers"]) for point in points(FULL) if point.levels["arm"] == "published"
+        (point.backend, point.levels["readers"])
+        for point in points(FULL)
+        if point.levels["arm"] == "published"
     }
     assert published == {
         *((name, readers) for name in ("lmdb", "shared-memory") for readers in (3, 7)),
@@ -107,7 +134,11 @@ def test_a_third_backend_with_a_store_is_swept(monkeypatch: pytest.MonkeyPatch) 
 
     other = Backend("other", store=registry.backend("posix-shm").store)
     monkeypatch.setattr(registry, "backends", lambda: {"other": other})
-    assert Counter(point.levels["arm"] for point in points()) == {"read-many": 7, "stream": 4, "live": 2}
+    assert Counter(point.levels["arm"] for point in points()) == {
+        "read-many": 7,
+        "stream": 4,
+        "live": 2,
+    }
 
 
 def test_without_mpi_every_point_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -134,7 +165,9 @@ def launched(bench: RankBench, point: Point, target: str = "", **more: Any) -> L
 
 
 EACH = -(-WRITES // (SMOKE.least_launches * SMOKE.turns))  # writes of a turn at least
-SCENARIOS = [point for point in points(SMOKE) if point.placement == "free" and point.levels["readers"] == 3]
+SCENARIOS = [
+    point for point in points(SMOKE) if point.placement == "free" and point.levels["readers"] == 3
+]
 
 
 @pytest.mark.parametrize("point", SCENARIOS, ids=lambda point: point.id[:60])
@@ -153,7 +186,8 @@ def test_every_reader_makes_every_read_of_every_scenario(bench: RankBench, point
     if arm == "published":
         messages = 300 if point.backend == "zmq-push" else 1
         assert facts["reads"] == 300
-        assert len(samples["write"]) == max(messages, -(-WRITES // SMOKE.least_launches))  # a program takes no turns
+        # a program takes no turns
+        assert len(samples["write"]) == max(messages, -(-WRITES // SMOKE.least_launches))
         assert samples["write-total"].tolist() == [sum(samples["write"][:messages])]
         assert len(samples["read-total"]) == 3
         assert sum(samples["read-total"]) == sum(samples["read"])
@@ -170,8 +204,16 @@ def test_every_reader_makes_every_read_of_every_scenario(bench: RankBench, point
 
 def chosen(backend: str, arm: str, entries: int = 10) -> Point:
     wanted = {"arm": arm, "entries": entries, "readers": 3, "codec": "pickle"}.items()
-    found = [each for each in points(QUICK, backend) if wanted <= each.levels.items() and each.placement == "free"]
-    return next(point for point in found if point.levels["sync"] != "on" and point.levels["map"] != "default")
+    found = [
+        each
+        for each in points(QUICK, backend)
+        if wanted <= each.levels.items() and each.placement == "free"
+    ]
+    return next(
+        point
+        for point in found
+        if point.levels["sync"] != "on" and point.levels["map"] != "default"
+    )
 
 
 def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
@@ -181,10 +223,13 @@ def test_a_writer_without_a_lock_is_caught(bench: RankBench) -> None:
 
 
 def test_the_published_stores_keep_the_published_layout(tmp_path: Path) -> None:
-    """A header of size and version before the content, a segment of 100 MiB, one key; and none is left."""
+    """A header of size and version before the content, a segment of 100 MiB, one key; and none is
+    left.
+    """
     place = Place("ipclab-test-published-1", str(tmp_path), 64)
     lmdb, writer, reader = (
-        STORES[name](place, end) for name, end in (("lmdb", True), ("shared-memory", True), ("shared-memory", False))
+        STORES[name](place, end)
+        for name, end in (("lmdb", True), ("shared-memory", True), ("shared-memory", False))
     )
     for content in (b"first", b"the second"):
         for writes, reads in ((lmdb, lmdb), (writer, reader)):
@@ -200,7 +245,10 @@ def test_the_published_stores_keep_the_published_layout(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
-    why = r"rank 0 \(writer\) failed: the LMDB map is full: 577,129 bytes do not fit into a map of 65,536; give it"
+    why = (
+        r"rank 0 \(writer\) failed: the LMDB map is full: 577,129 bytes do not fit into a map of"
+        r" 65,536; give it"
+    )
     with pytest.raises(LaunchError, match=why):
         launched(bench, chosen("lmdb", "read-many", 10_000), "small_map")
 
@@ -208,9 +256,13 @@ def test_a_map_that_is_too_small_is_one_line(bench: RankBench) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["lmdb", "mpi-bcast", "posix-shm"])
 @pytest.mark.parametrize(("victim", "name"), [(0, "writer"), (2, "reader 2")])
-def test_a_killed_rank_is_named_and_others_go_on(bench: RankBench, backend: str, victim: int, name: str) -> None:
+def test_a_killed_rank_is_named_and_others_go_on(
+    bench: RankBench, backend: str, victim: int, name: str
+) -> None:
     point = chosen(backend, "stream", 100)
-    with pytest.raises(LaunchError, match=re.escape(f"rank {victim} ({name}) was killed by SIGKILL")):
+    with pytest.raises(
+        LaunchError, match=re.escape(f"rank {victim} ({name}) was killed by SIGKILL")
+    ):
         launched(bench, point, "killed", victim=victim)
     session = bench.launcher.session
     assert processes_of(session.id) == servers_of(bench.launcher)
@@ -228,7 +280,9 @@ def outcomes(reads: list[int], torn: int = 0) -> dict[str, Outcome]:
         arrays = {op: array("q", values) for op, values in kept.items()}
         turns = {op: [len(values)] for op, values in kept.items()}
         counters = {"read": {"cpu_ns": float(number)}}
-        found[f"reader {number}"] = Outcome(arrays, counters, [], {"reads": made, "torn": torn}, turns)
+        found[f"reader {number}"] = Outcome(
+            arrays, counters, [], {"reads": made, "torn": torn}, turns
+        )
     return found
 
 
@@ -240,7 +294,9 @@ def test_lost_and_torn_reads_fail_the_launch() -> None:
     assert launch.counters == {"read": {"cpu_ns": 1.5}}
     assert launch.facts["versions_behind_max"] == 1
     assert (launch.facts["reads"], launch.facts["reads_per_reader"]) == (4, [2, 2])
-    with pytest.raises(PayloadError, match=re.escape("1 of 4 reads were lost: the readers made [2, 1]")):
+    with pytest.raises(
+        PayloadError, match=re.escape("1 of 4 reads were lost: the readers made [2, 1]")
+    ):
         STUDY.collect(point, outcomes([2, 1]), 1)
     with pytest.raises(PayloadError, match="2 of 4 reads were torn"):
         STUDY.collect(point, outcomes([2, 2], torn=1), 1)
@@ -260,18 +316,26 @@ def test_more_ranks_than_cpus_are_flagged() -> None:
 
     def flags(ranks_per_cpu: float) -> set[str]:
         samples = {"read": np.array([5, 6], np.int64)}
-        launches = [Launch(dict(samples), {}, facts={"ranks_per_cpu": ranks_per_cpu}) for _ in range(2)]
+        launches = [
+            Launch(dict(samples), {}, facts={"ranks_per_cpu": ranks_per_cpu}) for _ in range(2)
+        ]
         return {
-            flag for row in point_rows(Measured(point, launches, "budget")) for flag in str(row["flags"]).split(";")
+            flag
+            for row in point_rows(Measured(point, launches, "budget"))
+            for flag in str(row["flags"]).split(";")
         }
 
     assert "oversubscribed" in flags(2.0)
     assert "oversubscribed" not in flags(1.0)
 
 
-def test_ranks_that_share_cpus_have_few_launches_but_where_the_text_had_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_that_share_cpus_have_few_launches_but_where_the_text_had_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
     standard = STUDY.effort(PROFILES["standard"])
     for point in points(PROFILES["standard"], "lmdb"):
         crowded = int(point.levels["readers"]) > 3 and point.levels["arm"] != "published"
-        assert STUDY.for_values(point, standard).least_launches == (3 if crowded else standard.least_values)
+        assert STUDY.for_values(point, standard).least_launches == (
+            3 if crowded else standard.least_values
+        )

@@ -1,4 +1,6 @@
-"""Whole runs of the dictionary study by the command line: under somebody else's mpiexec, in a full /dev/shm."""
+"""Whole runs of the dictionary study by the command line: under somebody else's mpiexec, in a full
+/dev/shm.
+"""
 
 import re
 import subprocess
@@ -13,7 +15,13 @@ from ipclab.store import run as folder
 from ipclab.store.samples import decode
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict import SMOKE, STUDY, points
-from tests.support.commands import SMALL_SHM, WITHOUT_NATIVE, environment, namespace, namespace_refused
+from tests.support.commands import (
+    SMALL_SHM,
+    WITHOUT_NATIVE,
+    environment,
+    namespace,
+    namespace_refused,
+)
 
 IPCLAB = WITHOUT_NATIVE + "\nfrom ipclab.__main__ import main\nmain()\n"
 LAUNCHER_ENVIRONMENT = {
@@ -28,7 +36,17 @@ LAUNCHER_ENVIRONMENT = {
 
 def command(*backends: str) -> list[str]:
     names = [word for name in backends for word in ("--backend", name)]
-    return [sys.executable, "-c", IPCLAB, "measure", "--study", "shared_dict", "--profile", "smoke", *names]
+    return [
+        sys.executable,
+        "-c",
+        IPCLAB,
+        "measure",
+        "--study",
+        "shared_dict",
+        "--profile",
+        "smoke",
+        *names,
+    ]
 
 
 def finished(path: Path) -> folder.RunFolder:
@@ -68,17 +86,29 @@ def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(MISSING or namespace_refused()), reason=f"{MISSING or namespace_refused()}")
+@pytest.mark.skipif(
+    bool(MISSING or namespace_refused()), reason=f"{MISSING or namespace_refused()}"
+)
 def test_a_full_dev_shm_is_said_and_nothing_is_left(tmp_path: Path) -> None:
-    need = max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm")) + SHARED_MEMORY_SLACK
+    need = (
+        max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm"))
+        + SHARED_MEMORY_SLACK
+    )
     for size, code in (("1m", 1), (str(need + (1 << 16)), 0)):
         started = namespace(SMALL_SHM, size, *command("posix-shm"))
         done = subprocess.run(
-            started, env=environment(tmp_path), capture_output=True, text=True, timeout=200, check=False
+            started,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
         )
         assert done.returncode == code, done.stderr
         assert done.stdout.splitlines()[-1] == "left: "
         if code:
-            assert re.search(r"no room in /dev/shm: 1,048,576 bytes are free and [\d,]+ are needed", done.stderr)
+            assert re.search(
+                r"no room in /dev/shm: 1,048,576 bytes are free and [\d,]+ are needed", done.stderr
+            )
     assert list((tmp_path / "tmp").iterdir()) == []
     finished(tmp_path)

@@ -1,4 +1,6 @@
-"""The stream study: its points, what its ends keep, and what of the messages is caught when it goes wrong."""
+"""The stream study: its points, what its ends keep, and what of the messages is caught when it goes
+wrong.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -34,9 +36,15 @@ STREAMING = sorted({point.backend for point in STUDY.points(FULL, Sweep())})
 FAULTS = ("drop", "duplicate", "swap")
 
 
-def points(profile: Profile = FULL, sizes: tuple[int, ...] | None = None, **levels: Any) -> list[Point]:
+def points(
+    profile: Profile = FULL, sizes: tuple[int, ...] | None = None, **levels: Any
+) -> list[Point]:
     found = STUDY.points(profile, Sweep(sizes))
-    return [point for point in found if levels.items() <= {**point.key(), "backend": point.backend}.items()]
+    return [
+        point
+        for point in found
+        if levels.items() <= {**point.key(), "backend": point.backend}.items()
+    ]
 
 
 def launched(launcher: Launcher, point: Point, module: str = "", **plan: Any) -> Launch:
@@ -51,21 +59,46 @@ def launched(launcher: Launcher, point: Point, module: str = "", **plan: Any) ->
 
 
 def test_the_arms_vary_one_factor_each() -> None:
-    usual = {"consumers": 1, "sharing": "each", "window": 0, "batch": 1, "work_ns": 0, "rate": 0, "load": 0}
+    usual = {
+        "consumers": 1,
+        "sharing": "each",
+        "window": 0,
+        "batch": 1,
+        "work_ns": 0,
+        "rate": 0,
+        "load": 0,
+    }
     usual |= {"stall_ns": 0}
-    changed = {"consumers": {"consumers", "sharing"}, "open": {"rate", "load"}, "stall": {"rate", "stall_ns"}}
+    changed = {
+        "consumers": {"consumers", "sharing"},
+        "open": {"rate", "load"},
+        "stall": {"rate", "stall_ns"},
+    }
     changed |= {"work": {"work_ns"}, "window": {"window"}, "batch": {"batch"}}
     for point in points():
         differ = {name for name, level in usual.items() if point.levels[name] != level}
         assert differ <= changed.get(str(point.levels["arm"]), set()), point.id
     assert set(Counter(point.levels["arm"] for point in points())) == {"main", *changed}
-    new = {"fifo", "mpi-p2p", "nng-ipc", "posix-mq", "shm-ring", "sysv-mq", "unix-dgram", "unix-seqpacket", "zenoh"}
+    new = {
+        "fifo",
+        "mpi-p2p",
+        "nng-ipc",
+        "posix-mq",
+        "shm-ring",
+        "sysv-mq",
+        "unix-dgram",
+        "unix-seqpacket",
+        "zenoh",
+    }
     there = {name for name, backend in backends().items() if not backend.missing()}
     assert new & there <= set(STREAMING)
 
 
 def test_a_message_has_room_for_its_number() -> None:
-    with pytest.raises(UsageError, match="a stream of 7 bytes: a message begins with its number; give 8 bytes or more"):
+    with pytest.raises(
+        UsageError,
+        match="a stream of 7 bytes: a message begins with its number; give 8 bytes or more",
+    ):
         STUDY.points(FULL, Sweep((7,)))
 
 
@@ -79,7 +112,10 @@ def test_every_mechanism_streams_in_order_and_says_what_it_does_when_it_is_full(
     assert facts["messages"] >= SMOKE.least_samples
     assert facts["delivered"] == facts["accepted"] > 0
     assert facts["refused"] or facts["accepted"] == FILL_LEAST // 64
-    assert all(facts[f"{end}descriptors"] >= 0 < facts[f"{end}proportional_bytes"] for end in ("", "consumers_"))
+    assert all(
+        facts[f"{end}descriptors"] >= 0 < facts[f"{end}proportional_bytes"]
+        for end in ("", "consumers_")
+    )
     assert {*launch.samples} == {SENT, RECEIVED, "set-up", "connect", "first-message", "tear-down"}
     assert all(values.min() > 0 for values in launch.samples.values())
     assert {*launch.counters} == {SENT, RECEIVED}
@@ -88,11 +124,17 @@ def test_every_mechanism_streams_in_order_and_says_what_it_does_when_it_is_full(
 @pytest.mark.parametrize(
     "levels",
     [
-        *({"arm": "window", "backend": backend, "window": 16} for backend in ("posix-mq", "shm-ring", "unix")),
+        *(
+            {"arm": "window", "backend": backend, "window": 16}
+            for backend in ("posix-mq", "shm-ring", "unix")
+        ),
         {"arm": "work", "backend": "zmq-ipc", "work_ns": 10_000},
         {"arm": "batch"},
         *({"arm": "consumers", "consumers": 2, "backend": name} for name in ("unix", "zmq-pub")),
-        *({"arm": "consumers", "consumers": 8, "sharing": "one", "backend": each} for each in ("posix-mq", "zmq-push")),
+        *(
+            {"arm": "consumers", "consumers": 8, "sharing": "one", "backend": each}
+            for each in ("posix-mq", "zmq-push")
+        ),
         {"arm": "consumers", "consumers": 2, "sharing": "one", "backend": "shm-ring"},
     ],
 )
@@ -105,7 +147,9 @@ def test_other_arms_lose_nothing_either(launcher: Launcher, levels: dict[str, An
 
 
 @pytest.mark.parametrize("backend", STREAMING)
-def test_a_stall_shows_in_the_open_loop_and_not_in_a_closed_one(launcher: Launcher, backend: str) -> None:
+def test_a_stall_shows_in_the_open_loop_and_not_in_a_closed_one(
+    launcher: Launcher, backend: str
+) -> None:
     point = replace(points(arm="stall")[0], backend=backend)
     assert point.levels["stall_ns"] == STALL_NS
     launch = launched(launcher, point, open_ns=100_000_000)
@@ -118,7 +162,9 @@ def test_a_stall_shows_in_the_open_loop_and_not_in_a_closed_one(launcher: Launch
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("backend", STREAMING)
-def test_a_planted_fault_is_caught_on_every_mechanism(launcher: Launcher, backend: str, fault: str) -> None:
+def test_a_planted_fault_is_caught_on_every_mechanism(
+    launcher: Launcher, backend: str, fault: str
+) -> None:
     point = points(backend=backend, arm="main", size_bytes=64, placement="cross")[0]
     told = {"drop": "1 were lost", "duplicate": "1 were duplicated", "swap": "1 were reordered"}
     with pytest.raises(PayloadError, match=told[fault]):
@@ -147,7 +193,9 @@ def test_streams_take_turns_and_set_up_once(launcher: Launcher) -> None:
     for one in made.values():
         assert {op: len(one.samples[op]) for op in (SENT, RECEIVED)} == {SENT: 3, RECEIVED: 3}
         assert one.turns[SENT] == one.turns[RECEIVED] == [1, 1, 1]
-        assert [len(one.samples[op]) for op in ("set-up", "connect", "first-message", "tear-down")] == [1, 1, 1, 2]
+        assert [
+            len(one.samples[op]) for op in ("set-up", "connect", "first-message", "tear-down")
+        ] == [1, 1, 1, 2]
     late = made["posix-mq"]
     assert late.turns[INTENDED] == late.turns[FROM_SEND]
     assert len(late.turns[INTENDED]) == 3
@@ -179,7 +227,9 @@ def numbers(*values: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         ([numbers(0, 1, 2, 3, 9)], True, (0, 1, 0)),
     ],
 )
-def test_messages_are_accounted_for(seen: list[Any], each: bool, found: tuple[int, int, int]) -> None:
+def test_messages_are_accounted_for(
+    seen: list[Any], each: bool, found: tuple[int, int, int]
+) -> None:
     told = dict(zip(("lost", "duplicated", "reordered"), found, strict=True))
     if any(found):
         wrong = ", ".join(f"{number} were {name}" for name, number in told.items() if number)
@@ -190,7 +240,9 @@ def test_messages_are_accounted_for(seen: list[Any], each: bool, found: tuple[in
 
 
 @pytest.mark.parametrize(("consumers", "count"), [(1, 2), (3, 4)])
-def test_there_are_as_many_ranks_as_ends(consumers: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_as_many_ranks_as_ends(
+    consumers: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[int] = []
 
     @contextmanager
@@ -199,7 +251,9 @@ def test_there_are_as_many_ranks_as_ends(consumers: int, count: int, monkeypatch
         yield None
 
     monkeypatch.setattr(ranks, "on_ranks", on_ranks)
-    several = [Point("stream", name, 64, "cross", {"consumers": consumers}) for name in ("unix", "mpi-p2p")]
+    several = [
+        Point("stream", name, 64, "cross", {"consumers": consumers}) for name in ("unix", "mpi-p2p")
+    ]
     with ranks.on_ranks_or_workers(cast(Site, None), several, ""):
         assert made == [count]
 

@@ -1,4 +1,6 @@
-"""What a figure draws beyond its data: lines, dots, bars and error bars that end outside their frame's values."""
+"""What a figure draws beyond its data: lines, dots, bars and error bars that end outside their
+frame's values.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +12,9 @@ SHARE = 1e-6  # of the data's length: rounding
 
 
 def beyond(figure: Any) -> list[str]:
-    """Return a line for each drawn mark that reaches beyond the frames of its axes, and for axes without any frame."""
+    """Return a line for each drawn mark that reaches beyond the frames of its axes, and for axes
+    without any frame.
+    """
     found = []
     for ax in figure.axes:
         marks = list(_marks(ax))
@@ -23,7 +27,9 @@ def beyond(figure: Any) -> list[str]:
     return found
 
 
-def _outside(ax: Any, which: str, place: int, marks: list[Any], ends: tuple[float, float]) -> list[str]:
+def _outside(
+    ax: Any, which: str, place: int, marks: list[Any], ends: tuple[float, float]
+) -> list[str]:
     room = SHARE * max(abs(ends[0]), abs(ends[1]))
     low, high = ends[0] - room, ends[1] + room
     found = []
@@ -35,12 +41,16 @@ def _outside(ax: Any, which: str, place: int, marks: list[Any], ends: tuple[floa
         values = values[drawn]
         if len(values) and (values.min() < low or values.max() > high):
             reached = f"{values.min():g} to {values.max():g}"
-            found.append(f"{ax.get_title()}: {which} of {kind}: {reached}, data {ends[0]:g} to {ends[1]:g}")
+            found.append(
+                f"{ax.get_title()}: {which} of {kind}: {reached}, data {ends[0]:g} to {ends[1]:g}"
+            )
     return found
 
 
 def _marks(ax: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what is drawn at data: its kind and its points; neither lines across the whole axes nor a grid's cells."""
+    """Yield what is drawn at data: its kind and its points; neither lines across the whole axes nor
+    a grid's cells.
+    """
     for line in ax.lines:
         if line.get_transform() == ax.transData and len(line.get_xydata()):
             yield f"line {line.get_label()}", np.asarray(line.get_xydata(), float)
@@ -53,7 +63,10 @@ def _marks(ax: Any) -> Iterator[tuple[str, Any]]:
             yield "bar", points
     for drawn in (each for each in ax.collections if not isinstance(each, QuadMesh)):
         if hasattr(drawn, "get_sizes") and drawn.get_offset_transform() == ax.transData:
-            yield f"dots {drawn.get_label()}", np.ma.filled(drawn.get_offsets().astype(float), np.nan)
+            yield (
+                f"dots {drawn.get_label()}",
+                np.ma.filled(drawn.get_offsets().astype(float), np.nan),
+            )
         else:
             for path in drawn.get_paths():
                 if len(path.vertices):

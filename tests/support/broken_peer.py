@@ -1,4 +1,6 @@
-"""A peer that does one thing wrong (or, as `none`, nothing): broken_peer.py FAULT serve|connect FOLDER."""
+"""A peer that does one thing wrong (or, as `none`, nothing): broken_peer.py FAULT serve|connect
+FOLDER.
+"""
 
 import os
 import socket

@@ -17,9 +17,18 @@ NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
 CALIBRATION = b'{"made": "2026-11-21"}\n'
 
 
-def make_run(runs: Path, machine: str = "0123456789ab", factor: float = 1.0, finished: bool = True) -> RunFolder:
-    """Write a small run of the round-trip study with its limits, some raw files and a calibration beside it."""
-    facts = {"cpu_model": f"Example {machine}", "kernel_release": "6.1.0", "ipclab": "0.1.0", "page_size": 4096}
+def make_run(
+    runs: Path, machine: str = "0123456789ab", factor: float = 1.0, finished: bool = True
+) -> RunFolder:
+    """Write a small run of the round-trip study with its limits, some raw files and a calibration
+    beside it.
+    """
+    facts = {
+        "cpu_model": f"Example {machine}",
+        "kernel_release": "6.1.0",
+        "ipclab": "0.1.0",
+        "page_size": 4096,
+    }
     about = {
         "parameters": {
             "profile": "quick",
@@ -33,7 +42,13 @@ def make_run(runs: Path, machine: str = "0123456789ab", factor: float = 1.0, fin
     }
     run = folder.create(runs, machine, about, NOW)
     random = np.random.default_rng(int(factor * 1000))
-    levels: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0, "touch": "full", "receive": "bytes"}
+    levels: dict[str, Any] = {
+        "arm": "main",
+        "wait": "block",
+        "gap_ns": 0,
+        "touch": "full",
+        "receive": "bytes",
+    }
     for backend, study, made in (
         ("unix", "round_trip", levels),
         ("tcp", "round_trip", levels),
@@ -58,9 +73,16 @@ def make_run(runs: Path, machine: str = "0123456789ab", factor: float = 1.0, fin
 def too_fast(run: RunFolder) -> None:
     """Give `run` a memcpy that takes longer than its round trips, which copy more than once."""
     point = Point("limits", "memcpy", 100, "cross", {}, "", ("copy",))
-    launches = [Launch({"copy": np.full(30, 1_000_000)}, {}, order, facts={"relation": "l3"}) for order in range(6)]
+    launches = [
+        Launch({"copy": np.full(30, 1_000_000)}, {}, order, facts={"relation": "l3"})
+        for order in range(6)
+    ]
     run.place([(point, encode(Measured(point, launches, "budget")))])
 
 
 def tree(top: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(top)): file.read_bytes() for file in sorted(top.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(top)): file.read_bytes()
+        for file in sorted(top.rglob("*"))
+        if file.is_file()
+    }

@@ -1,4 +1,6 @@
-"""Worker functions that talk over a channel as tests want it: well, late, wrongly, or until they are killed."""
+"""Worker functions that talk over a channel as tests want it: well, late, wrongly, or until they
+are killed.
+"""
 
 import os
 import signal
@@ -19,7 +21,9 @@ TRIALS = 20
 
 
 def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
-    """Send messages of `sizes` there and back once for each way to receive; hand over digests and what is left."""
+    """Send messages of `sizes` there and back once for each way to receive; hand over digests and
+    what is left.
+    """
     before = kernel_objects()
     worker.meet()
     with opened(worker, backend, max(sizes), wait) as channel:
@@ -34,7 +38,9 @@ def echo(worker: Worker, backend: str, wait: str, sizes: list[int]) -> None:
                     channel.send(data, WAIT_NS)
                 del data
         worker.meet()
-        worker.outcome.facts["too_long"] = error_of(lambda: channel.send(bytes(max(sizes) + 1), WAIT_NS))
+        worker.outcome.facts["too_long"] = error_of(
+            lambda: channel.send(bytes(max(sizes) + 1), WAIT_NS)
+        )
         channel.close()
     worker.meet()
     worker.outcome.facts["left"] = left_of(worker.prefix, worker.folder, before)
@@ -50,7 +56,9 @@ def error_of(attempt: object) -> str:
 
 
 def cut(worker: Worker, backend: str, wait: str) -> None:
-    """The client cuts the shared memory short that both have mapped, and the server receives from it."""
+    """The client cuts the shared memory short that both have mapped, and the server receives from
+    it.
+    """
     with opened(worker, backend, 100_000, wait) as channel:
         worker.meet()
         if worker.role == "client":
@@ -162,7 +170,9 @@ class Faulty:
 
 
 def faulty(worker: Worker, backend: str, size: int, seed: int) -> None:
-    """Prove the payload `TRIALS` times for each fault, every time with the fault at another message."""
+    """Prove the payload `TRIALS` times for each fault, every time with the fault at another
+    message.
+    """
     with opened(worker, backend, size, find(backend).waits[0]) as channel:
         for fault in FAULTS:
             for trial in range(TRIALS):

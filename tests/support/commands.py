@@ -1,4 +1,6 @@
-"""Measuring in a process of its own, as the command line will: for tests that kill it or change its world."""
+"""Measuring in a process of its own, as the command line will: for tests that kill it or change its
+world.
+"""
 
 import os
 import subprocess
@@ -50,7 +52,8 @@ class Refused:
 
 sys.meta_path.insert(0, Refused())
 """
-# The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm is printed at the end.
+# The shell gives the size of /dev/shm and then runs the rest; what is left in /dev/shm is printed
+# at the end.
 SMALL_SHM = """
 mount -t tmpfs -o size="$1" tmpfs /dev/shm
 shift
@@ -61,13 +64,23 @@ exit $code
 """
 
 
-def measure_command(sizes: Sequence[int], backends: Sequence[str], run: str = "", native: bool = False) -> list[str]:
-    """Return the command that measures the payload study under profile smoke, into `run` when it is given.
+def measure_command(
+    sizes: Sequence[int], backends: Sequence[str], run: str = "", native: bool = False
+) -> list[str]:
+    """Return the command that measures the payload study under profile smoke, into `run` when it is
+    given.
 
-    It prints the run's folder, or one line on stderr, and exits as the design says. The limits come first if `native`.
+    It prints the run's folder, or one line on stderr, and exits as the design says. The limits come
+    first if `native`.
     """
     levels = [",".join(map(str, sizes)), ",".join(backends)]
-    return [sys.executable, "-c", CODE if native else WITHOUT_NATIVE + CODE, *levels, *([run] if run else [])]
+    return [
+        sys.executable,
+        "-c",
+        CODE if native else WITHOUT_NATIVE + CODE,
+        *levels,
+        *([run] if run else []),
+    ]
 
 
 def without_answers(folder: Path) -> str:
@@ -93,7 +106,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def processes_of(session: str) -> list[int]:
-    """Return the processes whose command line names `session`: its fork servers and their children; of none, none."""
+    """Return the processes whose command line names `session`: its fork servers and their children;
+    of none, none.
+    """
     found: list[int] = []
     if not session:
         return found
@@ -118,13 +133,19 @@ def names_of(session: str) -> list[str]:
 
 
 def files_of(folder: str) -> list[str]:
-    """Return what launches and ranks have left in a session's folder; what a study keeps there is not theirs."""
+    """Return what launches and ranks have left in a session's folder; what a study keeps there is
+    not theirs.
+    """
     names = (path.name for path in Path(folder).iterdir())
-    return sorted(name for name in names if name[0].isdigit() or name.startswith(("ranks-", "ipclab-")))
+    return sorted(
+        name for name in names if name[0].isdigit() or name.startswith(("ranks-", "ipclab-"))
+    )
 
 
 def kernel_objects() -> set[str]:
-    """Return this user's System V objects and POSIX queues, which lie in no folder that a session has."""
+    """Return this user's System V objects and POSIX queues, which lie in no folder that a session
+    has.
+    """
     found = {f"posix-queue /{path.name}" for path in Path("/dev/mqueue").glob("*")}
     for kind, user in (("shm", 7), ("sem", 4), ("msg", 7)):
         lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
@@ -134,10 +155,16 @@ def kernel_objects() -> set[str]:
 
 
 def left_of(prefix: str, folder: str, before: set[str]) -> list[str]:
-    """Return what is left of a launch: in shared memory, in the session's folder, and elsewhere since `before`."""
+    """Return what is left of a launch: in shared memory, in the session's folder, and elsewhere
+    since `before`.
+    """
     starts = (f"{prefix}-", f"sem.{prefix}-", f"{prefix.rpartition('-')[2]}-")
     places = [*SHARED_MEMORY.iterdir(), *Path(folder).rglob("*")]
-    lying = [path.name for path in places if path.name.startswith(starts) and not path.name.endswith(f"-{FILE}")]
+    lying = [
+        path.name
+        for path in places
+        if path.name.startswith(starts) and not path.name.endswith(f"-{FILE}")
+    ]
     # Other tests may make some at the same time, and take them away again.
     stays = kernel_objects() - before
     deadline = time.monotonic() + 10
@@ -156,7 +183,9 @@ def eventually(true: Callable[[], object], seconds: float = 15.0) -> bool:
 
 
 class World:
-    """A data folder and a temporary folder of their own, and what can be seen of a measuring process."""
+    """A data folder and a temporary folder of their own, and what can be seen of a measuring
+    process.
+    """
 
     def __init__(self, path: Path) -> None:
         self.environment = environment(path)
@@ -169,7 +198,9 @@ class World:
 
     def run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
         """Run `command` to its end."""
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+        )
 
     def wait(self, measuring: "subprocess.Popen[str]", true: Callable[[], object]) -> None:
         """Wait until `true` becomes true while `measuring` runs."""
@@ -186,10 +217,18 @@ class World:
 
     def points(self) -> dict[str, list[int]]:
         """Return the places in the run of each point's launches that are on disk."""
-        return {file.name: [each.order for each in decode(file).launches] for file in self.data.rglob("*.parquet")}
+        return {
+            file.name: [each.order for each in decode(file).launches]
+            for file in self.data.rglob("*.parquet")
+        }
 
     def left(self, session: str) -> list[object]:
-        return [*names_of(session), *self.temporary.iterdir(), *self.ledger.iterdir(), *processes_of(session)]
+        return [
+            *names_of(session),
+            *self.temporary.iterdir(),
+            *self.ledger.iterdir(),
+            *processes_of(session),
+        ]
 
 
 def namespace(script: str, *arguments: str) -> list[str]:

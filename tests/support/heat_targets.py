@@ -1,4 +1,6 @@
-"""Contestants that only tests launch: they count, keep what they are told to keep, and fail in every way."""
+"""Contestants that only tests launch: they count, keep what they are told to keep, and fail in
+every way.
+"""
 
 import os
 import signal

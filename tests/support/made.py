@@ -8,7 +8,9 @@ from ipclab.store.launch import Launch
 def make_launch(
     flags: tuple[str, ...] = (), counters: dict[str, float] | None = None, /, **samples: list[int]
 ) -> Launch:
-    """Return a launch whose `samples` are given by op; `__` in a name stands for the dot of a phase."""
+    """Return a launch whose `samples` are given by op; `__` in a name stands for the dot of a
+    phase.
+    """
     arrays = {op.replace("__", "."): np.array(values, np.int64) for op, values in samples.items()}
     first = next(iter(arrays))
     return Launch(arrays, {first: counters} if counters else {}, flags=list(flags))

@@ -49,7 +49,9 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
 
-def cpu_files(cpu: int, core: str, package: str, caches: dict[int, tuple[str, str]]) -> dict[str, str]:
+def cpu_files(
+    cpu: int, core: str, package: str, caches: dict[int, tuple[str, str]]
+) -> dict[str, str]:
     """Return the /sys files of one CPU; `caches`: level -> (size, CPUs)."""
     folder = f"/sys/devices/system/cpu/cpu{cpu}"
     files = {
@@ -64,25 +66,34 @@ def cpu_files(cpu: int, core: str, package: str, caches: dict[int, tuple[str, st
 
 
 def server(root: Path) -> Source:
-    """Make 2 sockets x 32 cores x 2 threads = 128 CPUs, an L3 for every 8 cores, SMT sibling of c: c + 64."""
+    """Make 2 sockets x 32 cores x 2 threads = 128 CPUs, an L3 for every 8 cores, SMT sibling of c:
+    c + 64.
+    """
     cpu = "/sys/devices/system/cpu"
     block = (
-        "processor\t: {0}\nvendor_id\t: GenuineIntel\nmodel name\t: Example 8000 @ 2.00GHz\ncpu family\t: 6\n"
-        "model\t\t: 143\nstepping\t: 8\nmicrocode\t: 0x2b\ncpu MHz\t\t: {1}\nbogomips\t: 4000.{0}\n"
-        "flags\t\t: erms avx2\n\n"
+        "processor\t: {0}\nvendor_id\t: GenuineIntel\nmodel name\t: Example 8000 @ 2.00GHz\ncpu"
+        " family\t: 6\nmodel\t\t: 143\nstepping\t: 8\nmicrocode\t: 0x2b\ncpu MHz\t\t:"
+        " {1}\nbogomips\t: 4000.{0}\nflags\t\t: erms avx2\n\n"
     )
-    stat = "cpu  100 0 50 900 0 0 5 7 0 0\n" + "".join(f"cpu{i} 1 0 0 9 0 0 0 0 0 0\n" for i in range(128))
+    stat = "cpu  100 0 50 900 0 0 5 7 0 0\n" + "".join(
+        f"cpu{i} 1 0 0 9 0 0 0 0 0 0\n" for i in range(128)
+    )
     files = {
         "/proc/cpuinfo": "".join(block.format(i, 2000 + i) for i in range(128)),
         "/proc/meminfo": f"MemTotal: {int(503.1 * 2**20)} kB\nMemAvailable: 400000000 kB\n",
         "/proc/stat": stat + "ctxt 12345\nprocesses 678\nprocs_running 3\n",
         "/proc/loadavg": "1.50 1.00 0.50 3/900 4242\n",
         "/proc/uptime": "5000.25 1.0\n",
-        "/proc/pressure/cpu": "some avg10=1.25 avg60=0.00 avg300=0.00 total=5000\nfull avg10=0 total=0\n",
+        "/proc/pressure/cpu": (
+            "some avg10=1.25 avg60=0.00 avg300=0.00 total=5000\nfull avg10=0 total=0\n"
+        ),
         "/proc/sys/kernel/osrelease": "6.12.5-generic\n",
         "/proc/sys/kernel/hostname": f"{HOST}\n",
         "/proc/sys/net/ipv4/tcp_rmem": "4096\t131072\t6291456\n",
-        "/proc/cmdline": f"root=UUID=9b1c7a3e-1111-4222-8333-abcdefabcdef ip=10.1.2.3::{HOST} mitigations=off quiet\n",
+        "/proc/cmdline": (
+            f"root=UUID=9b1c7a3e-1111-4222-8333-abcdefabcdef ip=10.1.2.3::{HOST} mitigations=off"
+            " quiet\n"
+        ),
         "/proc/self/cgroup": "0::/pod/abc\n",
         "/sys/fs/cgroup/cgroup.controllers": "cpu memory\n",
         "/sys/fs/cgroup/pod/cpu.max": "150000 100000\n",
@@ -111,8 +122,12 @@ def server(root: Path) -> Source:
 
 
 def arm(root: Path) -> Source:
-    """Make an ARM machine: 4 CPUs with a common L2 of untold size, no cpufreq, no nodes, no pressure."""
-    block = "processor\t: {}\nBogoMIPS\t: 50.00\nFeatures\t: asimd atomics\nCPU implementer\t: 0x41\n"
+    """Make an ARM machine: 4 CPUs with a common L2 of untold size, no cpufreq, no nodes, no
+    pressure.
+    """
+    block = (
+        "processor\t: {}\nBogoMIPS\t: 50.00\nFeatures\t: asimd atomics\nCPU implementer\t: 0x41\n"
+    )
     block += "CPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\n"
     text = "".join(map(block.format, range(4))) + "Serial\t\t: 10000000abcdef01\n"
     files = {"/proc/cpuinfo": text, "/sys/devices/system/cpu/online": "0-3\n"}

@@ -1,4 +1,6 @@
-"""Made-up runs of the study of streams whose truth is planted: times, tails, load and losses of each mechanism."""
+"""Made-up runs of the study of streams whose truth is planted: times, tails, load and losses of
+each mechanism.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +15,22 @@ from ipclab_answers.choose.candidates import Frames
 from ipclab_answers.choose.need import of
 from ipclab_answers.choose.promises import Offer
 
-LEVELS = {"arm": "main", "window": 0, "batch": 1, "load": 0, "stall_ns": 0, "work_ns": 0, "placement": "cross"}
+LEVELS = {
+    "arm": "main",
+    "window": 0,
+    "batch": 1,
+    "load": 0,
+    "stall_ns": 0,
+    "work_ns": 0,
+    "placement": "cross",
+}
 
 
 @dataclass(frozen=True)
 class Plant:
-    """A mechanism: ns of a message by size, how many times that is its p99, ns of CPU per message, and its faults."""
+    """A mechanism: ns of a message by size, how many times that is its p99, ns of CPU per message,
+    and its faults.
+    """
 
     times: Mapping[int, float]
     tail: float = 2.0
@@ -38,7 +50,9 @@ def asked(
     launches: int = 12,
     faults: pd.DataFrame | None = None,
 ) -> Answer:
-    """Return the answer to `need` of a run in which `plants` were measured: closed loops, and open ones at its rate."""
+    """Return the answer to `need` of a run in which `plants` were measured: closed loops, and open
+    ones at its rate.
+    """
     random, points, taken = np.random.default_rng(seed), [], []
     for name, plant in plants.items():
         for size, ns in plant.times.items():
@@ -49,16 +63,28 @@ def asked(
                 taken += made[1]
     offers = [Offer(name, plant.demands, _refusal(plant.longest)) for name, plant in plants.items()]
     told = pd.DataFrame() if faults is None else faults
-    return answer(of(need), Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=0.05), offers)
+    return answer(
+        of(need),
+        Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=0.05),
+        offers,
+    )
 
 
 def _refusal(longest: int) -> Any:
     return lambda size: f"{longest} bytes at most" if size > longest else None
 
 
-def _rows(name: str, plant: Plant, size: int, ns: float, rate: int, luck: Any) -> tuple[list[Any], list[Any]]:
+def _rows(
+    name: str, plant: Plant, size: int, ns: float, rate: int, luck: Any
+) -> tuple[list[Any], list[Any]]:
     levels = {"consumers": 1, "sharing": "each", "rate": rate, **LEVELS, **plant.at}
-    head = {"study": "stream", "backend": name, "size_bytes": size, "point": f"{name}-{size}-{rate}", **levels}
+    head = {
+        "study": "stream",
+        "backend": name,
+        "size_bytes": size,
+        "point": f"{name}-{size}-{rate}",
+        **levels,
+    }
     op = "intended" if rate else "received"
     times = {"p50": ns * luck, "p99": ns * plant.tail * luck}
     told = [(op, metric, "ns", values) for metric, values in times.items()]
@@ -73,11 +99,23 @@ def _rows(name: str, plant: Plant, size: int, ns: float, rate: int, luck: Any) -
         "refused": int(not plant.drops),
         "delivered": 60 if plant.drops else 100,
     }
-    told += [("launch", metric, "count", np.full(len(luck), value)) for metric, value in facts.items()]
+    told += [
+        ("launch", metric, "count", np.full(len(luck), value)) for metric, value in facts.items()
+    ]
     points = []
     for each, metric, unit, values in told:
         found = statistic_estimate(values, len(values))
-        row = {"op": each, "metric": metric, "unit": unit, "value": found.value, "low": found.low, "high": found.high}
+        row = {
+            "op": each,
+            "metric": metric,
+            "unit": unit,
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+        }
         points.append({**head, **row, "launches": len(luck), "samples": 1000, "flags": "decided"})
     medians = enumerate(times["p50"])
-    return points, [{**head, "op": op, "metric": "p50", "unit": "ns", "round": k, "value": each} for k, each in medians]
+    return points, [
+        {**head, "op": op, "metric": "p50", "unit": "ns", "round": k, "value": each}
+        for k, each in medians
+    ]

@@ -1,4 +1,5 @@
-"""Arrays that are handed over between marks: a tracer outside counts what the system calls between them hand over.
+"""Arrays that are handed over between marks: a tracer outside counts what the system calls between
+them hand over.
 
 usage: python -m tests.support.object_targets folder size way:carrier ...
 """
@@ -26,7 +27,9 @@ def mark(*words: str) -> None:
 
 
 def hand(worker: Worker, backend: str, size: int, way: str) -> None:
-    """Hand a small array over, which no one counts, and then one between two marks of the giving end."""
+    """Hand a small array over, which no one counts, and then one between two marks of the giving
+    end.
+    """
     with ends.linked(worker, backend, size, contents.ARRAY, way) as (channel, chosen, room):
         for number, length in enumerate((ends.FIRST_BYTES, size)):
             content: Any = contents.made(contents.ARRAY, length, 1, number)
@@ -52,7 +55,9 @@ def main(folder: str, size: str, *pairs: str) -> None:
         for way, _, carrier in (pair.partition(":") for pair in pairs):
             arguments = {"backend": carrier, "size": int(size), "way": way}
             target = "tests.support.object_targets:hand"
-            launcher.launch([Role(name, target, arguments, cpus) for name in ("server", "client")], 60)
+            launcher.launch(
+                [Role(name, target, arguments, cpus) for name in ("server", "client")], 60
+            )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from tests.support.commands import ROOT
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MAGIC = "%%prose"
 OWN = {"it", "within"}  # what an alternative may name besides the notebook's variables
-STEPS = [10 ** (step / 8) for step in range(-48, 49)]  # made-up values: from a millionth to a million
+# made-up values: from a millionth to a million
+STEPS = [10 ** (step / 8) for step in range(-48, 49)]
 
 
 def cells(notebook: Path) -> Iterator[tuple[bool, str]]:
@@ -60,7 +61,9 @@ def assigned(source: str) -> Iterator[str]:
 def used(question: Question) -> set[str]:
     """Return the variables that a question and its alternatives name."""
     asked = [question.asked, *([PERCENT.sub(r"\1", question.bound)] if question.bound else [])]
-    names = {name.id for text in asked for name in ast.walk(parsed(text)) if isinstance(name, ast.Name)}
+    names = {
+        name.id for text in asked for name in ast.walk(parsed(text)) if isinstance(name, ast.Name)
+    }
     names = {name for name in names if not name.startswith("_at_")}
     said = {name for text in question.alternatives.values() for name, _ in prose.placeholders(text)}
     return names | {name.split(".")[0] for name in said if not Address.read(name)}
@@ -82,7 +85,10 @@ class Operands(ast.NodeTransformer):
         self.found: list[str] = []
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.Expression | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Constant):
+        if isinstance(
+            node,
+            ast.Expression | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Constant,
+        ):
             return self.generic_visit(node)
         text = ast.unparse(node)
         if text not in self.found:
@@ -91,7 +97,8 @@ class Operands(ast.NodeTransformer):
 
 
 def made_up(question: Question, wanted: float) -> Quantity | None:
-    """Return what is asked when its first operand has the made-up value that brings it nearest to `wanted`.
+    """Return what is asked when its first operand has the made-up value that brings it nearest to
+    `wanted`.
 
     All others are one and exact. None when no value of the first operand brings it near.
     """
@@ -99,7 +106,9 @@ def made_up(question: Question, wanted: float) -> Quantity | None:
     code = compile(ast.unparse(operands.visit(tree)), "question", "eval")
 
     def at(value: float) -> Quantity:
-        names: dict[str, Any] = {f"_{place}": Quantity(1.0, "1") for place in range(len(operands.found))}
+        names: dict[str, Any] = {
+            f"_{place}": Quantity(1.0, "1") for place in range(len(operands.found))
+        }
         names["_0"] = Quantity(value, "1")
         found: Quantity = eval(code, names)
         return found

@@ -1,4 +1,6 @@
-"""Rank functions that only tests launch: they say where they run, fail in every way, and try every store."""
+"""Rank functions that only tests launch: they say where they run, fail in every way, and try every
+store.
+"""
 
 import os
 import signal
@@ -58,7 +60,16 @@ def fail(worker: RankWorker, how: str) -> None:
 def _open(worker: RankWorker, backend: str) -> Store:
     kind = ends.store_of(backend)
     readers = len(worker.peers)
-    place = Place(worker.prefix, worker.folder, CAPACITY, "block", readers, "off", "writemap", comm=worker.comm)
+    place = Place(
+        worker.prefix,
+        worker.folder,
+        CAPACITY,
+        "block",
+        readers,
+        "off",
+        "writemap",
+        comm=worker.comm,
+    )
     return ends.joined(worker, kind, place)
 
 
@@ -130,7 +141,9 @@ def small_map(worker: RankWorker, **levels: Any) -> Turns:
 
 
 def killed(worker: RankWorker, victim: int, **levels: Any) -> Turns:
-    """Be an end of the study; rank `victim` kills itself in the middle of its work: writing, or reading."""
+    """Be an end of the study; rank `victim` kills itself in the middle of its work: writing, or
+    reading.
+    """
     if worker.index == victim and victim == 0:
         write = loops.Writing.write
 

@@ -1,4 +1,6 @@
-"""What a reader of a report would stumble over, found in what an executed notebook shows: one line for each."""
+"""What a reader of a report would stumble over, found in what an executed notebook shows: one line
+for each.
+"""
 
 import json
 import re
@@ -43,13 +45,17 @@ def outputs(executed: Path) -> list[dict[str, Any]]:
 
 def tables(executed: Path) -> list[dict[str, Any]]:
     """Return the tables that an executed notebook shows, as `Table.to_json` has them."""
-    return [output["data"][table.MIME] for output in outputs(executed) if table.MIME in output["data"]]
+    return [
+        output["data"][table.MIME] for output in outputs(executed) if table.MIME in output["data"]
+    ]
 
 
 def paragraphs(executed: Path) -> list[str]:
     """Return the prose of an executed notebook."""
     return [
-        "".join(output["data"]["text/markdown"]) for output in outputs(executed) if "text/markdown" in output["data"]
+        "".join(output["data"]["text/markdown"])
+        for output in outputs(executed)
+        if "text/markdown" in output["data"]
     ]
 
 
@@ -57,7 +63,11 @@ def texts(executed: Path) -> Iterator[str]:
     """Yield every text that a reader sees: prose, captions, heads, cells, notes, what figures say."""
     yield from paragraphs(executed)
     for each in tables(executed):
-        yield from (each["caption"], *(column["label"] for column in each["columns"]), *each.get("notes", []))
+        yield from (
+            each["caption"],
+            *(column["label"] for column in each["columns"]),
+            *each.get("notes", []),
+        )
         yield from (cell for row in each["rows"] for cell in row)
     for output in outputs(executed):
         words = output.get("metadata", {}).get(canvas.MIME, {})
@@ -68,7 +78,9 @@ def stumbles(executed: Path, lang: str) -> list[str]:
     """Return what is wrong with an executed report in one language."""
     found = [problem for text in dict.fromkeys(texts(executed)) for problem in wrong(text, lang)]
     found += [
-        f"intervals of ratios are written out: {text[:80]!r}" for text in paragraphs(executed) if RATIO.search(text)
+        f"intervals of ratios are written out: {text[:80]!r}"
+        for text in paragraphs(executed)
+        if RATIO.search(text)
     ]
     return found + [problem for each in tables(executed) for problem in empty_columns(each)]
 
@@ -90,7 +102,11 @@ def empty_columns(shown: dict[str, Any]) -> list[str]:
         return []
     columns = zip(shown["columns"], zip(*shown["rows"], strict=True), strict=True)
     name = shown.get("name") or shown["caption"]
-    return [f"{name}: {column['label']!r} is empty" for column, cells in columns if set(cells) <= set(EMPTY)]
+    return [
+        f"{name}: {column['label']!r} is empty"
+        for column, cells in columns
+        if set(cells) <= set(EMPTY)
+    ]
 
 
 def rows(executed: Path, *names: str) -> Iterator[list[str]]:
@@ -106,7 +122,8 @@ def rows(executed: Path, *names: str) -> Iterator[list[str]]:
 
 
 def values_by_label(executed: Path, *names: str) -> dict[str, list[str]]:
-    """Return the measured value, with its interval, that each row of the named tables gives, by the row's label.
+    """Return the measured value, with its interval, that each row of the named tables gives, by the
+    row's label.
 
     Of several the last one counts: earlier values and other versions stand before it.
     """
@@ -121,6 +138,7 @@ def undefined(executed: Path) -> set[str]:
     """Return the mechanisms that a report names and its table of terms does not define."""
     every = "\n".join(texts(executed))
     terms = "\n".join(text for text in paragraphs(executed) if "{#terms}" in text)
-    names = {name for name in backends() if "-" in name}  # others are words of their own, such as tcp
+    # others are words of their own, such as tcp
+    names = {name for name in backends() if "-" in name}
     named = {name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", every)}
     return {name for name in named if name not in terms}

@@ -1,4 +1,6 @@
-"""Every number once more, from the raw samples alone and by the plainest arithmetic: nothing of ipclab is used."""
+"""Every number once more, from the raw samples alone and by the plainest arithmetic: nothing of
+ipclab is used.
+"""
 
 import json
 import math
@@ -28,7 +30,9 @@ class Raw:
         """Return the launches of a point, each with `ns`: op -> times of one operation."""
         file = self.folder / "points" / study / f"{point}.parquet"
         table = pq.read_table(file)
-        launches: list[dict[str, Any]] = json.loads(pq.read_metadata(file).metadata[b"ipclab"])["launches"]
+        launches: list[dict[str, Any]] = json.loads(pq.read_metadata(file).metadata[b"ipclab"])[
+            "launches"
+        ]
         columns = (table[name].to_pylist() for name in ("launch", "op", "ns"))
         for launch in launches:
             launch["ns"] = {}
@@ -49,18 +53,32 @@ class Raw:
         return [one(launch, op, metric) for launch in self.launches(study, point)]
 
     def value(self, study: str, point: str, op: str, metric: str) -> float | None:
-        """Return a metric of a point; None where too few samples lie beyond a quantile, or the point was thinned."""
+        """Return a metric of a point; None where too few samples lie beyond a quantile, or the
+        point was thinned.
+        """
         launches = self.launches(study, point)
         if metric in SHARES:
             thinned = any(launch.get("whole") for launch in launches)
-            return None if thinned else quantile([ns for launch in launches for ns in launch["ns"][op]], SHARES[metric])
+            return (
+                None
+                if thinned
+                else quantile(
+                    [ns for launch in launches for ns in launch["ns"][op]], SHARES[metric]
+                )
+            )
         if metric == "bandwidth":
-            return self.size(study, point) * 1e9 / statistics.median(self.by_launch(study, point, op, "p50"))
+            return (
+                self.size(study, point)
+                * 1e9
+                / statistics.median(self.by_launch(study, point, op, "p50"))
+            )
         values = self.by_launch(study, point, op, metric)
         return {"min": min, "max": max}.get(metric, statistics.median)(values)
 
     def turns(self, study: str, point: str, op: str) -> dict[int, list[float]]:
-        """Return by heat the medians of the turns of an op, or of the whole launch where it takes none."""
+        """Return by heat the medians of the turns of an op, or of the whole launch where it takes
+        none.
+        """
         found = {}
         for launch in self.launches(study, point):
             if heat := launch["facts"].get("heat"):
@@ -68,7 +86,9 @@ class Raw:
         return found
 
     def shift(self, over: Sequence[str], under: Sequence[str]) -> float:
-        """Return the ratio of two points by the median of all log ratios of their launches in rounds of both."""
+        """Return the ratio of two points by the median of all log ratios of their launches in
+        rounds of both.
+        """
         one_side, other_side = self.rounds(*over), self.rounds(*under)
         shared = one_side.keys() & other_side.keys()
         logs = [math.log(one_side[a]) - math.log(other_side[b]) for a in shared for b in shared]
@@ -77,19 +97,30 @@ class Raw:
     def rounds(self, study: str, point: str, op: str) -> dict[int, float]:
         """Return by round the median of an op."""
         launches = self.launches(study, point)
-        return {launch["facts"].get("round", number): one(launch, op, "p50") for number, launch in enumerate(launches)}
+        return {
+            launch["facts"].get("round", number): one(launch, op, "p50")
+            for number, launch in enumerate(launches)
+        }
 
     def keyed(self, study: str, point: str, op: str, metric: str) -> dict[int, float]:
         """Return a metric by the heat of each launch, or by the launch's place in the run."""
         launches = self.launches(study, point)
-        keys = [launch["facts"].get("heat") or launch["order"] or number for number, launch in enumerate(launches)]
+        keys = [
+            launch["facts"].get("heat") or launch["order"] or number
+            for number, launch in enumerate(launches)
+        ]
         values = [one(launch, op, metric) for launch in launches]
         return dict(zip(keys, values, strict=True))
 
     def ratio(self, over: Sequence[str], under: Sequence[str]) -> float | None:
-        """Return the ratio of two points (study, point, op) over the heats that both took part in; None without one."""
+        """Return the ratio of two points (study, point, op) over the heats that both took part in;
+        None without one.
+        """
         one_side, other_side = self.turns(*over), self.turns(*under)
-        logs = [log_ratio(one_side[heat], other_side[heat]) for heat in one_side.keys() & other_side.keys()]
+        logs = [
+            log_ratio(one_side[heat], other_side[heat])
+            for heat in one_side.keys() & other_side.keys()
+        ]
         return math.exp(statistics.fmean(logs)) if logs else None
 
 
@@ -123,7 +154,9 @@ def turn_medians(launch: Mapping[str, Any], op: str) -> list[float]:
 def log_ratio(over: Sequence[float], under: Sequence[float]) -> float:
     """Return the logarithm of the ratio of two launches: turn by turn where they took as many."""
     if len(over) == len(under):
-        return statistics.median(math.log(a) - math.log(b) for a, b in zip(over, under, strict=True))
+        return statistics.median(
+            math.log(a) - math.log(b) for a, b in zip(over, under, strict=True)
+        )
     return statistics.median(map(math.log, over)) - statistics.median(map(math.log, under))
 
 

@@ -12,7 +12,9 @@ def ipclab(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, in this checkout."""
     env = {**os.environ, **more}
     command = [sys.executable, "-m", "ipclab", *words]
-    return subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
+    return subprocess.run(
+        command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
+    )
 
 
 def report(out: Path, *langs: str, **shell: str) -> None:

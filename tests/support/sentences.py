@@ -1,7 +1,8 @@
 """What the reports' sentences assert, as rules over a run's values (docs/claims.md).
 
-A sentence is known by how its template begins. It stands when each of `rules` holds, one of `some` and none of
-`unless`; without any it asserts no relation: it states numbers, what the text says, or what is done.
+A sentence is known by how its template begins. It stands when each of `rules` holds, one of `some`
+and none of `unless`; without any it asserts no relation: it states numbers, what the text says, or
+what is done.
 """
 
 from dataclasses import dataclass
@@ -38,15 +39,21 @@ def not_above(expression: str) -> Asserts:
 
 # The payload study
 _WRITE = "payload.{op}[arm=mapping,mapping={mapping},size_bytes=1382400]"
-REOPENED, KEPT = (_WRITE.format(op="write.copy", mapping=mapping) for mapping in ("reopened", "kept"))
+REOPENED, KEPT = (
+    _WRITE.format(op="write.copy", mapping=mapping) for mapping in ("reopened", "kept")
+)
 WHOLE, FLUSH = (_WRITE.format(op=op, mapping="reopened") for op in ("write", "write.flush"))
 THREADS = "payload.write[arm=published,size_bytes=88] / payload.write[arm=one-thread,size_bytes=88]"
 FAULTS = "payload.read[arm=published,size_bytes=1384120].minor_faults / 338"
-READS = "payload.write[arm=published,size_bytes=1384120] / payload.read[arm=published,size_bytes=1384120]"
+READS = (
+    "payload.write[arm=published,size_bytes=1384120] /"
+    " payload.read[arm=published,size_bytes=1384120]"
+)
 _TCP = "payload.handover[arm=tcp,receive={},codec=raw,connection=new,nodelay=off,placement=cross,size_bytes=1382400]"
 PAST_INTO = f"{_TCP.format('recv-4096')} / {_TCP.format('recv-into')}"
 INTO_NOW = (
-    f"{_TCP.format('recv-into')} / payload.handover[arm=handover,backend=shm-mmap,placement=cross,size_bytes=1382400]"
+    f"{_TCP.format('recv-into')} /"
+    " payload.handover[arm=handover,backend=shm-mmap,placement=cross,size_bytes=1382400]"
 )
 BUFFER = f"({PAST_INTO}) / ({INTO_NOW})"
 _SMALL = "payload.handover[arm=handover,backend={},placement={},size_bytes=84]"
@@ -54,7 +61,10 @@ _PLACES, _WAYS = _SMALL.format("shm-mmap", "same|cross"), _SMALL.format("*", "cr
 PLACED = f"max({_PLACES}) / min({_PLACES}) / (max({_WAYS}) / min({_WAYS}))"
 _KEPT = "payload.handover[arm=tcp,receive=recv-into,codec=raw,connection=kept,nodelay={},placement=cross,size_bytes=84]"
 NAGLE = f"{_KEPT.format('off')} / {_KEPT.format('on')}"
-_REAL = f"({_WRITE.format(op='write', mapping='truncated')} + {_WRITE.format(op='read', mapping='truncated')})"
+_REAL = (
+    f"({_WRITE.format(op='write', mapping='truncated')} +"
+    f" {_WRITE.format(op='read', mapping='truncated')})"
+)
 REAL = f"{_TCP.format('recv-4096')} / {_REAL}"
 POLLED = f"(350 ms + {_REAL}) / {_TCP.format('recv-4096')}"
 GAIN_KEPT = f"{WHOLE} / {_WRITE.format(op='write', mapping='kept')}"
@@ -88,8 +98,12 @@ PAYLOAD = {
     "Where the two processes run changes a small transfer": above(PLACED),
     "Which way of sharing memory two processes use": below(PLACED),
     "Whether placement or the way of sharing": undecided(PLACED),
-    "Over the TCP of v0.9, reading into a buffer gains more": Asserts((f"{BUFFER} above 1", f"{PAST_INTO} above 1")),
-    "Over the TCP of v0.9, reading into a buffer gains less": Asserts((f"{BUFFER} below 1", f"{INTO_NOW} above 1")),
+    "Over the TCP of v0.9, reading into a buffer gains more": Asserts(
+        (f"{BUFFER} above 1", f"{PAST_INTO} above 1")
+    ),
+    "Over the TCP of v0.9, reading into a buffer gains less": Asserts(
+        (f"{BUFFER} below 1", f"{INTO_NOW} above 1")
+    ),
     "Whether reading into a buffer gains more": undecided(BUFFER),
     "That reading into a buffer takes less time": not_above(PAST_INTO),
     "Header and body are two small writes": above(NAGLE),
@@ -103,7 +117,9 @@ MOST = 7  # readers in the reference run
 
 
 def _dict(op: str, arm: str, backend: str, entries: int, readers: int, more: str = "") -> str:
-    return f"shared_dict.{op}[arm={arm},backend={backend},entries={entries},readers={readers}{more}]"
+    return (
+        f"shared_dict.{op}[arm={arm},backend={backend},entries={entries},readers={readers}{more}]"
+    )
 
 
 def _scenario(op: str, backend: str, entries: int = 10_000) -> str:
@@ -114,18 +130,29 @@ _ALL = "lmdb|shared-memory|zmq-push"
 TOTAL = f"{_scenario('write-total', 'zmq-push')} / {_scenario('write-total', 'shared-memory')}"
 MESSAGE = f"{_scenario('write', 'zmq-push')} / {_scenario('write', 'shared-memory')}"
 FIRST = f"{_scenario('write-total', 'shared-memory')} / {_scenario('write', 'shared-memory')}"
-GROWTH = f"{_scenario('read', 'shared-memory')}.mean / {_scenario('read', 'shared-memory', 1000)}.mean"
+GROWTH = (
+    f"{_scenario('read', 'shared-memory')}.mean / {_scenario('read', 'shared-memory', 1000)}.mean"
+)
 LMDB, LMDB_LESS = (
-    f"{_scenario('read', 'lmdb', n)}.mean / {_scenario('read', 'shared-memory', n)}.mean" for n in (10_000, 1000)
+    f"{_scenario('read', 'lmdb', n)}.mean / {_scenario('read', 'shared-memory', n)}.mean"
+    for n in (10_000, 1000)
 )
 DECODE = f"each({_scenario('read.decode', _ALL)} / {_scenario('read.transport', _ALL)})"
-_DECODES = [f"{_scenario('read.decode', name)} / {_scenario('read.transport', name)}" for name in _ALL.split("|")]
+_DECODES = [
+    f"{_scenario('read.decode', name)} / {_scenario('read.transport', name)}"
+    for name in _ALL.split("|")
+]
 _READ = _dict("read", "read-many", "posix-shm", 1000, MOST, ",placement=free,codec={}")
 CODEC = f"{_READ.format('msgpack')} / {_READ.format('pickle')}"
-CROWD = f"{_READ.format('pickle')} / {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
+CROWD = (
+    f"{_READ.format('pickle')} /"
+    f" {_dict('read', 'read-many', 'posix-shm', 1000, 1, ',placement=free,codec=pickle')}"
+)
 _UPDATE = _dict("update", "stream", "{}", 10_000, MOST, ",codec=pickle,nodes=1")
 STREAM = f"{_UPDATE.format('zmq-push')} / {_UPDATE.format('posix-shm')}"
-_STORE = _dict("write", "read-many", "lmdb", 1000, MOST, ",placement=free,codec=pickle,map=writemap,sync={}")
+_STORE = _dict(
+    "write", "read-many", "lmdb", 1000, MOST, ",placement=free,codec=pickle,map=writemap,sync={}"
+)
 SYNC = f"{_STORE.format('on')} / {_STORE.format('off')}"
 SHARED_DICT = {
     # What names values, or says within which factor these are alike.
@@ -189,9 +216,13 @@ _NODE = (
 )
 
 
-def _node(node: str, medium: str = "pipe", size: str = "1048576", metric: str = "", op: str = "end-to-end") -> str:
+def _node(
+    node: str, medium: str = "pipe", size: str = "1048576", metric: str = "", op: str = "end-to-end"
+) -> str:
     placement = "cross" if medium != "memory" else "same"
-    return _NODE.format(op=op, node=node, medium=medium, placement=placement, size=size, metric=metric)
+    return _NODE.format(
+        op=op, node=node, medium=medium, placement=placement, size=size, metric=metric
+    )
 
 
 _SIDES = {  # with the sizes that a quick run has of each
@@ -202,28 +233,44 @@ _SIDES = {  # with the sizes that a quick run has of each
 _OVER = "{} / min({}, {}, {})"
 OVER_PIPE = _OVER.format(*(_node(node) for node in ("adaptive", "original", "optimized", "hybrid")))
 ADAPTIVE = [  # over the fastest published node, by side and size
-    _OVER.format(*(_node(node, medium, size, op=op) for node in ("adaptive", "original", "optimized", "hybrid")))
+    _OVER.format(
+        *(
+            _node(node, medium, size, op=op)
+            for node in ("adaptive", "original", "optimized", "hybrid")
+        )
+    )
     for (op, medium), sizes in _SIDES.items()
     for size in sizes
 ]
-SAME_CODE = "multiplexer.write[arm=published,backend=direct-again] / multiplexer.write[arm=published,backend=direct]"
+SAME_CODE = (
+    "multiplexer.write[arm=published,backend=direct-again] /"
+    " multiplexer.write[arm=published,backend=direct]"
+)
 SLOWED = f"{_node('hybrid')} / {_node('original')}"
 GAIN = f"{_node('hybrid')} / {_node('original')} / (26139 / 43009)"
-HELD = f"{_node('hybrid', metric='.bytes_allocated')} / {_node('original', metric='.bytes_allocated')}"
+HELD = (
+    f"{_node('hybrid', metric='.bytes_allocated')} / {_node('original', metric='.bytes_allocated')}"
+)
 RECEIVERS = HELD.replace(".bytes_allocated", ".receiver_bytes_allocated")
 _CHUNKS = "multiplexer.write[arm=factorial,pool={},chunk={}].bytes_allocated"
 POOL = f"{_CHUNKS.format('yes', 1024)} / {_CHUNKS.format('no', 1024)}"
 CHUNK = f"{_CHUNKS.format('no', 16384)} / {_CHUNKS.format('no', 1024)}"
 MULTIPLEXER = {
-    "Identical code under two names is told apart": Asserts(some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")),
+    "Identical code under two names is told apart": Asserts(
+        some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")
+    ),
     "Identical code under two names cannot": undecided(SAME_CODE),
     "Over a pipe Adaptive takes less time": below(OVER_PIPE),
     "Over a pipe the best published node takes less time": above(OVER_PIPE),
-    "Over a pipe Adaptive and the best published node are alike": Asserts(unless=(f"{OVER_PIPE} above 1.1",)),
+    "Over a pipe Adaptive and the best published node are alike": Asserts(
+        unless=(f"{OVER_PIPE} above 1.1",)
+    ),
     "Whether Adaptive or the best published node takes less time": undecided(OVER_PIPE),
     "Over a pipe Hybrid gains less": above(GAIN),
     "Over a pipe Hybrid gains as much": Asserts(unless=(f"{GAIN} above 1.1",)),
-    "With both ends counted, Hybrid and Original allocate alike": Asserts(unless=(f"{HELD} above 1.1",)),
+    "With both ends counted, Hybrid and Original allocate alike": Asserts(
+        unless=(f"{HELD} above 1.1",)
+    ),
     "A pool alone changes the memory by": Asserts(unless=(f"{POOL} above 1.1",)),
     "Identical code under two names is alike": Asserts(unless=(f"{SAME_CODE} above 1.1",)),
     "Over a pipe Hybrid gains more": below(GAIN),
@@ -238,19 +285,30 @@ MULTIPLEXER = {
     "A pool alone costs memory.": above(POOL),
     "A pool alone saves memory.": below(POOL),
     "A pool alone is not shown": undecided(POOL),
-    "What the text credits to it comes from larger chunks": Asserts((f"{POOL} above 1", f"{CHUNK} below 1")),
+    "What the text credits to it comes from larger chunks": Asserts(
+        (f"{POOL} above 1", f"{CHUNK} below 1")
+    ),
     "To looking at the threshold the text charges": PLAIN,
     "{loses} A node counts as slower": PLAIN,
-    "Adaptive is slower than the best of": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+    "Adaptive is slower than the best of": Asserts(
+        some=tuple(f"{each} above 1.03" for each in ADAPTIVE)
+    ),
     "It is slower here:": Asserts(some=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
-    "Adaptive is not slower than the best": Asserts(tuple(f"{each} below 1.03" for each in ADAPTIVE)),
-    "Whether Adaptive is slower than the best": Asserts(unless=tuple(f"{each} above 1.03" for each in ADAPTIVE)),
+    "Adaptive is not slower than the best": Asserts(
+        tuple(f"{each} below 1.03" for each in ADAPTIVE)
+    ),
+    "Whether Adaptive is slower than the best": Asserts(
+        unless=tuple(f"{each} above 1.03" for each in ADAPTIVE)
+    ),
 }
 
 # Round trips
 _TRIP = "round_trip.round-trip[arm={},backend={},placement={},size_bytes={}{}]"
 _TOUCH = _TRIP.format("touch", "{}", "*", 2_000_000, ",receive=view,touch={}")
-TOUCHED = [f"{_TOUCH.format(name, 'full')} / {_TOUCH.format(name, 'untouched')}" for name in ("iceoryx2", "posix-shm")]
+TOUCHED = [
+    f"{_TOUCH.format(name, 'full')} / {_TOUCH.format(name, 'untouched')}"
+    for name in ("iceoryx2", "posix-shm")
+]
 READ_IN_PLACE = TOUCHED[0]
 _SOCKET = _TRIP.format("main", "unix", "{}", 100, "")
 EFFECT_OF_PLACE = f"{_SOCKET.format('cross')} / {_SOCKET.format('same')}"
@@ -267,7 +325,9 @@ ROUND_TRIP = {
     "Two CPUs make a round trip through a Unix socket slower": above(EFFECT_OF_PLACE),
     "Two CPUs make a round trip through a Unix socket faster": below(EFFECT_OF_PLACE),
     "Whether a round trip through a Unix socket takes longer": undecided(EFFECT_OF_PLACE),
-    "A round trip through a Unix socket takes as long": Asserts(unless=(f"{EFFECT_OF_PLACE} above 1.1",)),
+    "A round trip through a Unix socket takes as long": Asserts(
+        unless=(f"{EFFECT_OF_PLACE} above 1.1",)
+    ),
     "Spinning buys time with CPU": above(SPIN),
     "Spinning does not pay": below(SPIN),
     "Whether spinning is faster than sleeping": undecided(SPIN),
@@ -280,7 +340,9 @@ ROUND_TRIP = {
         unless=(f"{READ_IN_PLACE} above 1.1",)
     ),
     "Whether a message of {largest} that is received in place": undecided(READ_IN_PLACE),
-    "Of what sleeps while it waits": PLAIN,  # of the two least medians, whichever these are: lab/test_questions.py
+    "Of what sleeps while it waits": (
+        PLAIN
+    ),  # of the two least medians, whichever these are: lab/test_questions.py
     "By the published programs, ZeroMQ takes": PLAIN,
     "At {largest} it takes": PLAIN,
     "On two CPUs posix-shm takes": PLAIN,
@@ -300,7 +362,9 @@ _FILE = "file_io.elapsed[arm={},backend={},set={},cache={},{}]"
 
 
 def _serial(backend: str, files: str) -> str:
-    return _FILE.format("serial", backend, files, "cold", "compute_ns=800000,threads=4,placement=free")
+    return _FILE.format(
+        "serial", backend, files, "cold", "compute_ns=800000,threads=4,placement=free"
+    )
 
 
 def _best(files: str, cache: str, backend: str) -> str:
@@ -317,7 +381,9 @@ def _soon(threads: str) -> str:
     return f"file_io.elapsed[arm=soon,set=exp-large,cache=cold,threads={threads}]"
 
 
-BASE, BIG = (f"{_serial('sync', files)} / {_serial('overlapped', files)}" for files in ("mixed", "mixed-big"))
+BASE, BIG = (
+    f"{_serial('sync', files)} / {_serial('overlapped', files)}" for files in ("mixed", "mixed-big")
+)
 GROWING = f"({BIG}) / ({BASE})"
 HALF = f"{_roles('{cpus}RnC+{cpus}C')} / {_roles('{2*cpus}RnC')}"
 MORE = f"{_soon('max')} / {_soon('{cpus}')}"
@@ -326,7 +392,10 @@ MADE = f"{_CALL.format('fresh')} / {_CALL.format('prefaulted')}"
 
 
 def _mapped(files: str, cache: str) -> str:
-    return f"{_best(files, cache, 'mmap')} / min({_best(files, cache, 'sync')}, {_best(files, cache, 'overlapped')})"
+    return (
+        f"{_best(files, cache, 'mmap')} / min({_best(files, cache, 'sync')},"
+        f" {_best(files, cache, 'overlapped')})"
+    )
 
 
 MAPPED = {
@@ -367,5 +436,7 @@ FILE_IO = {
     "What the read call of a large file costs": undecided(MADE),
 }
 # Numbers alone, what the texts say, what is done, and what the judge cannot say.
-STATED = dict.fromkeys(Path(__file__).with_name("stated.txt").read_text("utf-8").splitlines(), PLAIN)
+STATED = dict.fromkeys(
+    Path(__file__).with_name("stated.txt").read_text("utf-8").splitlines(), PLAIN
+)
 TABLE = STATED | PAYLOAD | SHARED_DICT | MULTIPLEXER | ROUND_TRIP | FILE_IO

@@ -64,7 +64,9 @@ def until(true: Callable[[], bool], seconds: float = PATIENCE) -> bool:
 def started(top: Path, *command: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a daemon in the foreground, in a session of its own, and end it by its pid."""
     with (top / "daemons.log").open("ab") as log:
-        made = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        made = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )
     try:
         yield made
     finally:
@@ -76,19 +78,22 @@ def started(top: Path, *command: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 @contextmanager
 def slurm(top: Path) -> Iterator[dict[str, str]]:
-    """Start munge, a controller and three nodes in folder `top`, and yield the environment of their commands.
+    """Start munge, a controller and three nodes in folder `top`, and yield the environment of their
+    commands.
 
     Skips the test, with the reason, where they are not installed, not allowed or do not start.
     """
     absent = [name for name in NEEDED if not _found(name)]
     if os.getuid() or absent:
         pytest.skip(
-            f"Slurm on one host needs root and apt-get install slurm-wlm munge ({', '.join(absent) or 'not root'})"
+            "Slurm on one host needs root and apt-get install slurm-wlm munge"
+            f" ({', '.join(absent) or 'not root'})"
         )
     host = socket.gethostname().partition(".")[0]
     port, *ports = free_ports(1 + len(NODES))
     lines = [
-        f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={own} CPUs={os.cpu_count()} State=UNKNOWN"
+        f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={own} CPUs={os.cpu_count()}"
+        " State=UNKNOWN"
         for name, own in zip(NODES, ports, strict=True)
     ]
     settings = top / "slurm.conf"
@@ -102,7 +107,9 @@ def slurm(top: Path) -> Iterator[dict[str, str]]:
             stack.enter_context(started(top, _found("slurmd"), "-D", "-N", name, *conf))
         if not until(lambda: _idle(env)):
             told = [file.read_text(errors="replace")[-500:] for file in sorted(top.glob("*.log"))]
-            pytest.skip(f"Slurm's nodes were not idle within {PATIENCE:.0f} s here: {' '.join(told)}")
+            pytest.skip(
+                f"Slurm's nodes were not idle within {PATIENCE:.0f} s here: {' '.join(told)}"
+            )
         yield env
         for job in _told(env, "squeue", "-h", "-o", "%A").split():
             _told(env, "scancel", "--full", job)
@@ -119,7 +126,10 @@ def _munge(top: Path) -> Iterator[None]:
     command = (_found("munged"), "--foreground", "--force", f"--key-file={key}", *own)
     with started(top, *command):
         if not until((top / "socket").exists, 10):
-            pytest.skip(f"munged does not start here: {(top / 'daemons.log').read_text(errors='replace')[-500:]}")
+            pytest.skip(
+                "munged does not start here:"
+                f" {(top / 'daemons.log').read_text(errors='replace')[-500:]}"
+            )
         yield
 
 

@@ -16,7 +16,9 @@ Wrong = Callable[[Callable[[Data], object], list[bytes], bytes], None]
 def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> Turns:
     phase = ends.Producer.phase
 
-    def faulty(self: ends.Producer, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
+    def faulty(
+        self: ends.Producer, count: int, period_ns: int = 0, kept: bool = False
+    ) -> tuple[int, int]:
         good, held = self.way.send, list[bytes]()
 
         def send(data: Data) -> None:
@@ -30,13 +32,18 @@ def _run(worker: Worker, plan: dict[str, Any], wrong: Wrong) -> Turns:
         return stamps
 
     if worker.role == PRODUCER:
-        vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"phase": faulty})  # in a process of its own
+        # in a process of its own
+        vars(ends)["Producer"] = type("Faulty", (ends.Producer,), {"phase": faulty})
     return ends.run(worker, **plan)
 
 
 def drop(worker: Worker, **plan: Any) -> Turns:
     """Send all but one message."""
-    return _run(worker, plan, lambda send, held, data: held.append(data) if not held else (send(data), None)[1])
+    return _run(
+        worker,
+        plan,
+        lambda send, held, data: held.append(data) if not held else (send(data), None)[1],
+    )
 
 
 def duplicate(worker: Worker, **plan: Any) -> Turns:

@@ -1,4 +1,6 @@
-"""Worker functions that only tests launch: they meet, hang, die, raise, leave things behind and lie."""
+"""Worker functions that only tests launch: they meet, hang, die, raise, leave things behind and
+lie.
+"""
 
 import os
 import pickle
@@ -124,7 +126,9 @@ def write_planted(worker: Worker, fault: str, **arguments: Any) -> Turns:
         }
         return lies.get(fault, content)
 
-    vars(handover)["payload"] = planted  # this process is forked for one launch: nobody else sees it
+    vars(handover)["payload"] = (
+        planted  # this process is forked for one launch: nobody else sees it
+    )
     return handover.write(worker, **arguments)
 
 

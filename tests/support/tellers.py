@@ -7,10 +7,15 @@ from ipclab.lab.questions import Question
 
 
 class Plain:
-    """Says prose with a translation and values of a test's own; the first alternative of each question is taken."""
+    """Says prose with a translation and values of a test's own; the first alternative of each
+    question is taken.
+    """
 
     def __init__(
-        self, translate: Callable[[str], str] = str, fill: Callable[[str], str] = str, measured: bool = True
+        self,
+        translate: Callable[[str], str] = str,
+        fill: Callable[[str], str] = str,
+        measured: bool = True,
     ) -> None:
         self._translate, self._fill, self._measured = translate, fill, measured
 

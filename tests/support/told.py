@@ -1,4 +1,6 @@
-"""Notebooks executed in this process on a run whose values were changed, and the sentences that they then say."""
+"""Notebooks executed in this process on a run whose values were changed, and the sentences that
+they then say.
+"""
 
 import ast
 import re
@@ -57,7 +59,9 @@ class NoFigures(ast.NodeTransformer):
             return self.generic_visit(node)
         words = [call.args[1], *(each.value for each in call.keywords if each.arg == "alt")]
         return [
-            ast.Expr(ast.Call(ast.Attribute(ast.Name("lab", ast.Load()), "say", ast.Load()), [each], []))
+            ast.Expr(
+                ast.Call(ast.Attribute(ast.Name("lab", ast.Load()), "say", ast.Load()), [each], [])
+            )
             for each in words
         ]
 
@@ -67,7 +71,9 @@ decoded = cache(samples.decode)
 
 @cache
 def cells(name: str) -> list[tuple[bool, Any]]:
-    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled code)."""
+    """Return the cells of a notebook after its parameters: (it is prose, the prose or compiled
+    code).
+    """
     found = []
     for cell in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells:
         if cell.cell_type != "code" or "lab" in cell.metadata.get("tags", []):
@@ -81,7 +87,9 @@ def cells(name: str) -> list[tuple[bool, Any]]:
 
 
 class Told:
-    """The sentences of one execution: each template beside what it became, and the notebook's variables."""
+    """The sentences of one execution: each template beside what it became, and the notebook's
+    variables.
+    """
 
     def __init__(self, name: str, frames: Frames, run: RunFolder | None = None) -> None:
         self.said: dict[str, set[str]] = {}
@@ -163,8 +171,12 @@ class Told:
         return Teller(self.values["lab"]).answer(question)
 
     def templates(self) -> set[str]:
-        """Return the templates of all sentences that the prose shows: its own, and those that values bring."""
-        return self.alternatives | {each for each in self.own if not BARE.fullmatch(each) and ENDS.search(each)}
+        """Return the templates of all sentences that the prose shows: its own, and those that
+        values bring.
+        """
+        return self.alternatives | {
+            each for each in self.own if not BARE.fullmatch(each) and ENDS.search(each)
+        }
 
     @property
     def alternatives(self) -> set[str]:

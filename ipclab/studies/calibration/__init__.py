@@ -1,4 +1,5 @@
-"""What the comparisons of a run are worth: identical code under several names, and planted slow-downs, in every run.
+"""What the comparisons of a run are worth: identical code under several names, and planted
+slow-downs, in every run.
 
 They are launched in the run's own rounds and judged as its own contests are.
 """
@@ -12,9 +13,8 @@ from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
 
 __all__ = ["EXCHANGES", "OP", "SIZE", "CalibrationStudy", "roles"]
 HERE = "ipclab.studies.calibration.echo"
-MOST_LAUNCHES = HEAT_LOOKS[
-    1
-]  # identical code would else take the time of questions that can be decided
+# identical code would else take the time of questions that can be decided
+MOST_LAUNCHES = HEAT_LOOKS[1]
 # Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
 PAIRS = {"quick": 4, "standard": 6, "full": 8}
 
@@ -41,7 +41,9 @@ class CalibrationStudy(Study):
         return replace(profile, most_launches=min(profile.most_launches, MOST_LAUNCHES))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the twins and the slower ones; of a profile whose launches decide nothing one pair."""
+        """Return the twins and the slower ones; of a profile whose launches decide nothing one
+        pair.
+        """
         pinned = [name for name in ("same", "cross") if name in profile.placements]
         pairs = range(1, 1 + PAIRS.get(profile.name, 1))
         return self.of_arms(self.mechanisms, pinned=pinned, pairs=list(pairs))

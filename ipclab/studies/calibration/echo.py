@@ -1,4 +1,5 @@
-"""The two processes of a calibrating launch: so many exchanges through one mechanism make one operation.
+"""The two processes of a calibrating launch: so many exchanges through one mechanism make one
+operation.
 
 A slow-down is planted by further exchanges, so that it is a share of whatever the machine takes.
 """
@@ -31,7 +32,9 @@ def serve(worker: Worker, backend: str = USUAL) -> Turns:
 def ask(
     worker: Worker, exchanges: int, budget_ns: int, least: int, most: int, backend: str = USUAL
 ) -> Turns:
-    """Be the asking end: in each turn, time as many operations of `exchanges` each as fit into `budget_ns`."""
+    """Be the asking end: in each turn, time as many operations of `exchanges` each as fit into
+    `budget_ns`.
+    """
     message = bytes(range(SIZE))
     with opened(worker, backend, SIZE, WAIT) as channel:
         count = DISCARDED + least

@@ -37,7 +37,9 @@ DEADLINE_NS, LONG_DEADLINE_NS = 100_000_000, 1_000_000_000
 
 
 class FaultsStudy(Study):
-    """A producer and its consumers, of which one is hit; a writer and a reader of a store with a lock."""
+    """A producer and its consumers, of which one is hit; a writer and a reader of a store with a
+    lock.
+    """
 
     name = "faults"
     named_only = ("smoke", "quick")
@@ -47,7 +49,9 @@ class FaultsStudy(Study):
         return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with as many launches as values need, disturbed or not: each has one fault."""
+        """Return the profile with as many launches as values need, disturbed or not: each has one
+        fault.
+        """
         launches = profile.least_values
         return replace(profile, least_launches=launches, most_launches=launches)
 
@@ -95,7 +99,9 @@ class FaultsStudy(Study):
 
 
 def carries(backend: Backend) -> bool:
-    """Tell whether messages stream over `backend` from one process to another; MPI ends all ranks with one."""
+    """Tell whether messages stream over `backend` from one process to another; MPI ends all ranks
+    with one.
+    """
     return not backend.ranks and carrier(backend) is not None
 
 

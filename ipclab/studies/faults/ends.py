@@ -1,4 +1,6 @@
-"""The processes of a planted fault: who keeps the victim, and who must live with what happens to it."""
+"""The processes of a planted fault: who keeps the victim, and who must live with what happens to
+it.
+"""
 
 import random
 import signal
@@ -97,7 +99,9 @@ def run(worker: Worker, **plan: Any) -> None:
 
 
 def _plant(worker: Worker, how: Plan) -> None:
-    """Kill the victim, stop it for a while or leave it slow; say when that was and how many messages it has done."""
+    """Kill the victim, stop it for a while or leave it slow; say when that was and how many
+    messages it has done.
+    """
     victim, chance = Forked(partial(_work, worker, how)), how.chance(worker)
     if how.kills:
         at = victim.hit(signal.SIGKILL, chance)
@@ -113,7 +117,9 @@ def _plant(worker: Worker, how: Plan) -> None:
 
 
 def _work(worker: Worker, how: Plan, tally: memoryview) -> None:
-    """Be the victim: hand over, or take, one message after the other, up to the last one where that comes."""
+    """Be the victim: hand over, or take, one message after the other, up to the last one where that
+    comes.
+    """
 
     def send() -> None:
         over = tally[OVER]
@@ -145,7 +151,9 @@ def _work(worker: Worker, how: Plan, tally: memoryview) -> None:
 
 
 def again(worker: Worker, how: Plan) -> None:
-    """Begin anew with a new peer, which runs already, and keep how long it is until it has the first message."""
+    """Begin anew with a new peer, which runs already, and keep how long it is until it has the
+    first message.
+    """
     begun = clock()
     with closing(how.joined(worker, "again-")) as way:
         if worker.role == PRODUCER:
@@ -171,7 +179,9 @@ class Survivor:
         self.seen.append(number_of(self.way.recv(timeout_ns), self.how.size))
 
     def send(self) -> None:
-        """Hand the next message over; at `until` the time is over in which a kill shows, or the others are done."""
+        """Hand the next message over; at `until` the time is over in which a kill shows, or the
+        others are done.
+        """
         left_ns, data = self.until - clock(), message(self.sent, self.how.size)
         if left_ns <= 0:
             raise TimeoutError if self.how.kills else StopIteration
@@ -180,7 +190,9 @@ class Survivor:
         time.sleep(PACE)
 
     def face(self, attempt: Callable[[], None]) -> tuple[str, int]:
-        """Go on by `attempt` until the fault shows by the mechanism alone; return how, and the clock (ns) then."""
+        """Go on by `attempt` until the fault shows by the mechanism alone; return how, and the
+        clock (ns) then.
+        """
         if isinstance(self.end, Channel):
             self.peer, self.end.peer = self.end.peer, None
         kind, at = outcome(attempt, lambda: getattr(self.end, "filled", 0))
@@ -188,7 +200,9 @@ class Survivor:
         return kind, at
 
     def watch(self, attempt: Callable[[], None], kind: str, noticed_ns: int) -> None:
-        """Keep when the mechanism noticed, or else how long a watch over the peer's process takes to."""
+        """Keep when the mechanism noticed, or else how long a watch over the peer's process takes
+        to.
+        """
         keep(self.worker, NOTICED, np.array([noticed_ns]))
         if not isinstance(self.end, Channel):
             return
@@ -211,9 +225,8 @@ def _beside_idle(one: Survivor) -> None:
 
 
 def _beside_writing(one: Survivor) -> None:
-    counted = one.worker.meet()[
-        PRODUCER
-    ]  # nothing is received before: what was on its way is all there
+    # nothing is received before: what was on its way is all there
+    counted = one.worker.meet()[PRODUCER]
     kind, at = one.face(lambda: one.receive(one.how.deadline_ns))
     one.account(counted["done"], one.seen)
     one.watch(lambda: one.receive(WATCH_NS), kind, at - counted["at"])
@@ -229,7 +242,9 @@ def _beside_reading(one: Survivor) -> None:
 
 
 def _beside_stopped(one: Survivor) -> None:
-    """Receive up to the last message, waiting half a deadline for each; one that passes is what is seen of the stop."""
+    """Receive up to the last message, waiting half a deadline for each; one that passes is what is
+    seen of the stop.
+    """
 
     def receive() -> None:
         one.receive(one.how.deadline_ns // 2)
@@ -246,7 +261,9 @@ def _beside_stopped(one: Survivor) -> None:
 
 
 def _beside_held_up(one: Survivor) -> None:
-    """Send to both consumers at a steady pace for as long as one is stopped or slow, and then the last message."""
+    """Send to both consumers at a steady pace for as long as one is stopped or slow, and then the
+    last message.
+    """
     one.until = clock() + one.how.lasts_ns + 2 * SLACK_NS
     _, at = one.face(one.send)
     one.way.tell(message(LAST, one.how.size))
@@ -254,7 +271,9 @@ def _beside_held_up(one: Survivor) -> None:
 
 
 def _settled(one: Survivor, noticed_at: int, hit: str) -> int:
-    """Keep when the fault was noticed, with all others done; return how many messages `hit` was done with."""
+    """Keep when the fault was noticed, with all others done; return how many messages `hit` was
+    done with.
+    """
     one.worker.meet()  # with the victim: nothing is closed under it
     seen_there = one.worker.meet()[hit]
     keep(one.worker, NOTICED, np.array([noticed_at - seen_there["at"]]))

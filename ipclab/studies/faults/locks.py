@@ -1,4 +1,6 @@
-"""A shared store whose writer is killed inside a write: what a reader gets, and when a new writer is of use."""
+"""A shared store whose writer is killed inside a write: what a reader gets, and when a new writer
+is of use.
+"""
 
 import signal
 import time
@@ -23,7 +25,9 @@ from ipclab.studies.stream.ways import PRODUCER
 
 
 def has_lock(backend: Backend) -> bool:
-    """Tell whether a store of `backend` has a lock, or what does its work, that a writer can die with."""
+    """Tell whether a store of `backend` has a lock, or what does its work, that a writer can die
+    with.
+    """
     return backend.store is not None and issubclass(backend.store, LmdbStore | SegmentStore)
 
 
@@ -109,7 +113,9 @@ def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
 
 
 def _looked(store: Store, how: Plan, after: int, well: str) -> tuple[str, int]:
-    """Return how a read above version `after` ends, `well` when the content is the one expected, and when."""
+    """Return how a read above version `after` ends, `well` when the content is the one expected,
+    and when.
+    """
     state = ""
 
     def look() -> None:

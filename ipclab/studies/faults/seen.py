@@ -1,4 +1,6 @@
-"""What is seen of a fault: by a peer, in the messages, and in the system, of which nothing is cleaned up yet."""
+"""What is seen of a fault: by a peer, in the messages, and in the system, of which nothing is
+cleaned up yet.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -32,7 +34,8 @@ def outcome(
 ) -> tuple[str, int]:
     """Return how `attempt`, made again and again, ends, and the clock (ns) then.
 
-    An end is `HALF` where it came `inside` a message; a deadline that passes is `SILENCE`, a `StopIteration` is `WELL`.
+    An end is `HALF` where it came `inside` a message; a deadline that passes is `SILENCE`, a
+    `StopIteration` is `WELL`.
     """
     try:
         while True:
@@ -54,7 +57,9 @@ def shares(kind: str) -> dict[str, float]:
 
 
 def became(accepted: int, seen: Numbers) -> dict[str, float]:
-    """Return how many of the messages 0 to `accepted` - 1 were lost, and how many came twice, late or torn."""
+    """Return how many of the messages 0 to `accepted` - 1 were lost, and how many came twice, late
+    or torn.
+    """
     whole = [number for number in seen if number is not None]
     return {
         "lost": float(accepted - len({number for number in whole if number < accepted})),
@@ -65,7 +70,9 @@ def became(accepted: int, seen: Numbers) -> dict[str, float]:
 
 
 def left(prefix: str, folder: str) -> dict[str, float]:
-    """Return how many objects of the launch with `prefix` there are in /dev/shm, in `folder`, and as kernel queues."""
+    """Return how many objects of the launch with `prefix` there are in /dev/shm, in `folder`, and
+    as kernel queues.
+    """
     number = prefix.rpartition("-")[2]
     shared = tuple(f"{kind}{prefix}-" for kind in NAME_KINDS)
     ledger = Path(folder) / f"{number}-{FILE}"

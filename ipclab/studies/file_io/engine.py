@@ -1,4 +1,6 @@
-"""The worker: brings the page cache into the wanted state, proves it, and lets the native engine read the files."""
+"""The worker: brings the page cache into the wanted state, proves it, and lets the native engine
+read the files.
+"""
 
 import os
 from collections import Counter
@@ -20,19 +22,10 @@ SINGLE = {
     "elapsed.first-compute": "first_compute_ns",
     "elapsed.read-end": "read_end_ns",
 }
-TASKS = (
-    "open",
-    "submit",
-    "read",
-    "fault",
-    "compute",
-    "close",
-    "latency",
-)  # of one file: the op `file.open` ...
-MOST_RESIDENT, LEAST_RESIDENT = (
-    0.01,
-    0.99,
-)  # of the set's pages: not cold above the first, not warm below the second
+# of one file: the op `file.open` ...
+TASKS = "open", "submit", "read", "fault", "compute", "close", "latency"
+# of the set's pages: not cold above the first, not warm below the second
+MOST_RESIDENT, LEAST_RESIDENT = 0.01, 0.99
 TRIES = 3  # pages that were on their way to the disk may stay for a moment
 MOST_SPANS = 4_000
 STATES = ("execution", "io_wait", "work_wait", "preempted")
@@ -53,10 +46,10 @@ def run(
 ) -> None:
     """Read the `FileSet` in `folder` by `plan`, its pages `cold` or `warm` before.
 
-    At most `most` files' times are kept, evenly sampled; with `timeline` the spans and the threads too. Where the work
-    is no checksum, `verify` reads all once more in the same way for one, after the timed reading. Raises `LabError`
-    when the cache is not in the wanted state or a file could not be read, `PayloadError` when not every file was read
-    once and whole.
+    At most `most` files' times are kept, evenly sampled; with `timeline` the spans and the threads
+    too. Where the work is no checksum, `verify` reads all once more in the same way for one, after
+    the timed reading. Raises `LabError` when the cache is not in the wanted state or a file could
+    not be read, `PayloadError` when not every file was read once and whole.
     """
     import ipclab_native as native
 
@@ -83,7 +76,9 @@ def run(
 
 
 def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
-    """Make the files' pages `cold` or `warm`; return the share that is resident as the proof, or raise `LabError`."""
+    """Make the files' pages `cold` or `warm`; return the share that is resident as the proof, or
+    raise `LabError`.
+    """
     change = native.drop_files if cache == "cold" else native.warm_files
     for _ in range(TRIES):
         change(folder, sizes, os.cpu_count() or 1)
@@ -108,7 +103,9 @@ def resident(native: Any, folder: str, sizes: bytes) -> float:
 
 
 def check(result: Mapping[str, Any], file_set: FileSet) -> None:
-    """Raise `LabError` for files that could not be read, `PayloadError` unless each was read once and whole."""
+    """Raise `LabError` for files that could not be read, `PayloadError` unless each was read once
+    and whole.
+    """
     if result["errors"]:
         index, number, phase = result["errors"][0]
         why = f"{os.strerror(number)} during {phase} of file {index}"
@@ -123,7 +120,9 @@ def check(result: Mapping[str, Any], file_set: FileSet) -> None:
 
 
 def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, float]:
-    """Return the shares of all threads' time by state, faults and switches of the launch, and bytes a file."""
+    """Return the shares of all threads' time by state, faults and switches of the launch, and bytes
+    a file.
+    """
     sums: Counter[str] = Counter()
     for thread in threads:
         sums.update({name: value for name, value in thread.items() if isinstance(value, int)})
@@ -134,7 +133,9 @@ def counters(threads: Sequence[Mapping[str, Any]], files: int) -> dict[str, floa
 
 
 def samples(result: Mapping[str, Any], most: int) -> dict[str, Whole]:
-    """Return the launch's times (one sample each) and `most` of each part of the work on its files, taken evenly."""
+    """Return the launch's times (one sample each) and `most` of each part of the work on its files,
+    taken evenly.
+    """
     kept: dict[str, Whole] = {
         op: np.array([result[name]], np.int64) for op, name in SINGLE.items() if result.get(name)
     }

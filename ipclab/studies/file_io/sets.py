@@ -1,4 +1,6 @@
-"""File sets, the same for the same seed: sizes and work, and their making on disk, where the same files are reused."""
+"""File sets, the same for the same seed: sizes and work, and their making on disk, where the same
+files are reused.
+"""
 
 import csv
 import hashlib
@@ -33,9 +35,11 @@ SAY_EVERY_NS = 2_000_000_000
 
 @dataclass(frozen=True)
 class Draw:
-    """A distribution of whole numbers (bytes or ns) around `mean`, each then clamped to `low` .. `high`.
+    """A distribution of whole numbers (bytes or ns) around `mean`, each then clamped to `low` ..
+    `high`.
 
-    It is `identical` (all are the mean), `normal` with the standard deviation `sd`, or `exponential`.
+    It is `identical` (all are the mean), `normal` with the standard deviation `sd`, or
+    `exponential`.
     """
 
     distribution: str
@@ -59,7 +63,9 @@ class Draw:
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files by their sizes in bytes, and for how many ns each is worked on; they are the same with other `compute`."""
+    """Files by their sizes in bytes, and for how many ns each is worked on; they are the same with
+    other `compute`.
+    """
 
     name: str
     count: int
@@ -68,7 +74,9 @@ class FileSet:
     seed: int = 0
 
     def _stream(self, what: str) -> np.random.SeedSequence:
-        """Return the seed of one of the set's streams: changing the compute times leaves the files as they are."""
+        """Return the seed of one of the set's streams: changing the compute times leaves the files
+        as they are.
+        """
         label = hashlib.sha256(f"{self.name} {what}".encode()).digest()
         return np.random.SeedSequence([self.seed, int.from_bytes(label[:8])])
 
@@ -120,8 +128,9 @@ class FileSet:
 def file_sets(profile: str) -> dict[str, FileSet]:
     """Return the file sets of a profile by name, of `sets.csv`.
 
-    Of several numbers in a cell there is one for each profile (smoke, quick, standard, and full as published); a
-    profile with no files has no such set. Without a distribution all files have the size `mean`.
+    Of several numbers in a cell there is one for each profile (smoke, quick, standard, and full as
+    published); a profile with no files has no such set. Without a distribution all files have the
+    size `mean`.
     """
     level, by_name = [*PROFILES].index(profile), {}
     with Path(__file__).with_name("sets.csv").open(encoding="utf-8", newline="") as lines:
@@ -161,7 +170,9 @@ def free_bytes(folder: Path) -> int:
 
 
 def no_room(file_set: FileSet, scratch: Path) -> str | None:
-    """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or already does."""
+    """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can or
+    already does.
+    """
     have, need = free_bytes(scratch), file_set.on_disk + SLACK
     if have >= need or _same(path_of(scratch, TAG) / file_set.name, file_set):
         return None
@@ -176,10 +187,11 @@ def made(
     say: Say,
     own: Callable[[Path], None] = lambda path: None,
 ) -> Iterator[Made]:
-    """Make every set below `scratch` that is not there yet, in the order given, and hold the folder.
+    """Make every set below `scratch` that is not there yet, in the order given, and hold the
+    folder.
 
-    `own` is told of the folder before it is made. A set that does not fit is refused and the others are made. Raises
-    `LabError` when the folder cannot be made or another process reads files in it.
+    `own` is told of the folder before it is made. A set that does not fit is refused and the others
+    are made. Raises `LabError` when the folder cannot be made or another process reads files in it.
     """
     with held(scratch, TAG, own) as home:
         there = Made(home)
@@ -192,9 +204,8 @@ def made(
                     "digest": digest,
                 }
             except (OSError, LabError) as error:
-                shutil.rmtree(
-                    home / file_set.name, ignore_errors=True
-                )  # what is not whole gives its room back
+                # what is not whole gives its room back
+                shutil.rmtree(home / file_set.name, ignore_errors=True)
                 there.refused[file_set.name] = (
                     error.why if isinstance(error, LabError) else str(error)
                 )
@@ -203,7 +214,9 @@ def made(
 
 
 def _digest(folder: Path, file_set: FileSet, engine: Any, say: Say) -> str:
-    """Make the files that are not there, all anew where somebody wrote into them; return the digest of all."""
+    """Make the files that are not there, all anew where somebody wrote into them; return the digest
+    of all.
+    """
     if not _same(folder, file_set):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
         have, need = free_bytes(folder.parent), file_set.on_disk + SLACK

@@ -1,4 +1,6 @@
-"""The file-reading study itself: its sweeps scaled to the machine, what they need, one launch of the native engine."""
+"""The file-reading study itself: its sweeps scaled to the machine, what they need, one launch of
+the native engine.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -43,7 +45,8 @@ from ipclab.studies.interface import (
     Sweep,
 )
 
-# How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the text are 50, 5,000
+# How long a file is worked on, in ns, by the mean. "0.048828 ~ 4.882812 ms, Mean(0.390625)" of the
+# text are 50, 5,000
 # and 400 us divided by 1,024 instead of 1,000.
 DRAWS = {
     400_000: Draw("normal", 50_000, 5_000_000, 400_000, 400_000),
@@ -51,7 +54,10 @@ DRAWS = {
     5_000_000: Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000),
     10_000_000: Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000),
 }
-NO_MEMORY = "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free some"
+NO_MEMORY = (
+    "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free"
+    " some"
+)
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
 LAUNCHES = {
@@ -65,7 +71,9 @@ ENGINE_SHARE = 0.9
 
 
 class FileIoStudy(Study):
-    """Many files read and worked on: one after the other, overlapped, mapped; by threads of different roles."""
+    """Many files read and worked on: one after the other, overlapped, mapped; by threads of
+    different roles.
+    """
 
     name = "file_io"
     mechanisms = ("sync", "overlapped", "mmap")
@@ -101,7 +109,9 @@ class FileIoStudy(Study):
             "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
             "advice": levels["advice"],
             "checksum_rounds": levels["rounds"],
-            "compute_clock": "cpu",  # by the clock, more threads than CPUs would finish work that nobody did
+            "compute_clock": (
+                "cpu"
+            ),  # by the clock, more threads than CPUs would finish work that nobody did
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
             "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
@@ -145,7 +155,9 @@ class FileIoStudy(Study):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
-        """Make the file sets that `points` need and give what reads them; the checksums of all ways must agree."""
+        """Make the file sets that `points` need and give what reads them; the checksums of all ways
+        must agree.
+        """
         import ipclab_native
 
         names = dict.fromkeys(str(point.levels["set"]) for point in points)
@@ -182,7 +194,9 @@ class FileIoStudy(Study):
 
 
 def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
-    """Raise `PayloadError` when the bytes of the same files had another checksum before, by whatever way of reading."""
+    """Raise `PayloadError` when the bytes of the same files had another checksum before, by
+    whatever way of reading.
+    """
     name = str(point.levels["set"])
     if checksum is not None and sums.setdefault(name, checksum) != checksum:
         raise PayloadError(
@@ -191,7 +205,9 @@ def agree(sums: dict[str, str], point: Point, checksum: str | None) -> None:
 
 
 def _no_memory(point: Point, files: FileSet) -> str | None:
-    """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when half of it can."""
+    """Return why memory cannot hold the files in flight (read) or the whole set (warm); None when
+    half of it can.
+    """
     sizes: Whole = np.sort(files.sizes)[::-1]
     need, free = int(sizes[: in_flight(point)].sum()), memory_available(Source())
     need += files.on_disk if point.levels["cache"] != COLD else 0

@@ -1,4 +1,6 @@
-"""The sweeps of the file-reading study, scaled to the machine: how many threads, in which roles, files in flight."""
+"""The sweeps of the file-reading study, scaled to the machine: how many threads, in which roles,
+files in flight.
+"""
 
 import math
 import os
@@ -16,13 +18,13 @@ from ipclab.studies.interface import Levels, Point, Sweep
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
 MOST_THREADS = 1024
-REFERENCE, SHORT_NS = (
-    4,
-    800_000,
-)  # threads and work of the text's comparison of serial with overlapped reading
+# threads and work of the text's comparison of serial with overlapped reading
+REFERENCE, SHORT_NS = 4, 800_000
 FAULT_FROM = 4096
-# What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes it, one after the
-# other; makes all the read calls it can before it computes; computes what is there before it reads more.
+# What a thread of a mix such as `1R+3C` does: only reads; only computes; reads a file and computes
+# it, one after the
+# other; makes all the read calls it can before it computes; computes what is there before it reads
+# more.
 KINDS = {
     "R": "read",
     "C": "compute",
@@ -33,7 +35,9 @@ KINDS = {
 
 
 def cores() -> int:
-    """Return how many CPUs this process may use: those allowed, or fewer by the quota of its control group."""
+    """Return how many CPUs this process may use: those allowed, or fewer by the quota of its
+    control group.
+    """
     allowed = len(os.sched_getaffinity(0))
     with suppress(AbsentError):
         return max(1, min(allowed, math.ceil(cpu_quota(Source()))))
@@ -54,12 +58,16 @@ def _threads(
 
 
 def _reference() -> int:
-    """Return the threads of the comparison of serial with overlapped reading: the text's, where it fits."""
+    """Return the threads of the comparison of serial with overlapped reading: the text's, where it
+    fits.
+    """
     return REFERENCE if 2 * cores() >= REFERENCE else 2
 
 
 def levels_known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:
-    """Return the levels that depend on the machine, the profile's `sets` of files, or what was asked for."""
+    """Return the levels that depend on the machine, the profile's `sets` of files, or what was
+    asked for.
+    """
     own, large = sweep.numbers("threads", ()), sets["large"].count
     levels: dict[str, Sequence[Any]] = {
         name: _threads(own, **how) for name, how in table(ARMS)["threads"].items()
@@ -85,7 +93,9 @@ def levels_known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequenc
 
 
 def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
-    """Return the levels of a point with what follows from its backend, its cache, its threads and its set."""
+    """Return the levels of a point with what follows from its backend, its cache, its threads and
+    its set.
+    """
     count, share = levels.pop("n"), levels.pop("share")
     mapped, readers = levels["backend"] == "mmap", max(1, int(count * share))
     roles = levels["roles"].format(n=count, r=readers, c=count - readers).replace("+0C", "")
@@ -105,7 +115,9 @@ def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
 
 
 def parse(text: str) -> list[str]:
-    """Return the role of each thread of the mix `text`; the engine refuses one in which nobody reads or computes."""
+    """Return the role of each thread of the mix `text`; the engine refuses one in which nobody
+    reads or computes.
+    """
     parts = re.findall(r"(\d+)([A-Za-z]+)", text)
     return [KINDS[kind] for count, kind in parts for _ in range(int(count))]
 

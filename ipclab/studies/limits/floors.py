@@ -42,10 +42,11 @@ def called(limit: str, op: str) -> str:
 
 
 def native(study: str, op: str, levels: Mapping[Any, Any]) -> tuple[str, Key] | None:
-    """Return the limit that does just what `op` of a point of `study` cannot avoid, by name and as a key.
+    """Return the limit that does just what `op` of a point of `study` cannot avoid, by name and as
+    a key.
 
-    `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. None where there is no such
-    native program.
+    `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. None where
+    there is no such native program.
     """
     bound = study_of(study).bound(op, levels)
     name = _named(bound, levels) if bound else ""
@@ -68,7 +69,8 @@ def _named(bound: Bound, levels: Mapping[Any, Any]) -> str:
 
 
 def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
-    """Return the limits that the `points` of other studies need: what bounds their ops, and copies to check them by.
+    """Return the limits that the `points` of other studies need: what bounds their ops, and copies
+    to check them by.
 
     `copied` are the sizes (bytes) that memcpy copies anyway.
     """
@@ -95,7 +97,9 @@ def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
 
 
 def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, list[Point]]]:
-    """Return the studies with their points, to those of the limits, where there are any, what bounds the others'."""
+    """Return the studies with their points, to those of the limits, where there are any, what
+    bounds the others'.
+    """
     every = list(measured)
     others = [
         point for study, points in every if study.name != LimitsStudy.name for point in points
@@ -126,7 +130,9 @@ def limit_points(point: Point, points: Iterable[Point]) -> list[Point]:
 
 
 def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return by study point the limit points of `points` that bound it, and all limit points; all by name."""
+    """Return by study point the limit points of `points` that bound it, and all limit points; all
+    by name.
+    """
     limits = [point for point in points if point.study == LimitsStudy.name]
     others = [point for point in points if point.study != LimitsStudy.name]
     by_point = {}
@@ -136,7 +142,9 @@ def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def _without_freak(medians: Sequence[float]) -> list[float]:
-    """Return the medians, the best first, without a best one that stands alone below two or more others."""
+    """Return the medians, the best first, without a best one that stands alone below two or more
+    others.
+    """
     best_first = sorted(medians)
     alone = len(best_first) >= LEAST_LAUNCHES and best_first[0] * FREAK < best_first[1]
     return best_first[1:] if alone else best_first
@@ -157,8 +165,8 @@ class Floors:
     def under(self, study: str, op: str, levels: Mapping[Any, Any], place: int = 0) -> Floor | None:
         """Return what bounds `op` of a point of `study` with `levels`; None where no limit matches.
 
-        `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. `place` 0 takes each limit
-        by its best launch, 1 by the second best.
+        `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. `place`
+        0 takes each limit by its best launch, 1 by the second best.
         """
         bound = study_of(study).bound(op, levels)
         if bound is None:
@@ -177,12 +185,16 @@ class Floors:
         return values[min(place, len(values) - 1)]
 
     def _measured_elsewhere(self, study: str, op: str, levels: Mapping[Any, Any]) -> bool:
-        """Tell whether the run has the native limit of `op` in another placement, so that nothing stands in for it."""
+        """Tell whether the run has the native limit of `op` in another placement, so that nothing
+        stands in for it.
+        """
         named = native(study, op, levels)
         return named is not None and any(key[0] == named[1][0] for key in self.medians)
 
     def _native(self, study: str, op: str, levels: Mapping[Any, Any]) -> Key | None:
-        """Return the limit that does what `op` cannot avoid; for a message in place that of the fewest bytes."""
+        """Return the limit that does what `op` cannot avoid; for a message in place that of the
+        fewest bytes.
+        """
         named = native(study, op, levels)
         if named is None:
             return None
@@ -205,7 +217,9 @@ class Floors:
         return Floor(ns, (*copy.limits, *woken))
 
     def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
-        """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond at their speed."""
+        """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond
+        at their speed.
+        """
         near = min(max(size, copies[0][1]), copies[-1][1])
         below, above = (
             (key for key in copies if key[1] <= near),

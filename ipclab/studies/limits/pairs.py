@@ -1,7 +1,9 @@
-"""Which pair of CPUs is near: the round trip of a cache line for each pair, or for a sample where there are many CPUs.
+"""Which pair of CPUs is near: the round trip of a cache line for each pair, or for a sample where
+there are many CPUs.
 
-The pairs that are equally near (`ipclab.machine.topology.RELATIONS`) are one point, and each of its ops is a pair:
-a machine of 64 CPUs has 2,016 of them, too many to start the processes of a point for each.
+The pairs that are equally near (`ipclab.machine.topology.RELATIONS`) are one point, and each of its
+ops is a pair: a machine of 64 CPUs has 2,016 of them, too many to start the processes of a point
+for each.
 """
 
 from collections.abc import Sequence
@@ -28,7 +30,9 @@ DEADLINE_NS = 10_000_000_000
 
 
 def chosen(topology: Topology) -> dict[str, list[Pair]]:
-    """Return the pairs of CPUs to measure by how near they are, nearest first; of many CPUs a sample, evenly spread."""
+    """Return the pairs of CPUs to measure by how near they are, nearest first; of many CPUs a
+    sample, evenly spread.
+    """
     near: dict[str, list[Pair]] = {relation: [] for relation in RELATIONS}
     for pair in combinations(topology.allowed, 2):
         near[topology.relation(*pair)].append(pair)
@@ -38,7 +42,9 @@ def chosen(topology: Topology) -> dict[str, list[Pair]]:
 
 
 def spread(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return `SAMPLED` of `pairs`, evenly spread from the first to the last, or all where there are no more."""
+    """Return `SAMPLED` of `pairs`, evenly spread from the first to the last, or all where there are
+    no more.
+    """
     if len(pairs) <= SAMPLED:
         return list(pairs)
     last = len(pairs) - 1

@@ -1,8 +1,7 @@
-"""The multiplexer study: many messages over one byte stream, by four nodes written in Go (methods: seed 002)."""
+"""The multiplexer study: many messages over one byte stream, by four nodes written in Go (methods:
+seed 002).
+"""
 
 NODES = ("original", "optimized", "hybrid", "adaptive")
-CALLS = (
-    "direct",
-    "direct-again",
-    "checked",
-)  # one function under two names, and with a check of the size before
+# one function under two names, and with a check of the size before
+CALLS = "direct", "direct-again", "checked"

@@ -11,15 +11,8 @@ from ipclab.studies.arms import table
 
 PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
-FRAME = (
-    "goos:",
-    "goarch:",
-    "pkg:",
-    "cpu:",
-    "--- FAIL",
-    "exit status",
-    "{",
-)  # what failed says something else
+# what failed says something else
+FRAME = "goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status", "{"
 TIME = "ns/op"
 COUNTED = table(Path(__file__).with_name("arms.toml"))["counted"]  # counter -> its unit
 UNITS = (TIME, "MB/s", *COUNTED.values())

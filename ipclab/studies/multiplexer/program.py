@@ -1,4 +1,6 @@
-"""The compiled Go program, as the bench of the study: cells in turns, in one process; published ones each by itself."""
+"""The compiled Go program, as the bench of the study: cells in turns, in one process; published
+ones each by itself.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,7 +27,9 @@ class Program:
     raw: list[str] = field(default_factory=list)
 
     def run(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
-        """Run a heat: published arms one after the other, all other contestants of the same CPUs in turns."""
+        """Run a heat: published arms one after the other, all other contestants of the same CPUs in
+        turns.
+        """
         ended: Ends = {}
         together: dict[frozenset[int], dict[str, Contestant]] = {}
         for name in schedule.order([*heat], 0):
@@ -61,7 +65,9 @@ class Program:
         return made
 
     def _in_turns(self, heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
-        """Run contestants in turns, in one process; without one that has ended it, the others begin anew."""
+        """Run contestants in turns, in one process; without one that has ended it, the others begin
+        anew.
+        """
         ended: Ends = {}
         while going := [name for name in heat if name not in ended]:
             roles = [heat[name].roles[0] for name in going]
@@ -84,7 +90,9 @@ class Program:
         return ended
 
     def _said(self, role: Role, given: Sequence[str], more: dict[str, str], seconds: float) -> str:
-        """Run the program and return what it said; raises `LaunchError` with its first message when it failed."""
+        """Run the program and return what it said; raises `LaunchError` with its first message when
+        it failed.
+        """
         # The person's settings of Go's runtime would make it another one.
         unset = dict.fromkeys([name for name in os.environ if name.startswith("GO")])
         program = replace(role, command=(str(self.binary), *given), env={**unset, **more})
@@ -99,7 +107,10 @@ class Program:
 
 
 def _failed(why: str, role: Role, what: str = "the Go benchmark failed") -> LaunchError:
-    fix = f"see it alone, in native/multiplexer: IPCLAB_CELL={role.arguments['cell']} go test -run '^$' -bench Cell ."
+    fix = (
+        f"see it alone, in native/multiplexer: IPCLAB_CELL={role.arguments['cell']} go test -run"
+        " '^$' -bench Cell ."
+    )
     if "Permission denied" in why:
         fix = "set TMPDIR to a folder whose files may be executed"
     return LaunchError(what, why, fix)

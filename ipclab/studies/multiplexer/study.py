@@ -40,13 +40,15 @@ def cell(point: Point) -> str:
 
 
 class MultiplexerStudy(Study):
-    """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x chunk.
+    """Four nodes on one wire format: writing, receiving, both ends, streams, threshold, and pool x
+    chunk.
 
-    Factor `sinks` is how many messages and buffers are taken in turn: 1, which stays in the cache, in arm `published`,
-    and in `threshold` and `factorial`, which take that method apart; otherwise the most, for writing both. Arm `check`
-    has the op `call` of the backends `direct`, `direct-again` and `checked` on a node that sends nothing: `checked`
-    over `direct` is the cost of looking at the threshold, `direct-again` over `direct` the noise of identical code.
-    Arm `published` has the op `write` of the same three.
+    Factor `sinks` is how many messages and buffers are taken in turn: 1, which stays in the cache,
+    in arm `published`, and in `threshold` and `factorial`, which take that method apart; otherwise
+    the most, for writing both. Arm `check` has the op `call` of the backends `direct`,
+    `direct-again` and `checked` on a node that sends nothing: `checked` over `direct` is the cost
+    of looking at the threshold, `direct-again` over `direct` the noise of identical code. Arm
+    `published` has the op `write` of the same three.
     """
 
     name = "multiplexer"
@@ -63,7 +65,9 @@ class MultiplexerStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return the Go program; where it starts a peer on other CPUs, the peer's CPUs are an argument."""
+        """Return the Go program; where it starts a peer on other CPUs, the peer's CPUs are an
+        argument.
+        """
         near, far = placement.role(0), placement.role(1)
         peer = sorted(far) if point.levels["op"] == "end-to-end" and far != near else []
         arguments = {
@@ -87,7 +91,9 @@ class MultiplexerStudy(Study):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
-        """Compile the program into the session's folder and give what runs its heats and keeps what it said."""
+        """Compile the program into the session's folder and give what runs its heats and keeps what
+        it said.
+        """
         go = toolchain.find(toolchain.module(), toolchain.candidates())
         if isinstance(go, str):
             raise NotTestableError(go)

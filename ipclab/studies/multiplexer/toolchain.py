@@ -21,7 +21,8 @@ from ipclab.studies.interface import NotTestableError
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
 REASON_LENGTH = 300
-# The cache is the person's; anything else of theirs would make the build, or what is measured, another one.
+# The cache is the person's; anything else of theirs would make the build, or what is measured,
+# another one.
 KEPT = ("GOCACHE",)
 SETTINGS = table(Path(__file__).with_name("arms.toml"))["go"]
 
@@ -44,18 +45,25 @@ def module() -> Path:
 
 
 def candidates() -> tuple[Path, ...]:
-    """Return where a Go command may be: beside this interpreter (the pinned one), then on the person's PATH."""
+    """Return where a Go command may be: beside this interpreter (the pinned one), then on the
+    person's PATH.
+    """
     pinned = Path(sys.executable).with_name("go")
     return tuple(dict.fromkeys([pinned, Path(shutil.which("go") or pinned)]))
 
 
 @lru_cache(maxsize=8)
 def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
-    """Return the first of `commands` that is new enough for the module in `folder`, or why there is none."""
+    """Return the first of `commands` that is new enough for the module in `folder`, or why there is
+    none.
+    """
     asked = folder / "go.mod"
     least = _number(asked.read_text()) if asked.is_file() else None
     if least is None:
-        return f"the Go module is not there: {folder.name}/go.mod is absent; restore it from the repository"
+        return (
+            f"the Go module is not there: {folder.name}/go.mod is absent; restore it from the"
+            " repository"
+        )
     seen = []
     for command in commands:
         said = _version(command)
@@ -64,11 +72,16 @@ def find(folder: Path, commands: tuple[Path, ...]) -> Toolchain | str:
             return Toolchain(command, said)
         seen.append(f"{said} is older" if number else f"{command.name}: {said or 'no answer'}")
     why = "; ".join(dict.fromkeys(seen)) or "none is installed"
-    return f"no Go toolchain: {why}; run {typed('setup')}, or install Go {least[0]}.{least[1]} or newer"
+    return (
+        f"no Go toolchain: {why}; run {typed('setup')}, or install Go {least[0]}.{least[1]} or"
+        " newer"
+    )
 
 
 def _number(text: str) -> tuple[int, int] | None:
-    """Return the version in the first line of `text` that is Go's own or asks for one: `go1.24.2`, `go 1.24`."""
+    """Return the version in the first line of `text` that is Go's own or asks for one: `go1.24.2`,
+    `go 1.24`.
+    """
     match = re.search(r"^(?:devel )?go ?(\d+)\.(\d+)", text, re.MULTILINE)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -92,7 +105,9 @@ def _line(said: str) -> str:
 
 
 def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return a Go command's environment: the person's with our settings; caches in `folder` if there is no home."""
+    """Return a Go command's environment: the person's with our settings; caches in `folder` if
+    there is no home.
+    """
     kept = {
         name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT
     }
@@ -111,9 +126,11 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
 def build(
     toolchain: Toolchain, source: Path, launcher: Launcher, seconds: float = COMPILE_SECONDS
 ) -> Path:
-    """Compile the tests of the module in `source` into the folder of the session and return the binary.
+    """Compile the tests of the module in `source` into the folder of the session and return the
+    binary.
 
-    Raises `CompileError` with the compiler's first complaint, or when it was killed or took longer than `seconds`.
+    Raises `CompileError` with the compiler's first complaint, or when it was killed or took longer
+    than `seconds`.
     """
     folder = Path(launcher.session.folder)
     binary = folder / "multiplexer.test"
@@ -149,7 +166,9 @@ def build(
 
 
 def warm() -> str | None:
-    """Compile once, so that measuring finds Go's standard library compiled; return why not, or None."""
+    """Compile once, so that measuring finds Go's standard library compiled; return why not, or
+    None.
+    """
     found = find(module(), candidates())
     if isinstance(found, str):
         return found

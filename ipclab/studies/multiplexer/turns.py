@@ -18,16 +18,16 @@ from ipclab.studies.multiplexer.output import LENGTH, PER, wrong
 
 Whole = Annotated[int, Meta(ge=0)]
 Some = Annotated[int, Meta(ge=1)]
-BOTH_ENDS = (
-    "allocations",
-    "bytes_allocated",
-)  # counted where the sender is, to which the receiver's are added
+# counted where the sender is, to which the receiver's are added
+BOTH_ENDS = "allocations", "bytes_allocated"
 FAIRNESS = "fairness"  # of a turn, not of an operation
 FIGURES = (*BOTH_ENDS, "receiver_allocations", "receiver_bytes_allocated", FAIRNESS)
 
 
 class Turn(msgspec.Struct, tag_field="kind", tag="turn", forbid_unknown_fields=True):
-    """One turn of cell number `cell` of a heat: all its operations, and the receiver's part where there is one."""
+    """One turn of cell number `cell` of a heat: all its operations, and the receiver's part where
+    there is one.
+    """
 
     cell: Whole
     turn: Some
@@ -68,9 +68,11 @@ def heat(roles: Sequence[Role], schedule: Schedule) -> str:
 
 
 def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
-    """Return how each cell of a heat ended, in the order of their `ops`: what it measured, or why it failed.
+    """Return how each cell of a heat ended, in the order of their `ops`: what it measured, or why
+    it failed.
 
-    Raises `LaunchError` when a cell that did not fail has not said exactly what it took in each of its `turns`.
+    Raises `LaunchError` when a cell that did not fail has not said exactly what it took in each of
+    its `turns`.
     """
     taken = [list[Turn]() for _ in ops]
     why: dict[int, str] = {}
@@ -89,7 +91,8 @@ def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
     for number, (op, mine) in enumerate(zip(ops, taken, strict=True)):
         if number not in why and [turn_line.turn for turn_line in mine] != [*range(1, turns + 1)]:
             raise wrong(
-                f"turns {[turn_line.turn for turn_line in mine]} of cell {number} where {turns} were asked for"
+                f"turns {[turn_line.turn for turn_line in mine]} of cell {number} where {turns}"
+                " were asked for"
             )
         outcomes.append(why[number] if number in why else _joined(mine, op))
     return outcomes

@@ -1,7 +1,9 @@
-"""The study of neighbours: what a round trip costs beside a process that uses a CPU, memory, the disk or the scheduler.
+"""The study of neighbours: what a round trip costs beside a process that uses a CPU, memory, the
+disk or the scheduler.
 
-Arm `main` asks one round trip after the other, arm `isolation` one each millisecond, from when it was due: what it buys
-to have a CPU of one's own, or another scheduling class, while a neighbour computes on one's CPU.
+Arm `main` asks one round trip after the other, arm `isolation` one each millisecond, from when it
+was due: what it buys to have a CPU of one's own, or another scheduling class, while a neighbour
+computes on one's CPU.
 """
 
 import os
@@ -64,12 +66,17 @@ FEWEST = 12  # launches that a contest of as many mechanisms can be decided with
 MOST_HOGS = 2  # that copy memory: one core does not use up the bandwidth of many
 FOLDER = "neighbours"
 HERE = "ipclab.studies.neighbours.ends"
-NO_DISK = "the folder for files is in memory, which is never written back; name one on a disk: --scratch DIR"
+NO_DISK = (
+    "the folder for files is in memory, which is never written back; name one on a disk:"
+    " --scratch DIR"
+)
 NO_ROOM = "{what} has {free:,} bytes free and {need:,} are needed"
 
 
 class NeighboursStudy(Study):
-    """A round trip of each mechanism beside each neighbour, whose own counter proves that it was at work."""
+    """A round trip of each mechanism beside each neighbour, whose own counter proves that it was at
+    work.
+    """
 
     name = "neighbours"
     factors: ClassVar = {
@@ -84,7 +91,9 @@ class NeighboursStudy(Study):
         return tuple(_ready())
 
     def effort(self, profile: Profile) -> Profile:
-        """Return the profile with turns that outlast a neighbour on the same CPU and, except in full, few launches."""
+        """Return the profile with turns that outlast a neighbour on the same CPU and, except in
+        full, few launches.
+        """
         most = profile.most_launches if profile.name == "full" else profile.least_launches
         return replace(
             profile,
@@ -117,9 +126,15 @@ class NeighboursStudy(Study):
     def missing(self, point: Point, scratch: Path) -> str | None:
         name = str(point.levels["neighbour"])
         if name != QUIET and not hog_cpus(name, point.placement):
-            return f"it needs a CPU that neither end is on; this process may use {len(os.sched_getaffinity(0))}"
+            return (
+                "it needs a CPU that neither end is on; this process may use"
+                f" {len(os.sched_getaffinity(0))}"
+            )
         if point.levels["isolation"] == FIFO and not _fifo_permitted():
-            return "SCHED_FIFO is not permitted; run as root, or raise the limit of real-time priorities: ulimit -r 1"
+            return (
+                "SCHED_FIFO is not permitted; run as root, or raise the limit of real-time"
+                " priorities: ulimit -r 1"
+            )
         return _no_room(name, scratch) or registry.backend(point.backend).refuses(point.size_bytes)
 
     def expected(self, point: Point) -> tuple[str, ...]:
@@ -164,7 +179,9 @@ class NeighboursStudy(Study):
 
 
 def hog_cpus(neighbour: str, placement: str) -> list[int]:
-    """Return the CPUs of the hogs of `neighbour` beside ends in `placement`: none when there is no CPU for them."""
+    """Return the CPUs of the hogs of `neighbour` beside ends in `placement`: none when there is no
+    CPU for them.
+    """
     if neighbour == QUIET:
         return []
     placed = placements(_topology())
@@ -182,7 +199,9 @@ def _topology() -> Topology:
 
 @cache
 def _fifo_permitted() -> bool:
-    """Tell whether a process of ours may have a real-time class, asked of a child, which does nothing else."""
+    """Tell whether a process of ours may have a real-time class, asked of a child, which does
+    nothing else.
+    """
 
     def ask(tally: memoryview) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
@@ -194,7 +213,9 @@ def _fifo_permitted() -> bool:
 
 
 def _no_room(neighbour: str, scratch: Path) -> str | None:
-    """Return why there is no room for what `neighbour` writes, on a disk or in memory; None when there is."""
+    """Return why there is no room for what `neighbour` writes, on a disk or in memory; None when
+    there is.
+    """
     if neighbour == MEMORY:
         free, need = (
             os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
@@ -215,7 +236,9 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
 
 
 def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
-    """Return `levels` with the mechanism's own way to wait; where ends have a real-time class, they sleep."""
+    """Return `levels` with the mechanism's own way to wait; where ends have a real-time class, they
+    sleep.
+    """
     return {
         **levels,
         "wait": BLOCK if levels["arm"] == "isolation" else _ready()[levels["backend"]].waits[0],
@@ -223,5 +246,7 @@ def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ready() -> dict[str, Backend]:
-    """Return the backends that are there with a channel between any two processes: hogs have no place among ranks."""
+    """Return the backends that are there with a channel between any two processes: hogs have no
+    place among ranks.
+    """
     return registry.ready(lambda backend: backend.channel and not backend.ranks)

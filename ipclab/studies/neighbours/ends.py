@@ -1,4 +1,6 @@
-"""The two processes of a round trip with a neighbour: the echo, and one that asks beside a hog that it has started."""
+"""The two processes of a round trip with a neighbour: the echo, and one that asks beside a hog that
+it has started.
+"""
 
 import ctypes
 import time
@@ -25,7 +27,9 @@ from ipclab.studies.round_trip.ends import (
     warm_up,
 )
 
-WAKE_UP = "wake-up"  # from when a round trip was due, and the one before was over, until the asking end runs
+WAKE_UP = (  # from when a round trip was due, and the one before was over, until the asking end runs
+    "wake-up"
+)
 LONGER = 5  # times as long as asked a turn may sample
 PR_SET_TIMERSLACK = 29
 
@@ -40,7 +44,9 @@ def ask(
     worker: Worker, backend: str, size: int, seed: int, wait: str, gap_ns: int, neighbour: str, hog: str,
     cpus: list[int], isolation: str, folder: str, budget_ns: int, least: int, most: int,
 ) -> Turns:  # fmt: skip
-    """Be the asking end: in each turn, with the hog at work, time as many round trips; at the end, prove them."""
+    """Be the asking end: in each turn, with the hog at work, time as many round trips; at the end,
+    prove them.
+    """
     with beside(hog, cpus, isolation, folder) as hogs:
         take_class(isolation, hog=False)
         wake_in_time()
@@ -72,15 +78,17 @@ def ask(
 
 
 def wake_in_time() -> None:
-    """Have timers of this process end when they are due: others get 50 us of slack, real-time ones none (prctl(2))."""
+    """Have timers of this process end when they are due: others get 50 us of slack, real-time ones
+    none (prctl(2)).
+    """
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_TIMERSLACK, 1)
 
 
 def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
     """Return how many round trips a turn times in a launch that began with `first` (ns).
 
-    As many as fit by the fastest, for of the others the neighbour had a part; but not for much longer than asked, where
-    it has a part in more than two.
+    As many as fit by the fastest, for of the others the neighbour had a part; but not for much
+    longer than asked, where it has a part in more than two.
     """
     each_ns = int(np.sort(first)[:-2].mean() + gap_ns)
     return fitting(
@@ -94,7 +102,8 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
 def _one_by_one(
     worker: Worker, channel: Channel, content: bytes, count: int, period_ns: int
 ) -> None:
-    """Keep the times of round trips that begin every `period_ns`: of the trip, from its due time, and of waking up.
+    """Keep the times of round trips that begin every `period_ns`: of the trip, from its due time,
+    and of waking up.
 
     The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.
     """

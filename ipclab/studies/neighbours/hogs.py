@@ -1,7 +1,8 @@
-"""Neighbours of a measurement: processes that use a CPU, memory, the disk or the scheduler, and count what they do.
+"""Neighbours of a measurement: processes that use a CPU, memory, the disk or the scheduler, and
+count what they do.
 
-A hog is a child of the measuring process, dies with it, and counts in memory that both share: what it did between the
-first and the last sample is read there, not assumed.
+A hog is a child of the measuring process, dies with it, and counts in memory that both share: what
+it did between the first and the last sample is read there, not assumed.
 """
 
 import os
@@ -18,10 +19,8 @@ import numpy as np
 from ipclab.errors import LabError
 from ipclab.studies.forked import DONE, START_SECONDS, Forked
 
-BLOCK_BYTES, COPIED_BYTES = (
-    4 << 20,
-    64 << 20,
-)  # copied in one step; from one buffer to another of this size
+# copied in one step; from one buffer to another of this size
+BLOCK_BYTES, COPIED_BYTES = 4 << 20, 64 << 20
 PAGES_BYTES, FILE_BYTES = 256 << 10, 64 << 20  # written in one step, and where it begins again
 SLEEPERS = 8
 LOOPS = 500
@@ -81,7 +80,9 @@ KINDS = {"cpu": _cpu, "memory": _memory, "writeback": _writeback, "wakes": _wake
 
 
 def take_class(isolation: str, hog: bool) -> None:
-    """Take the scheduling class that `isolation` gives a hog, or else an end, and so all threads that it starts."""
+    """Take the scheduling class that `isolation` gives a hog, or else an end, and so all threads
+    that it starts.
+    """
     if isolation == "nice" and hog:
         os.nice(19)
     elif isolation == "sched-idle" and hog:
@@ -101,7 +102,9 @@ class Hogs:
         return [child.tally[DONE] for child in self.children]
 
     def work(self) -> None:
-        """Let all go on and wait until each is at work; raises `IdleHogError` when one is not in time."""
+        """Let all go on and wait until each is at work; raises `IdleHogError` when one is not in
+        time.
+        """
         before = self.steps()
         for child in self.children:
             os.kill(child.pid, signal.SIGCONT)
@@ -143,7 +146,8 @@ def _ended(child: Forked) -> bool:
 
 @contextmanager
 def beside(kind: str, cpus: Sequence[int], isolation: str, folder: str) -> Iterator[Hogs]:
-    """Run a hog of `kind` on each of `cpus` (none: nothing) while the block lasts, and give them, at work.
+    """Run a hog of `kind` on each of `cpus` (none: nothing) while the block lasts, and give them,
+    at work.
 
     Files are made in `folder`. Raises `IdleHogError` when one does not start.
     """
@@ -164,7 +168,9 @@ def _work(kind: str, cpu: int, isolation: str, folder: str, done: Counter) -> No
 
 
 def check_busy(kind: str, before: Sequence[int], after: Sequence[int]) -> int:
-    """Return what all hogs did between two readings; raises `IdleHogError` when one of them did nothing."""
+    """Return what all hogs did between two readings; raises `IdleHogError` when one of them did
+    nothing.
+    """
     steps = [late - early for early, late in zip(before, after, strict=True)]
     if not all(step > 0 for step in steps):
         raise IdleHogError(

@@ -1,7 +1,8 @@
-"""The study of objects: what it costs to hand an array, a frame or a dictionary to another process, by way.
+"""The study of objects: what it costs to hand an array, a frame or a dictionary to another process,
+by way.
 
-`size_bytes` is about what the object's own data take. A way that goes in the message is measured over several carriers;
-what lies apart needs one only to say where.
+`size_bytes` is about what the object's own data take. A way that goes in the message is measured
+over several carriers; what lies apart needs one only to say where.
 """
 
 from collections.abc import Mapping, Sequence
@@ -90,7 +91,9 @@ class ObjectsStudy(Study):
         return [taker, Role("client", f"{HERE}:give", {**of, **profile.samples}, placement.role(1))]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the giving end's samples once the taking end has compared every object whole; both ends' counters."""
+        """Return the giving end's samples once the taking end has compared every object whole; both
+        ends' counters.
+        """
         taker, giver = outcomes["server"], outcomes["client"]
         if len(taker.proof) != PROOFS:
             raise PayloadError(

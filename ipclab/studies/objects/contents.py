@@ -1,4 +1,6 @@
-"""The objects that are handed over, known from a seed and a number, and how they are compared whole and summed."""
+"""The objects that are handed over, known from a seed and a number, and how they are compared whole
+and summed.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +12,8 @@ import pyarrow as pa
 from ipclab.spawn.proof import PayloadError
 
 ARRAY, FRAME, DICTIONARY = "array", "frame", "dictionary"
-ENTRIES, ENTRY_BYTES = (
-    1_000,
-    100,
-)  # a dictionary has fewer entries where its size has no room for so many
+# a dictionary has fewer entries where its size has no room for so many
+ENTRIES, ENTRY_BYTES = 1_000, 100
 OTHER_BYTES = 24  # of an entry, beside its text: its key, two numbers and a truth value
 ROW_BYTES, TEXT_CHARACTERS = 48, 15  # of a frame: four numbers, and a text with its offset
 
@@ -78,14 +78,15 @@ def made(kind: str, size: int, seed: int, number: int) -> Any:
 
 
 def own_bytes(content: Any) -> int:
-    """Return the bytes of the object's own data: elements, and the characters of texts, without Python's headers."""
+    """Return the bytes of the object's own data: elements, and the characters of texts, without
+    Python's headers.
+    """
     if isinstance(content, np.ndarray):
         return content.nbytes
     if isinstance(content, pd.DataFrame):
         return int(content.memory_usage(index=False, deep=True).sum())
-    return sum(
-        len(key) + len(entry["text"]) + 17 for key, entry in content.items()
-    )  # two numbers and a truth value
+    # two numbers and a truth value
+    return sum(len(key) + len(entry["text"]) + 17 for key, entry in content.items())
 
 
 def total(content: Any) -> float:
@@ -107,7 +108,9 @@ def _column(column: "pd.Series[Any]") -> float:
 
 
 def compare(wanted: Any, came: Any) -> None:
-    """Raise `PayloadError`, which says where, unless `came` is `wanted` whole: type, order and every element."""
+    """Raise `PayloadError`, which says where, unless `came` is `wanted` whole: type, order and
+    every element.
+    """
     if type(came) is not type(wanted):
         raise _wrong(f"it is a {type(came).__name__}, no {type(wanted).__name__}")
     if isinstance(wanted, np.ndarray):

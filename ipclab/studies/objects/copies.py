@@ -1,7 +1,8 @@
 """How often an object's own data are copied on their way: bytes are counted where they land.
 
-A way writes them into its message or beside it, the carrier moves the message, and what the taking end holds lies where
-it came or was made anew. What a library copies in between, such as a buffer that grows, is not seen: this is the least.
+A way writes them into its message or beside it, the carrier moves the message, and what the taking
+end holds lies where it came or was made anew. What a library copies in between, such as a buffer
+that grows, is not seen: this is the least.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,9 @@ Span = tuple[int, int]  # the first address, and the first one behind
 
 @dataclass(frozen=True)
 class Carried:
-    """How often a carrier copies a message: `kernel` times by system calls, `process` times within its two ends."""
+    """How often a carrier copies a message: `kernel` times by system calls, `process` times within
+    its two ends.
+    """
 
     kernel: int
     process: int
@@ -32,7 +35,8 @@ class Carried:
         return self.kernel + self.process
 
 
-# The kernel takes the bytes and gives them back; an end then makes a message of its own of what it received.
+# The kernel takes the bytes and gives them back; an end then makes a message of its own of what it
+# received.
 CARRIED = {
     "unix": Carried(kernel=2, process=1),
     "mp-queue": Carried(kernel=2, process=1),
@@ -41,7 +45,9 @@ CARRIED = {
 
 
 def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
-    """Return the bytes copied, and how often that is the object's own; nothing for carriers not in `CARRIED`."""
+    """Return the bytes copied, and how often that is the object's own; nothing for carriers not in
+    `CARRIED`.
+    """
     if carrier not in CARRIED:
         return {}
     message = facts["message_bytes"] * (1 + CARRIED[carrier].copies)
@@ -50,7 +56,9 @@ def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
 
 
 def anew_bytes(came: Any, message: Any) -> int:
-    """Return how many bytes of the object that `came` lie neither in the `message` nor in memory that is shared."""
+    """Return how many bytes of the object that `came` lie neither in the `message` nor in memory
+    that is shared.
+    """
     if isinstance(came, dict):
         return own_bytes(came)  # objects of this process alone
     lent = _shared()

@@ -1,4 +1,6 @@
-"""The two processes of an object handed over: one gives and keeps the time, one takes, sums and tells its clock."""
+"""The two processes of an object handed over: one gives and keeps the time, one takes, sums and
+tells its clock.
+"""
 
 import gc
 import struct
@@ -26,18 +28,14 @@ from ipclab.studies.round_trip.ends import opened
 
 HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
 PROOFS = 1  # objects that are compared whole; of the timed ones, which are others, every sum is
-TIMED, COUNTED = (
-    PROOFS,
-    PROOFS + 1,
-)  # the numbers of the objects that are timed, and whose bytes are counted
+# the numbers of the objects that are timed, and whose bytes are counted
+TIMED, COUNTED = PROOFS, PROOFS + 1
 FIRST_BYTES = 1_000  # of an object before all others, at which libraries set themselves up
 READERS = 3  # further readers of one object: the message goes to each, the object is given once
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
 ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
-MEMORY = (
-    "Private_Dirty",
-    "Pss_Shmem",
-)  # of smaps_rollup: what is shared with the fork server is not of the object
+# of smaps_rollup: what is shared with the fork server is not of the object
+MEMORY = "Private_Dirty", "Pss_Shmem"
 
 Link = tuple[Channel, Way, Room]
 
@@ -48,7 +46,9 @@ def capacity(size: int) -> int:
 
 
 def room_bytes(size: int) -> int:
-    """Return how many bytes of shared memory an object of about `size` bytes gets, where its way needs any."""
+    """Return how many bytes of shared memory an object of about `size` bytes gets, where its way
+    needs any.
+    """
     return size + size // 2 + SPARE_BYTES
 
 
@@ -91,7 +91,9 @@ def give(
     least: int,
     most: int,
 ) -> Turns:
-    """Be the giving end: prove the way, then time as many objects in each turn as fit, then count bytes."""
+    """Be the giving end: prove the way, then time as many objects in each turn as fit, then count
+    bytes.
+    """
     with linked(worker, backend, size, kind, way) as link:
         _send(link, contents.made(kind, FIRST_BYTES, seed, COUNTED))
         _answer(link)
@@ -134,7 +136,8 @@ def message_bytes(message: Any, content: Any) -> int:
 
 
 def _reader_ns(link: Link, message: Any, content: Any) -> float:
-    """Return the time (ns) from sending the same message to one more reader until it has summed: median of READERS.
+    """Return the time (ns) from sending the same message to one more reader until it has summed:
+    median of READERS.
 
     The one before these is counted at the other end, and not timed.
     """
@@ -167,7 +170,9 @@ def _answer(link: Link) -> tuple[int, int, float]:
 
 
 def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
-    """Hand `content` over `count` times; return rows of times (ns) until the handle and the sum, and the sums."""
+    """Hand `content` over `count` times; return rows of times (ns) until the handle and the sum,
+    and the sums.
+    """
     times, sums = np.empty((count, 2), np.int64), []
     for number in range(count):
         begun = clock()
@@ -179,7 +184,9 @@ def _timed(link: Link, content: Any, count: int) -> tuple[Any, list[float]]:
 
 
 def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str) -> Turns:
-    """Be the taking end: compare objects whole, then sum those of each turn, then count the bytes of one."""
+    """Be the taking end: compare objects whole, then sum those of each turn, then count the bytes
+    of one.
+    """
     with linked(worker, backend, size, kind, way) as link:
         _take(link)
         before = memory()
@@ -237,7 +244,8 @@ def fault_of(wanted: Any, came: Any) -> str:
 
 
 def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
-    """Return what `act` returns, and how many bytes Python and Arrow allocated for it, at most at one time.
+    """Return what `act` returns, and how many bytes Python and Arrow allocated for it, at most at
+    one time.
 
     A buffer that grows counts with its spare room: this is memory needed, no count of copies.
     """
@@ -253,7 +261,9 @@ def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
 
 
 def memory() -> int:
-    """Return the bytes of memory that this process alone has, and its share of the segments (proc(5), smaps_rollup)."""
+    """Return the bytes of memory that this process alone has, and its share of the segments
+    (proc(5), smaps_rollup).
+    """
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()[1:]
     fields = {
         name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)

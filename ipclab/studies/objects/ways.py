@@ -1,8 +1,9 @@
-"""The ways to hand over an object: what becomes of it at the giving end, and what the taking end makes of that.
+"""The ways to hand over an object: what becomes of it at the giving end, and what the taking end
+makes of that.
 
-What a way cannot put into the message lies in a `Room` that both ends have: a segment of mode 0600, or a file in the
-session's private folder (0700). Pickles are only read from there and from the launch's own channel, which no other user
-can write to: a pickle runs what it says.
+What a way cannot put into the message lies in a `Room` that both ends have: a segment of mode 0600,
+or a file in the session's private folder (0700). Pickles are only read from there and from the
+launch's own channel, which no other user can write to: a pickle runs what it says.
 """
 
 import os
@@ -28,7 +29,9 @@ _pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().dec
 
 @dataclass(frozen=True)
 class Room:
-    """Where both ends look beside the message: a region of shared memory, which may be empty, and a file."""
+    """Where both ends look beside the message: a region of shared memory, which may be empty, and a
+    file.
+    """
 
     region: memoryview
     file: Path
@@ -36,11 +39,12 @@ class Room:
 
 @dataclass(frozen=True)
 class Way:
-    """One way: `give` returns the message, `take` the object again, perhaps over the room's own bytes.
+    """One way: `give` returns the message, `take` the object again, perhaps over the room's own
+    bytes.
 
-    `carries` names the objects that it can carry, `refusal` says why not the others. `segment` is the backend whose
-    segment is its room. `maps` says whether the taking end reads elements where the giving end wrote them, `placed` how
-    many bytes beside a message were.
+    `carries` names the objects that it can carry, `refusal` says why not the others. `segment` is
+    the backend whose segment is its room. `maps` says whether the taking end reads elements where
+    the giving end wrote them, `placed` how many bytes beside a message were.
     """
 
     name: str
@@ -120,7 +124,9 @@ def _unpacked(message: Data, room: Room, kind: str) -> Any:
 
 
 def table_of(content: Any) -> Any:
-    """Return an object as an Arrow table; an array and numbers without missing values are not copied."""
+    """Return an object as an Arrow table; an array and numbers without missing values are not
+    copied.
+    """
     if isinstance(content, np.ndarray):
         return pa.table({ARRAY: pa.array(content)})
     if isinstance(content, pd.DataFrame):
@@ -197,7 +203,10 @@ def _loaded(message: Data, room: Room) -> Any:
     return loaded.view(np.ndarray) if isinstance(loaded, np.memmap) else loaded
 
 
-ONLY_ARRAYS = "a segment under an array holds elements of one dtype; texts and dictionaries are objects of one process"
+ONLY_ARRAYS = (
+    "a segment under an array holds elements of one dtype; texts and dictionaries are objects of"
+    " one process"
+)
 
 
 def ways(kind: str) -> dict[str, Way]:

@@ -1,16 +1,12 @@
-"""The payload study: what one transfer of the published program's data costs, then and now (methods: seed 000).
+"""The payload study: what one transfer of the published program's data costs, then and now
+(methods: seed 000).
 
 Nothing is imported here: the published arm's fresh interpreter loads this before it loads NumPy.
 """
 
-SIZES = (
-    84,
-    13_824,
-    1_382_400,
-)  # a configuration; 16 receptors x 216 steps of float32; that for 100 members
+# a configuration; 16 receptors x 216 steps of float32; that for 100 members
+SIZES = 84, 13_824, 1_382_400
 # The bytes that the published program moved in their place.
 MOVED = {84: 88, 13_824: 14_152, 1_382_400: 1_384_120}
-LISTING = (
-    "published",
-    "one-thread",
-)  # the published loops as they begin, and without NumPy's threads
+# the published loops as they begin, and without NumPy's threads
+LISTING = "published", "one-thread"

@@ -1,4 +1,6 @@
-"""The same write and read with their phases timed apart: for each way to come by the mapping, and through a file."""
+"""The same write and read with their phases timed apart: for each way to come by the mapping, and
+through a file.
+"""
 
 import mmap
 import os
@@ -29,9 +31,9 @@ def run(
 ) -> Turns:
     """Time the phases of writing and reading `size` bytes of float32; `mapping` is one of `PHASES`.
 
-    `truncated` opens with O_TRUNC, so that every write allocates its pages anew, as the real C++ writer does;
-    `reopened` maps existing pages again, as published; `kept` maps once. `file` is the real Python writer: no mapping,
-    but `open("wb")` and fsync, read back by a plain read.
+    `truncated` opens with O_TRUNC, so that every write allocates its pages anew, as the real C++
+    writer does; `reopened` maps existing pages again, as published; `kept` maps once. `file` is the
+    real Python writer: no mapping, but `open("wb")` and fsync, read back by a plain read.
     """
     data = floats(size, seed)
     with checked(worker, data, size) as path, ExitStack() as held:

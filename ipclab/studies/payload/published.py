@@ -1,4 +1,6 @@
-"""The published program's loops, as printed: one process, write all, then read all (methods: seed 000)."""
+"""The published program's loops, as printed: one process, write all, then read all (methods: seed
+000).
+"""
 
 import mmap
 import os
@@ -23,10 +25,11 @@ Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 def run(worker: Worker, size: int, seed: int, **others: object) -> None:
     """Write `size` bytes of float32 100 times into one file in /dev/shm, then read them 100 times.
 
-    The published program goes through its sizes in one process: smaller ones come first and are not kept. It is a
-    fresh interpreter that has just imported NumPy, whose BLAS library starts a thread for each further CPU. These spin
-    for a while before they sleep, and a process with running threads must interrupt their CPUs at every unmap. Arm
-    `published` therefore runs this in a fresh interpreter, arm `one-thread` without such threads.
+    The published program goes through its sizes in one process: smaller ones come first and are not
+    kept. It is a fresh interpreter that has just imported NumPy, whose BLAS library starts a thread
+    for each further CPU. These spin for a while before they sleep, and a process with running
+    threads must interrupt their CPUs at every unmap. Arm `published` therefore runs this in a fresh
+    interpreter, arm `one-thread` without such threads.
     """
     data = floats(size, seed)
     with checked(worker, data, size) as path:
@@ -35,7 +38,8 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
                 for _ in range(ITERATIONS):
                     step()
             path.unlink()
-        # No warm-up and no removal between iterations: the first write alone allocates the pages, as published.
+        # No warm-up and no removal between iterations: the first write alone allocates the pages,
+        # as published.
         both = dict(zip(("write", "read"), steps(path, data), strict=True))
         for op, step in both.items():
             record(worker, op, ("all",), step, ITERATIONS)
@@ -47,7 +51,8 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
 def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
     """Give the path of a file in /dev/shm that holds `data` at the end, and remove it.
 
-    Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a full tmpfs is SIGBUS.
+    Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a
+    full tmpfs is SIGBUS.
     """
     path, disk = SHARED_MEMORY / worker.name("payload"), os.statvfs(SHARED_MEMORY)
     if (free := disk.f_bavail * disk.f_frsize) < room:
@@ -71,7 +76,9 @@ def floats(size: int, seed: int) -> Floats:
 
 
 def steps(where: Path, data: Floats) -> Steps:
-    """Return one write and one read of `data`, as published: each opens, maps and closes; each returns its stamps."""
+    """Return one write and one read of `data`, as published: each opens, maps and closes; each
+    returns its stamps.
+    """
     path, size = str(where), data.nbytes
 
     def write() -> tuple[int, int]:

@@ -25,7 +25,8 @@ from ipclab.studies.profile import PLACEMENTS
 FLOAT = 4
 OTHERS = ("tcp", "file")  # mechanisms beside the shared-memory segments
 HERE = "ipclab.studies.payload"
-# By arm: the native program that does just what cannot be avoided; the published one opens the file for each pass.
+# By arm: the native program that does just what cannot be avoided; the published one opens the file
+# for each pass.
 PASSED = {
     "mapping": "map-{mapping}",
     "file": "map-file",
@@ -37,11 +38,14 @@ HANDED = {"handover": "transfer-shm", "tcp": "transfer-tcp-{connection}"}
 
 
 class PayloadStudy(Study):
-    """Five arms: the published method, its phases, two processes, the TCP past, the real file writer."""
+    """Five arms: the published method, its phases, two processes, the TCP past, the real file
+    writer.
+    """
 
     name = "payload"
     factors: ClassVar = {"placement": PLACEMENTS}
-    # A write serialises and copies, a read copies; a handover copies once at each end, and its receiver must be woken.
+    # A write serialises and copies, a read copies; a handover copies once at each end, and its
+    # receiver must be woken.
     limits: ClassVar = {
         "write": Bound(PASSED, older="memcpy", copies=2),
         "read": Bound(PASSED, older="memcpy", copies=1),
@@ -49,7 +53,9 @@ class PayloadStudy(Study):
     }
 
     def backends(self) -> tuple[str, ...]:
-        """Return the shared-memory backends that are there, and the two arms that are mechanisms of their own."""
+        """Return the shared-memory backends that are there, and the two arms that are mechanisms of
+        their own.
+        """
         segments = [
             backend.name
             for backend in registry.backends().values()

@@ -1,7 +1,9 @@
-"""The past that was called unmeasurable: TCP on loopback as the v0.9 program received it, and sound variants.
+"""The past that was called unmeasurable: TCP on loopback as the v0.9 program received it, and sound
+variants.
 
-The v0.9 receiver (public in its authors' LDM-EKI repository) accepts a new connection for each transfer, reads a
-header of three int32, then calls recv for at most 4,096 bytes and appends to a bytes object until all has come.
+The v0.9 receiver (public in its authors' LDM-EKI repository) accepts a new connection for each
+transfer, reads a header of three int32, then calls recv for at most 4,096 bytes and appends to a
+bytes object until all has come.
 """
 
 import hmac
@@ -28,9 +30,8 @@ from ipclab.studies.payload.handover import END, START
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
 TOKEN_BYTES = 8
-HEADER = struct.Struct(
-    f"<i{TOKEN_BYTES}s"
-)  # v0.9: members, receptors, steps; here: body bytes and the launch's token
+# v0.9: members, receptors, steps; here: body bytes and the launch's token
+HEADER = struct.Struct(f"<i{TOKEN_BYTES}s")
 WAIT_SECONDS = 10.0
 KNOCK_SECONDS = 0.5  # for whoever has connected to say the launch's token
 BACKLOG = 8  # so that a stranger who waits keeps nobody out
@@ -47,7 +48,9 @@ class ArrayUnpickler(pickle.Unpickler):
     """Unpickles NumPy arrays and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the named class when an array's pickle needs it; raise `UnpicklingError` otherwise."""
+        """Return the named class when an array's pickle needs it; raise `UnpicklingError`
+        otherwise.
+        """
         if name not in PICKLED.get(module, ()):
             raise pickle.UnpicklingError(f"{module}.{name} is not part of an array")
         return super().find_class(module, name)
@@ -64,13 +67,14 @@ def send(
     worker: Worker, size: int, seed: int, sampling: dict[str, int], codec: str, nodelay: str, connection: str,
     **others: object,
 ) -> Turns:  # fmt: skip
-    """Be the sender: connect, send header and body; `START` samples are the clock before the connection."""
+    """Be the sender: connect, send header and body; `START` samples are the clock before the
+    connection.
+    """
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
     link = _Sender(port, token, CODECS[codec], nodelay == "on", connection == "kept")
-    data = contents(
-        seed, PROOF_MESSAGES, size
-    )  # none of the proof's: a stale buffer cannot pass for one
+    # none of the proof's: a stale buffer cannot pass for one
+    data = contents(seed, PROOF_MESSAGES, size)
     count = LEAST_LONG
     while (yield {"count": DISCARDED + count}):
         stamps = zeros(DISCARDED + count)
@@ -100,7 +104,9 @@ class _Sender:
         return link
 
     def transfer(self, data: Any) -> int:
-        """Send `data`, wait until the receiver says that it has it, and return the clock at the start."""
+        """Send `data`, wait until the receiver says that it has it, and return the clock at the
+        start.
+        """
         start = clock()
         link = self.kept or self._connect()
         body = data if self.protocol is None else pickle.dumps(data, protocol=self.protocol)
@@ -117,7 +123,9 @@ class _Sender:
 def receive(
     worker: Worker, size: int, receive: str, codec: str, connection: str, **others: object
 ) -> Turns:
-    """Be the receiver; `END` samples are the clock when the array is there, before the acknowledgement."""
+    """Be the receiver; `END` samples are the clock when the array is there, before the
+    acknowledgement.
+    """
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
     token = bytes.fromhex(worker.meet(port=listener.getsockname()[1])["sender"]["token"])
@@ -145,13 +153,16 @@ class _Receiver:
         kept: bool,
     ) -> None:
         self.listener, self.token, self.chunk, self.pickled = listener, token, chunk, pickled
-        # A pickle is longer than its array, protocol 0 several times: room for the longest is made once.
+        # A pickle is longer than its array, protocol 0 several times: room for the longest is made
+        # once.
         self.buffer = bytearray(size * 8 + 4096 if pickled else size)
         self.strangers = 0
         self.kept = self._accept()[0] if kept else None
 
     def _accept(self) -> tuple[socket.socket, int]:
-        """Return the next connection of the sender and the length that its header says; a stranger's is dropped."""
+        """Return the next connection of the sender and the length that its header says; a
+        stranger's is dropped.
+        """
         deadline = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < deadline:
             link, _ = self.listener.accept()
@@ -166,7 +177,9 @@ class _Receiver:
         raise LabError("the sender did not connect in time", f"{self.strangers} strangers did")
 
     def _length(self, link: socket.socket) -> int | None:
-        """Return the length that a header says; None without the launch's token, when nothing more is to be read."""
+        """Return the length that a header says; None without the launch's token, when nothing more
+        is to be read.
+        """
         length, token = HEADER.unpack(_append(link.recv, HEADER.size, HEADER.size))
         return int(length) if hmac.compare_digest(token, self.token) else None
 

@@ -1,4 +1,6 @@
-"""The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed 003)."""
+"""The round-trip study: what it costs two processes to ask and answer, by mechanism (methods: seed
+003).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,7 +34,8 @@ from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
-# What the quick profile measures at the smallest size alone: the study of streams measures these over size.
+# What the quick profile measures at the smallest size alone: the study of streams measures these
+# over size.
 BRIEF = (
     "fifo",
     "mpi-p2p",
@@ -48,22 +51,24 @@ HERE = "ipclab.studies.round_trip"
 
 
 class RoundTripStudy(Study):
-    """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on their own.
+    """Two processes, echo: all mechanisms over size and placement, then wait, idle gap and touch on
+    their own.
 
     Arm `published` is the published programs themselves, of which shared memory's is a package.
     """
 
     name = "round_trip"
     factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
-    limits: ClassVar = {
-        OP: Bound("echo-{mechanism}", copies=4)
-    }  # a message is copied in and out, both ways
+    # a message is copied in and out, both ways
+    limits: ClassVar = {OP: Bound("echo-{mechanism}", copies=4)}
 
     def backends(self) -> tuple[str, ...]:
         return (*_ready(), published.PACKAGE)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all arms, interleaved by size; the smallest size alone is placed freely."""
+        """Return the points of all arms, interleaved by size; the smallest size alone is placed
+        freely.
+        """
         sizes = sorted(set(sweep.sizes or SIZES))
         ready = _ready()
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
@@ -73,7 +78,9 @@ class RoundTripStudy(Study):
         brief = [name for name in mechanisms if name in BRIEF and short and sweep == Sweep()]
 
         def own(levels: Levels) -> Levels:
-            """Return `levels` with the backend's own for its `usual` wait and its `last` way to receive."""
+            """Return `levels` with the backend's own for its `usual` wait and its `last` way to
+            receive.
+            """
             backend = every[levels["backend"]]
             named = {"usual": backend.waits[0], "last": backend.receives[-1]}
             return {name: named.get(level, level) for name, level in levels.items()}
@@ -101,9 +108,8 @@ class RoundTripStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         module = "published" if point.levels["arm"] == "published" else "ends"
-        sampling = (
-            profile.whole if module == "published" else profile.samples
-        )  # a published program takes no turns
+        # a published program takes no turns
+        sampling = profile.whole if module == "published" else profile.samples
         arguments = named(point, seed) | point.levels | sampling
         if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
             # The published number, unless the launch would then come near its deadline.
@@ -125,7 +131,9 @@ class RoundTripStudy(Study):
             yield bench
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why the mechanism cannot have such messages, the published program is not here, or no boundary is."""
+        """Return why the mechanism cannot have such messages, the published program is not here, or
+        no boundary is.
+        """
         if why := apart.refuses(str(point.levels.get("boundary", apart.NONE))):
             return why
         if point.backend == published.PACKAGE:
@@ -133,7 +141,9 @@ class RoundTripStudy(Study):
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; before queues had an echo of their own, they were read against that of pipes."""
+        """Return the bound of `op`; before queues had an echo of their own, they were read against
+        that of pipes.
+        """
         usual, backend = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
         return (
             replace(usual, older="echo-pipe")
@@ -142,7 +152,9 @@ class RoundTripStudy(Study):
         )
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the asking end's samples after the proof of both ways, and the counters of both ends together."""
+        """Return the asking end's samples after the proof of both ways, and the counters of both
+        ends together.
+        """
         server, client = outcomes["server"], outcomes["client"]
         for seen in dict.fromkeys(tuple(end.proof) for end in (server, client)):
             check(seed, point.size_bytes, seen, PROOF_MESSAGES)

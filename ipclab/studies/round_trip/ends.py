@@ -29,7 +29,9 @@ Reader = Callable[[Data], object]
 
 @contextmanager
 def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[Channel]:
-    """Give this end of a channel of `backend` for messages of at most `capacity` bytes; role `server` listens."""
+    """Give this end of a channel of `backend` for messages of at most `capacity` bytes; role
+    `server` listens.
+    """
     kind = find(backend).channel
     if kind is None:
         raise TypeError(f"{backend} has no channel")
@@ -40,7 +42,9 @@ def opened(worker: Worker, backend: str, capacity: int, wait: str) -> Iterator[C
 
 
 def taker(channel: Channel, receive: str, size: int) -> Take:
-    """Return how to take a message of at most `size` bytes by `receive`, one of the backend's `receives`."""
+    """Return how to take a message of at most `size` bytes by `receive`, one of the backend's
+    `receives`.
+    """
     if receive != "into":
         by: Take = getattr(channel, {"bytes": "recv", "view": "recv_view"}[receive])
         return by
@@ -66,7 +70,9 @@ READERS: dict[str, Reader] = {
 
 
 def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Turns:
-    """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and send one's own."""
+    """Be the echoing end: send back what came or, in arm `touch`, read of it as much as said and
+    send one's own.
+    """
     with opened(worker, backend, size, how["wait"]) as channel:
         if how["arm"] == "start":
             start.echo(channel, payload(seed, 0, size))
@@ -108,7 +114,9 @@ def ask(
     most: int,
     **how: str,
 ) -> Turns:
-    """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the payload."""
+    """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the
+    payload.
+    """
     arm = how["arm"]
     apart.leave(how.get("boundary", apart.NONE))
     with opened(worker, backend, size, how["wait"]) as channel:
@@ -158,7 +166,8 @@ def closed_loop(
 def _paced(
     worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int
 ) -> Samples:
-    """Start a round trip every `period_ns`, late ones at once; return the times from their starts (ns).
+    """Start a round trip every `period_ns`, late ones at once; return the times from their starts
+    (ns).
 
     The times from when they were due are kept, without those discarded.
     """

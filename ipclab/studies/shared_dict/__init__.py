@@ -1,1 +1,3 @@
-"""The shared-dictionary study: one writer, many readers, by mechanism, scenario and codec (methods: seed 001)."""
+"""The shared-dictionary study: one writer, many readers, by mechanism, scenario and codec (methods:
+seed 001).
+"""

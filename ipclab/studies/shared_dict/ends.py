@@ -1,4 +1,6 @@
-"""The writer and the readers of a shared dictionary: they open a store together, and run a scenario on it."""
+"""The writer and the readers of a shared dictionary: they open a store together, and run a scenario
+on it.
+"""
 
 import gc
 import time
@@ -34,17 +36,20 @@ def _write_all(worker: RankWorker, writing: Writing, count: int) -> None:
 
 
 def _note_first(worker: RankWorker, writing: Writing) -> None:
-    """Keep the first write of all, which finds everything cold, whether its turn is recorded or not."""
+    """Keep the first write of all, which finds everything cold, whether its turn is recorded or
+    not.
+    """
     start, _, done = writing.stamps[0]
     worker.outcome.samples["write-cold"] = array("q", [done - start])
 
 
 def _write_published(worker: RankWorker, task: Task, writing: Writing) -> Turns:
-    """Write all before anyone reads: one write for shared state, a message for each read of each reader otherwise.
+    """Write all before anyone reads: one write for shared state, a message for each read of each
+    reader otherwise.
 
-    The first write of shared state is the published one; those after it only make statistics of it possible. Who waits
-    does so in a barrier, awake, as published; the content was just made, and its program had encoded others. A program
-    takes no turns.
+    The first write of shared state is the published one; those after it only make statistics of it
+    possible. Who waits does so in a barrier, awake, as published; the content was just made, and
+    its program had encoded others. A program takes no turns.
     """
     task.how.encode(dictionary(1, 0))
     writing.contents = [dictionary(task.entries, 0)]
@@ -178,9 +183,8 @@ def _write_live(worker: RankWorker, task: Task, writing: Writing) -> Turns:
                 if worker.signalled(waiting[0]):
                     worker.await_signals([waiting.pop(0)])
         worker.await_signals(waiting)
-        kept.extend(
-            encoded for _, encoded, _ in writing.stamps
-        )  # of all turns: versions are counted from the first
+        # of all turns: versions are counted from the first
+        kept.extend(encoded for _, encoded, _ in writing.stamps)
         writing.end_turn()
 
 
@@ -232,7 +236,8 @@ def joined(worker: RankWorker, kind: type[Store], place: Place) -> Store:
 def run(worker: RankWorker, **levels: Any) -> Turns:
     """Be the writer (rank 0) or a reader of the point with `levels`.
 
-    After an error nothing is closed, since that may need the others: the bench removes what is left by its name.
+    After an error nothing is closed, since that may need the others: the bench removes what is left
+    by its name.
     """
     task, reads = Task(**levels), worker.index > 0
     us = worker.prefix, worker.folder
@@ -250,9 +255,8 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
         worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place
     )
     gc.collect()
-    (
-        gc.enable if task.arm == "published" else gc.disable
-    )()  # in the timed loops only where it was as published
+    # in the timed loops only where it was as published
+    (gc.enable if task.arm == "published" else gc.disable)()
     try:
         body = (Reading if reads else Writing)(worker, task, store)
         worker.meet()

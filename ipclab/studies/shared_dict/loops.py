@@ -1,4 +1,6 @@
-"""What a writer and a reader do over and over: encode and write, read and decode, each timed and each read checked."""
+"""What a writer and a reader do over and over: encode and write, read and decode, each timed and
+each read checked.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +42,9 @@ class Task:
 
     @property
     def contents(self) -> int:
-        """Return how many contents the writer turns through: one as published, several where versions matter."""
+        """Return how many contents the writer turns through: one as published, several where
+        versions matter.
+        """
         return rotations(self.entries) if self.arm in ("stream", "live") else 1
 
     @property
@@ -97,7 +101,9 @@ def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
 
 
 class Reading:
-    """A reader's loop body: read, decode, keep the times, check every byte with what this reader encodes by itself."""
+    """A reader's loop body: read, decode, keep the times, check every byte with what this reader
+    encodes by itself.
+    """
 
     def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
         self.worker, self.task, self.store = worker, task, store
@@ -113,9 +119,8 @@ class Reading:
         self.version, data = self.store.read(after, WAIT_NS)
         got = clock()
         try:
-            self.decoded = self.decode(
-                data
-            )  # what was decoded before goes meanwhile, as in a program that keeps one
+            # what was decoded before goes meanwhile, as in a program that keeps one
+            self.decoded = self.decode(data)
         except Exception as error:
             if data == self._expected():
                 raise
@@ -139,7 +144,9 @@ class Reading:
         self.stamps.clear()
 
     def finish(self) -> None:
-        """Note how much was read in all, and the proof: what was decoded last compared with the dictionary itself."""
+        """Note how much was read in all, and the proof: what was decoded last compared with the
+        dictionary itself.
+        """
         content = dictionary(self.task.entries, self.version % len(self.expected))
         whole = self.task.how.restore(self.decoded) == content
         self.worker.outcome.proof = [digest(self.data)]

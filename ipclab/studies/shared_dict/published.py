@@ -1,8 +1,8 @@
 """The stores of arm `published`, which do what the README's program does (methods: seed 001).
 
-Its readers do not say when they have connected: PUSH then sends all to those that have, and the others wait in vain.
-Here it waits for them before anything is timed, as every launch does; all else is as published. Nobody looks at the
-versions, since all is written before anything is read.
+Its readers do not say when they have connected: PUSH then sends all to those that have, and the
+others wait in vain. Here it waits for them before anything is timed, as every launch does; all else
+is as published. Nobody looks at the versions, since all is written before anything is read.
 """
 
 import os
@@ -23,7 +23,9 @@ HEADER = struct.Struct("II")  # size and version
 
 
 class _Lmdb(Store):
-    """A database with a writable map and without sync, one key, one transaction for a write and for a read."""
+    """A database with a writable map and without sync, one key, one transaction for a write and for
+    a read.
+    """
 
     def __init__(self, place: Place, create: bool) -> None:
         import lmdb

@@ -86,7 +86,9 @@ class SharedDictStudy(Study):
         return replace(values, least_launches=min(FEW, values.least_launches)) if few else values
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of all scenarios, in one block: a round of launches is one set of ranks."""
+        """Return the points of all scenarios, in one block: a round of launches is one set of
+        ranks.
+        """
         every = _stores()
         stores = {name: every[name] for name in sweep.of(every)}
         near = [name for name in stores if name != NETWORKED]
@@ -104,7 +106,9 @@ class SharedDictStudy(Study):
         return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Return the writer's samples and each read of all readers; raises `PayloadError` for lost or torn reads."""
+        """Return the writer's samples and each read of all readers; raises `PayloadError` for lost
+        or torn reads.
+        """
         writer, *readers = [
             Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()
         ]
@@ -129,7 +133,9 @@ class SharedDictStudy(Study):
         return Launch(samples, writer.counters | {"read": mean}, facts=facts, turns=turns)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory for the messages."""
+        """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory
+        for the messages.
+        """
         why = mpi.missing() or registry.backend(point.backend).missing() or _short_of_ranks(point)
         if why or point.levels["arm"] != "published" or point.backend != "zmq-push":
             return why
@@ -139,7 +145,9 @@ class SharedDictStudy(Study):
         return None if queued < free else short
 
     def bound(self, op: str, levels: Mapping[Any, Any]) -> Bound | None:
-        """Return the bound of `op`; a message that is read again and again is the reader's own: it moves nothing."""
+        """Return the bound of `op`; a message that is read again and again is the reader's own: it
+        moves nothing.
+        """
         backend = registry.backends().get(str(levels["backend"]))
         own = (
             levels.get("arm") == "read-many"
@@ -159,7 +167,9 @@ class SharedDictStudy(Study):
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
     ) -> Iterator[Bench]:
-        """Give ranks: those of the launcher around us, else our own, as many as the largest point takes."""
+        """Give ranks: those of the launcher around us, else our own, as many as the largest point
+        takes.
+        """
         with on_ranks(
             site, 1 + max(int(point.levels["readers"]) for point in points), HERE
         ) as bench:
@@ -185,7 +195,9 @@ def _whole(levels: Levels) -> Levels:
 
 
 def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
-    """Return numbers of entries and readers by what they are for; quick varies the readers at one of entries alone."""
+    """Return numbers of entries and readers by what they are for; quick varies the readers at one
+    of entries alone.
+    """
 
     def entries_of(*usual: int) -> tuple[int, ...]:
         return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
@@ -266,10 +278,12 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
 
 
 def staleness(stamps: Samples, versions: Samples, seen: Samples) -> tuple[Samples, Samples]:
-    """Return the age (ns) of each version read, and how many later ones had been handed over when it was seen.
+    """Return the age (ns) of each version read, and how many later ones had been handed over when
+    it was seen.
 
-    `stamps` holds when version 1, 2 ... was handed over, `versions` and `seen` what was read and when, all on one
-    clock. A version is at least as old as said, since it was there for its readers later than it was handed over.
+    `stamps` holds when version 1, 2 ... was handed over, `versions` and `seen` what was read and
+    when, all on one clock. A version is at least as old as said, since it was there for its readers
+    later than it was handed over.
     """
     ages = seen - stamps[versions - 1]
     newest = np.searchsorted(stamps, seen, side="right")

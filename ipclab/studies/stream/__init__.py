@@ -1,4 +1,6 @@
-"""The stream study: one producer, one to many consumers, one way, by mechanism, rate and what a consumer does."""
+"""The stream study: one producer, one to many consumers, one way, by mechanism, rate and what a
+consumer does.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -108,7 +110,9 @@ class StreamStudy(Study):
         return spread(names, "ipclab.studies.stream.ends:run", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice or out of order."""
+        """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice
+        or out of order.
+        """
         consumers = [outcomes[consumer_role(number)] for number in range(len(outcomes) - 1)]
         made = joined(outcomes[PRODUCER], consumers, point.levels["sharing"] == EACH)
         _prove(point, [end.proof for end in consumers], seed)
@@ -116,7 +120,9 @@ class StreamStudy(Study):
 
 
 def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
-    """Raise `PayloadError` when messages of which every byte is known came wrongly; shared ones came in any order."""
+    """Raise `PayloadError` when messages of which every byte is known came wrongly; shared ones
+    came in any order.
+    """
     if point.levels["sharing"] == EACH:
         for proof in proofs:
             check(seed, point.size_bytes, proof, PROOF_MESSAGES)

@@ -20,34 +20,28 @@ from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
 from ipclab.studies.stream.work import compute, worth
 
 SENT, RECEIVED = "sent", "received"
-OPENING, FIRST, CLOSING = (
-    "opening",
-    "first",
-    "closing",
-)  # once in a launch; these and what follows are for `joined`
+# once in a launch; these and what follows are for `joined`
+OPENING, FIRST, CLOSING = "opening", "first", "closing"
 TOTAL = "total"  # how many messages were sent, in all phases and turns
 SEQUENCES = "sequences"  # the numbers of those that came, in their order
 COUNTS = "counts"  # by turn: how many messages it had
 DUE, STARTS = "due", "starts"  # of each message of an open loop
 PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
 MEMORY = "proportional_bytes"
-NUMBER = Struct(
-    "=q"
-)  # with which a message begins; `END` stands in the one after the last of a phase
+# with which a message begins; `END` stands in the one after the last of a phase
+NUMBER = Struct("=q")
 END = -1
 PROOF_MESSAGES = 3
 ANSWER = b"."
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
 FILL_NS = 20_000_000  # how long the producer waits for room
-FILL_LEAST, FILL_MOST, FILL_PER_US = (
-    400_000,
-    4_000_000,
-    64,
-)  # bytes to fill with, and for each us of the budget
+# bytes to fill with, and for each us of the budget
+FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
 
 
 def run(worker: Worker, **plan: Any) -> Turns:
-    """Be one process of a stream: warm up, stream some messages in each turn, prove the payload, fill the mechanism.
+    """Be one process of a stream: warm up, stream some messages in each turn, prove the payload,
+    fill the mechanism.
 
     All ends agree on how many a turn has by what one took at the slowest end the last time.
     """
@@ -73,15 +67,19 @@ def run(worker: Worker, **plan: Any) -> Turns:
 
 
 def held() -> dict[str, int]:
-    """Return the descriptors that this process holds, and its proportional set size in bytes (proc(5), smaps_rollup).
+    """Return the descriptors that this process holds, and its proportional set size in bytes
+    (proc(5), smaps_rollup).
 
-    A page that n processes share counts as a part of n, so it is compared only while no process begins or ends.
+    A page that n processes share counts as a part of n, so it is compared only while no process
+    begins or ends.
     """
     return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: memory("Pss")}
 
 
 def memory(kind: str = "Rss") -> int:
-    """Return this process's memory of `kind` in bytes: `Rss`, all that is resident, or another line of smaps_rollup."""
+    """Return this process's memory of `kind` in bytes: `Rss`, all that is resident, or another line
+    of smaps_rollup.
+    """
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))
 
@@ -97,9 +95,11 @@ class End:
         self.sequences = zeros(0)
 
     def turn(self, slowest_ns: float) -> float:
-        """Stream the messages of a turn, after some that are not counted; return what one took here so far (ns).
+        """Stream the messages of a turn, after some that are not counted; return what one took here
+        so far (ns).
 
-        An open loop follows its schedule in turns that are recorded; the others tell how fast it could go.
+        An open loop follows its schedule in turns that are recorded; the others tell how fast it
+        could go.
         """
         if self.how.opens and self.worker.recording and not self.period_ns:
             self.period_ns = self.how.period_ns(slowest_ns)
@@ -115,7 +115,8 @@ class End:
         return median(self.took)
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
-        """Stream `count` messages and return the clocks (ns) before and after; keep counters and times where `kept`.
+        """Stream `count` messages and return the clocks (ns) before and after; keep counters and
+        times where `kept`.
 
         They follow one another, or a schedule that is fixed beforehand, one every `period_ns`.
         """
@@ -127,7 +128,9 @@ class End:
         raise NotImplementedError
 
     def slowest_ns(self, count: int) -> float:
-        """Stream `count` messages; return what one took at the slowest process (ns), the same at all of them."""
+        """Stream `count` messages; return what one took at the slowest process (ns), the same at
+        all of them.
+        """
         begun, ended = self.phase(count)
         ends_told = self.worker.meet(each_ns=(ended - begun) / count)
         return max(float(end["each_ns"]) for end in ends_told.values())
@@ -190,7 +193,9 @@ class Producer(End):
             send(self.words[:left], size, WAIT_NS)
 
     def _paced(self, count: int, period_ns: int) -> None:
-        """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as the plan says."""
+        """Send a message every `period_ns`, late ones at once; halfway, do nothing for as long as
+        the plan says.
+        """
         send, message, stalled = self.way.send, self.message, count // 2 - 1
 
         def step(place: int) -> None:
@@ -235,7 +240,9 @@ class Consumer(End):
         self.numbers = self.buffer[:, : NUMBER.size].view(np.int64)[:, 0]
 
     def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
-        """Receive up to the message that says it is the last; keep which came, and when they came in an open loop."""
+        """Receive up to the message that says it is the last; keep which came, and when they came
+        in an open loop.
+        """
         came = zeros(count + 1)
         stamps = zeros(count + 1 if period_ns else 0)
         self.worker.meet()
@@ -253,7 +260,9 @@ class Consumer(End):
         return begun, ended
 
     def _messages(self, came: Stamps, stamps: Stamps) -> int:
-        """Receive messages into `came`, with the clock of each in `stamps` where there is room; return how many."""
+        """Receive messages into `came`, with the clock of each in `stamps` where there is room;
+        return how many.
+        """
         recv, stamped = self.way.recv, bool(stamps)
         digests, window, got, unpack = self.digests, self.how.window, 0, NUMBER.unpack_from
         while (number := unpack(recv(WAIT_NS))[0]) != END:

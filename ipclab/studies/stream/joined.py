@@ -1,4 +1,6 @@
-"""What the ends of a stream kept, joined: every message accounted for, and the times of turns and messages."""
+"""What the ends of a stream kept, joined: every message accounted for, and the times of turns and
+messages.
+"""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -29,10 +31,11 @@ PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take in
 
 
 def joined(producer: Outcome, consumers: Sequence[Outcome], each: bool) -> Launch:
-    """Return the launch of a stream; `each` consumer was to get every message, or else each is for one of them.
+    """Return the launch of a stream; `each` consumer was to get every message, or else each is for
+    one of them.
 
-    Raises `PayloadError` when a message of any turn was lost, came twice or out of order, in a turn that warms up as
-    well.
+    Raises `PayloadError` when a message of any turn was lost, came twice or out of order, in a turn
+    that warms up as well.
     """
     made, *taken = [_arrays(end) for end in (producer, *consumers)]
     accounted = account(int(made[TOTAL][0]), [one[SEQUENCES] for one in taken], each)
@@ -63,8 +66,9 @@ def joined(producer: Outcome, consumers: Sequence[Outcome], each: bool) -> Launc
 def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
     """Return how many of messages 0 to `count` - 1 were `lost`, `duplicated` and `reordered`: none.
 
-    `seen` are the numbers that each consumer got; `each` was to get every message, or else a message is for one of
-    them. Raises `PayloadError` that says what became of them when there is one.
+    `seen` are the numbers that each consumer got; `each` was to get every message, or else a
+    message is for one of them. Raises `PayloadError` that says what became of them when there is
+    one.
     """
     parts = list(seen) if each else [np.concatenate(seen)]
     different = [np.unique(part[(part >= 0) & (part < count)]) for part in parts]
@@ -92,7 +96,9 @@ def _by_turn(end: Outcome, op: str) -> list[Samples]:
 
 
 def _latencies(producer: Outcome, consumers: Sequence[Outcome], since: str) -> list[Samples]:
-    """Return for each turn how long messages took to come, since what the producer kept as `since` (ns)."""
+    """Return for each turn how long messages took to come, since what the producer kept as `since`
+    (ns).
+    """
     by_turn = _by_turn(producer, since)
     parts: list[list[Samples]] = [[] for _ in by_turn]
     for end in consumers:

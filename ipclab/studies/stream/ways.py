@@ -1,4 +1,6 @@
-"""How a producer reaches its consumers: by a channel to each, one queue that all take from, or a store of messages."""
+"""How a producer reaches its consumers: by a channel to each, one queue that all take from, or a
+store of messages.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,10 +19,12 @@ Send = Callable[[Data], object]
 
 @dataclass
 class Way:
-    """One process's end: a producer's `send` hands a message over, `tell` one to every consumer; `recv` takes one.
+    """One process's end: a producer's `send` hands a message over, `tell` one to every consumer;
+    `recv` takes one.
 
-    `offer` hands one to the first end with a deadline of its own. `channel` is the only one there is, if there is one:
-    it can be answered, and used in batches. `opening_ns` is what making and joining took, without the meetings.
+    `offer` hands one to the first end with a deadline of its own. `channel` is the only one there
+    is, if there is one: it can be answered, and used in batches. `opening_ns` is what making and
+    joining took, without the meetings.
     """
 
     ends: Sequence[End]
@@ -57,7 +61,8 @@ def consumer_role(number: int) -> str:
 def join(
     worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = ""
 ) -> Way:
-    """Return this process's end of a stream of messages of at most `capacity` bytes, once all have joined.
+    """Return this process's end of a stream of messages of at most `capacity` bytes, once all have
+    joined.
 
     `part` tells several streams of one launch apart.
     """
