@@ -196,14 +196,12 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     from ipclab.compare import shared
     from ipclab.compare.held import chosen, held
     from ipclab.frames import suspects
-    from ipclab.frames.tails import check as check_quantile
     from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
 
     die_with_make()
     compared = chosen(checkout(), [str(run) for run in runs])
     to.check()
-    check_quantile(quantile)
     say(origin.lines(checkout(), compared))
     try:
         beaten = [line for run in compared for line in suspects.checked(run)]

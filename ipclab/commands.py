@@ -20,6 +20,7 @@ from ipclab.errors import UsageError
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import checkout
 from ipclab.plugins import chosen, names, one
+from ipclab.quantile import MEDIAN, check
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,7 +183,11 @@ study_option = click.option(
 
 out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
 quantile_option = click.option(
-    "--quantile", type=float, default=0.5, help="Of each launch, such as 0.99 [the median]."
+    "--quantile",
+    type=float,
+    default=MEDIAN,
+    callback=lambda _ctx, _param, quantile: check(quantile),
+    help="Of each launch, such as 0.99 [the median].",
 )
 
 

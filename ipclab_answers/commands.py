@@ -150,12 +150,11 @@ def history(
     folders = chosen(checkout(), [str(run) for run in runs])
     to.check()
     from ipclab.compare.held import held
-    from ipclab.frames import suspects, tails
+    from ipclab.frames import suspects
     from ipclab.machine import origin
     from ipclab.render.report import notebooks_of
     from ipclab_answers.history.steps import History, lines, listed
 
-    tails.check(quantile)
     say(origin.lines(checkout(), folders))
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])

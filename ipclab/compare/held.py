@@ -16,6 +16,7 @@ from ipclab.frames.limits import with_limits
 from ipclab.frames.points import KEY, TURNS
 from ipclab.lab.runs import choose
 from ipclab.paths import Paths
+from ipclab.quantile import MEDIAN, check
 from ipclab.store.run import RunFolder
 from ipclab.studies.limits import pairs
 
@@ -61,13 +62,13 @@ class ComparedRun:
         )
 
 
-def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
+def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
     """Return what a comparison of a `quantile` of each launch needs of `run`.
 
     Raises `LabError` when it is not what was measured, and where no launch has samples enough for
     the quantile.
     """
-    tails.check(quantile)
+    check(quantile)
     run.checked()
     # which tells nothing of two machines
     studies = [study for study in derived.measured(run) if study != STUDY]
@@ -75,7 +76,7 @@ def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]
         launches[LIMITS] = limits[limits.backend != pairs.NAME]
-    if quantile != tails.MEDIAN:
+    if quantile != MEDIAN:
         if all(frame.value.isna().all() for frame in launches.values()):
             raise tails.too_few(quantile)
         # Turns are told by their medians, and limits bound medians.

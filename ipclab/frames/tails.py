@@ -8,31 +8,19 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles, summary
+from ipclab.quantile import MEDIAN
 from ipclab.stats.intervals import rank
 from ipclab.stats.quantiles import LEAST_BEYOND, Pooled, pooled
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 
-MEDIAN = 0.5
-
 
 class FewSamplesError(LabError):
     """Too few samples lie beyond a quantile."""
-
-
-def check(quantile: float) -> float:
-    """Return a quantile from the median on; raises `UsageError` for a number that is none."""
-    if not MEDIAN <= quantile < 1:
-        raise UsageError(
-            f"quantile {quantile:g} is not possible",
-            "",
-            "give one from 0.5 to below 1, such as 0.99",
-        )
-    return quantile
 
 
 def metric(quantile: float) -> str:

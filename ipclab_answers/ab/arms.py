@@ -19,6 +19,7 @@ from ipclab.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError, hint
 from ipclab.frames import tails
 from ipclab.paths import checkout
+from ipclab.quantile import MEDIAN
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.studies.installed import study
@@ -145,7 +146,7 @@ class Asked:
             fix = f"ipclab compare {' '.join(names)} --fail-on slower"
             raise UsageError("runs cannot be interleaved", f"a run is over: {why}", fix)
         quantile = self.wanted.quantile
-        if quantile != tails.MEDIAN and not self._mechanisms(names):
+        if quantile != MEDIAN and not self._mechanisms(names):
             why = "a command or a checkout gives one number for each launch"
             fix = "name mechanisms, or leave --quantile out"
             raise UsageError("--quantile is of mechanisms", why, fix)
@@ -276,7 +277,7 @@ def _heat(
         for name, launch in in_turns(contestants, launcher, deadline).items():
             op = contestants[name].point.primary[0]
             arm = by_name.get(name)
-            if arm and arm.wanted and arm.wanted.quantile != tails.MEDIAN:
+            if arm and arm.wanted and arm.wanted.quantile != MEDIAN:
                 turns[name] = [arm.wanted.tail(launch, op)]  # a turn is too short for it
                 continue
             turns[name] = launch.turn_medians(op) or [float(np.median(launch.times(op)))]
@@ -287,7 +288,7 @@ def _heat(
 
 def _label(point: Wanted) -> str:
     """Return what the arm of a point is called, with its quantile: others are not combined."""
-    if point.quantile == tails.MEDIAN:
+    if point.quantile == MEDIAN:
         return point.backend
     return f"{point.backend} {tails.metric(point.quantile)}"
 

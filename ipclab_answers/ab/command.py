@@ -124,9 +124,6 @@ def _combine(files: Sequence[str]) -> None:
 
 def _check_arms(names: Sequence[str], given: dict[str, Any]) -> None:
     """Raise `UsageError` for what does not go together."""
-    from ipclab.frames import tails
-
-    tails.check(given["quantile"])
     if len(names) != (1 if given["before"] else 2):
         fix = "give A and B, or A alone with --before and --undo"
         raise UsageError(f"{len(names)} arms are given", "", fix)

@@ -17,6 +17,7 @@ from ipclab.frames import tails
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import missing, placements
 from ipclab.paths import checkout
+from ipclab.quantile import MEDIAN
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
@@ -43,7 +44,7 @@ class Wanted:
     size: int | None = None
     placement: str = "same"
     levels: Mapping[str, Any] = field(default_factory=dict)
-    quantile: float = tails.MEDIAN
+    quantile: float = MEDIAN
 
     def plain(self) -> str:
         """Return what `main` takes, of another checkout as well, which takes medians."""
@@ -85,7 +86,7 @@ class Wanted:
             why = missing(topology).get(self.placement, "")
             fix = f"there are {', '.join(possible)}"
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
-        usual = EFFORT if self.quantile == tails.MEDIAN else EFFORT.tailed()
+        usual = EFFORT if self.quantile == MEDIAN else EFFORT.tailed()
         point, effort = self._point(study), study.effort(usual)
         if why := study.missing(point, checkout().scratch) or "":
             raise UsageError(f"{self.backend} cannot be measured here", why)

@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from ipclab.commands import PATH, SIZE, Words, say, study_option
+from ipclab.errors import UsageError
 from ipclab.paths import checkout
+from ipclab.quantile import check
 
 FORMATS = ("csv", "json", "hgrm")
 
@@ -34,15 +36,14 @@ def values(
 
     One row for each op and metric of each point; hgrm is the distribution of one op.
     """
-    from ipclab.errors import UsageError
-    from ipclab.frames import suspects, tails
+    from ipclab.frames import suspects
     from ipclab.frames.thin import THINNED
     from ipclab.lab.runs import choose
     from ipclab.measure.request import levels as levels_of
     from ipclab_answers.values import hgrm, rows
 
     if quantile is not None:
-        tails.check(quantile)
+        check(quantile)
         if form == "hgrm" or asked["metric"]:
             fix = "leave --quantile out, or --metric and hgrm"
             raise UsageError("a quantile is a metric of its own", "", fix)

@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import derived, tails
+from ipclab.frames import derived
 from ipclab.frames.thin import thinned
+from ipclab.quantile import check
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab_answers.values import hgrm, rows
@@ -96,7 +97,7 @@ def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
 @pytest.mark.parametrize("quantile", [0.0, 0.49, 1.0, 99, float("nan")])
 def test_what_is_no_quantile_is_refused(quantile: float) -> None:
     with pytest.raises(UsageError, match="is not possible"):
-        tails.check(quantile)
+        check(quantile)
 
 
 def test_a_distribution_is_read_by_plotters_of_histograms(run: RunFolder, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from ipclab.compare import shared
 from ipclab.compare.held import BOUNDS, held
 from ipclab.errors import LabError
-from ipclab.frames import tails
 from ipclab.frames.metrics import FEW_SAMPLES
 from ipclab.frames.points import TURNS
+from ipclab.quantile import MEDIAN
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from ipclab_answers.history.steps import History
@@ -64,7 +64,7 @@ def test_a_point_with_too_few_samples_is_not_tested_and_says_so(runs: list[RunFo
 def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[RunFolder]) -> None:
     with pytest.raises(LabError, match="10 samples must lie beyond it"):
         held(runs[0], 0.7)  # of 30, 9 lie beyond
-    assert not held(runs[0], tails.MEDIAN).points.value.isna().any()
+    assert not held(runs[0], MEDIAN).points.value.isna().any()
 
 
 @pytest.mark.parametrize("command", ["compare", "history"])

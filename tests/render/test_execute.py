@@ -91,7 +91,7 @@ def test_a_failing_notebook_is_one_line_and_the_next_one_runs(tmp_path: Path, te
             said[name] = str(caught.value)
         with pytest.raises(LabError, match=r"^sized.ipynb, cell 3, which begins 'x = 2'"):
             sized = write_notebook(tmp_path / "sized.ipynb", "x = 2\n1 / 0")
-            execute(sized, {"size": 1}, tmp_path / "out" / "sized", timeout_s=4, kernel=kernel)
+            execute(sized, {"sizes": [1]}, tmp_path / "out" / "sized", timeout_s=4, kernel=kernel)
         execute(
             write_notebook(tmp_path / "fine.ipynb", "1"),
             {},
