@@ -1,18 +1,17 @@
 """What is measured in turns, against launches of their own, planted slow-downs, and the same alone.
-On an idle machine.
 
 usage: python benchmarks/heats.py scatter|planted|alone [seconds] [study ...]
 
-scatter  the standard deviation of log ratios: of launches of their own, shuffled, and of heats turn
-by turn, for the
-         same time of sampling; by study (round_trip and calibration unless others are named),
-         placement and mechanism.
-planted  how often twins are called different, and slow-downs of 2, 5 and 10 % are found, within 3 s
-of their heats. alone    the medians of points in a heat over those alone and steady, launched in
-turn; which differ by more than 3 % on
-         one CPU, or 10 % across CPUs.
+* scatter: the standard deviation of log ratios, of launches of their own, shuffled, and of heats
+  turn by turn, for the same time of sampling; by study (round_trip and calibration unless others
+  are named), placement and mechanism.
+* planted: how often twins are called different, and slow-downs of 2, 5 and 10 % are found, within
+  3 s of their heats.
+* alone: the medians of points in a heat over those alone and steady, launched in turn; which differ
+  by more than 3 % on one CPU, or 10 % across CPUs.
 
-Each measures for so many seconds (300), but every pair or point twice at least, and prints a table.
+Each measures on an idle machine for so many seconds (300), but every pair or point twice at least,
+and prints a table.
 """
 
 import math
