@@ -31,17 +31,12 @@ from ipclab.studies.objects.ways import ways
 SMALL, MIDDLE, LARGE = SIZES = (1_000, 100_000, 10_000_000)
 LARGEST = 100_000_000  # in the longest profile
 # An object of 10 MB takes long, and ways differ by more than a few launches hide.
-BRIEF_EFFORT: dict[str, Any] = {
-    "least_launches": 5,
-    "most_launches": 5,
-    "turns": 2,
-    "least_samples": 3,
-}
+BRIEF: dict[str, Any] = {"turns": 2, "least_samples": 3}
 EFFORT: dict[str, Any] = {
-    "smoke": BRIEF_EFFORT | {"least_launches": 2, "most_launches": 2},
-    "quick": BRIEF_EFFORT,
+    "smoke": BRIEF | {"least_launches": 2, "most_launches": 2},
+    "quick": BRIEF | {"least_launches": 4, "most_launches": 4},
+    "standard": BRIEF | {"least_launches": 5, "most_launches": 12},
 }
-EFFORT["standard"] = BRIEF_EFFORT | {"most_launches": 12}
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 HERE = "ipclab.studies.objects.ends"
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ipclab.spawn.proof import PayloadError
 
@@ -40,11 +41,8 @@ def frame(size: int, chance: np.random.Generator) -> pd.DataFrame:
 
 def _written(numbers: Any) -> Any:
     """Return numbers as Arrow texts of `TEXT_CHARACTERS` decimal digits each."""
-    powers = 10 ** np.arange(TEXT_CHARACTERS)[::-1]
-    digits = (numbers[:, None] // powers % 10 + ord("0")).astype(np.uint8)
-    ends = np.arange(len(numbers) + 1, dtype=np.int64) * TEXT_CHARACTERS
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(digits.tobytes())]
-    return pa.Array.from_buffers(pa.large_string(), len(numbers), buffers)
+    digits = pc.cast(pa.array(numbers), pa.large_string())
+    return pc.utf8_lpad(digits, TEXT_CHARACTERS, "0")
 
 
 def dictionary(size: int, chance: np.random.Generator) -> dict[str, dict[str, Any]]:
