@@ -35,15 +35,14 @@ class _IceoryxChannel(Channel):
         self.held.callback(os.close, self.root)
         self.node = self._node()
         self.held.callback(self._let_go)
-        inward, outward = ("request", "answer") if create else ("answer", "request")
-        self.ports: dict[str, Any] = {}
-        publisher = (
-            self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
-        )
-        self.ports["publisher"] = self._publisher(publisher)
-        self.ports["subscriber"] = self._data(inward).subscriber_builder().create()
-        self.ports["notifier"] = self._event(outward).notifier_builder().create()
-        self.ports["listener"] = self._event(inward).listener_builder().create()
+        publisher = self._data(self.tag_out).publisher_builder()
+        publisher = publisher.initial_max_slice_len(max(1, self.capacity))
+        self.ports: dict[str, Any] = {
+            "publisher": self._publisher(publisher),
+            "subscriber": self._data(self.tag_in).subscriber_builder().create(),
+            "notifier": self._event(self.tag_out).notifier_builder().create(),
+            "listener": self._event(self.tag_in).listener_builder().create(),
+        }
         self.loan = self.ports["publisher"].loan_slice_uninit
         self.notify = self.ports["notifier"].notify if place.wait != SPIN else lambda: None
         self.sample: Any = None
@@ -69,23 +68,16 @@ class _IceoryxChannel(Channel):
     def _data(self, tag: str) -> Any:
         service = self.node.service_builder(iceoryx2.ServiceName.new(tag))
         service = service.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
-        service = (
-            service.max_publishers(1)
-            .max_subscribers(1)
-            .max_nodes(2)
-            .subscriber_max_buffer_size(self.depth)
-        )
-        return service.enable_safe_overflow(False).open_or_create()
+        service = service.max_publishers(1).max_subscribers(1).max_nodes(2)
+        service = service.subscriber_max_buffer_size(self.depth).enable_safe_overflow(False)
+        return service.open_or_create()
 
     def _publisher(self, builder: Any) -> Any:
         return builder.create()
 
     def _event(self, tag: str) -> Any:
-        return (
-            self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event"))
-            .event()
-            .open_or_create()
-        )
+        service = self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event"))
+        return service.event().open_or_create()
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until the other end's subscriber is there: what is published before, it would not

@@ -10,8 +10,8 @@ from contextlib import ExitStack, closing, suppress
 from functools import partial
 from time import monotonic_ns as clock
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long, variant
-from ipclab.backends.waiting import Peer
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, variant
+from ipclab.backends.waiting import Peer, closed
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import private

@@ -84,8 +84,7 @@ class _ZmqEnd(End):
             }
         path = socket_path(self.place)
         self.socket.bind(f"ipc://{path}")
-        self.held.callback(path.unlink, missing_ok=True)
-        path.chmod(0o600)
+        self.guard(path)
         return {}
 
     def admits(self, left_ms: int) -> bool:
