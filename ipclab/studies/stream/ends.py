@@ -67,8 +67,7 @@ def run(worker: Worker, **plan: Any) -> Turns:
 
 
 def held() -> dict[str, int]:
-    """Return the descriptors that this process holds, and its proportional set size in bytes
-    (proc(5), smaps_rollup).
+    """Return the descriptors that this process holds, and its proportional set size in bytes.
 
     A page that n processes share counts as a part of n, so it is compared only while no process
     begins or ends.
@@ -76,12 +75,16 @@ def held() -> dict[str, int]:
     return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: memory("Pss")}
 
 
-def memory(kind: str = "Rss") -> int:
-    """Return this process's memory of `kind` in bytes: `Rss`, all that is resident, or another line
-    of smaps_rollup.
-    """
+def memory(*kinds: str) -> int:
+    """Return this process's memory of `kinds` in bytes, which are lines of smaps_rollup (proc(5))."""
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))
+    fields = [line.split() for line in lines]
+    return 1024 * sum(int(size) for name, size, *_ in fields if name.rstrip(":") in kinds)
+
+
+def numbers_of(messages: Any) -> Any:
+    """Return the numbers with which the rows of `messages` begin, in place."""
+    return messages[:, : NUMBER.size].view(np.int64)[:, 0]
 
 
 class End:
@@ -103,11 +106,9 @@ class End:
         """
         if self.how.opens and self.worker.recording and not self.period_ns:
             self.period_ns = self.how.period_ns(slowest_ns)
-            offered = {
-                "offered_per_second": 1e9 / self.period_ns,
-                "closed_per_second": 1e9 / slowest_ns,
-            }
-            self.worker.outcome.facts |= offered
+            facts = self.worker.outcome.facts
+            facts["offered_per_second"] = 1e9 / self.period_ns
+            facts["closed_per_second"] = 1e9 / slowest_ns
         self.phase(DISCARDED)
         count = self.how.messages(slowest_ns, self.period_ns)
         begun, ended = self.phase(count, self.period_ns, kept=True)
@@ -142,10 +143,8 @@ class Producer(End):
     def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
         super().__init__(worker, way, how)
         self.message = bytearray(payload(how.seed, 0, how.size))
-        words = (
-            np.frombuffer(self.message * how.batch, np.uint8).reshape(how.batch, how.size).copy()
-        )
-        self.words, self.numbers = words, words[:, : NUMBER.size].view(np.int64)[:, 0]
+        self.words = np.frombuffer(self.message * how.batch, np.uint8).reshape(-1, how.size)
+        self.numbers = numbers_of(self.words)
 
     def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         self.worker.meet()
@@ -160,9 +159,8 @@ class Producer(End):
             else:
                 self._messages(self.count, count)
             ended = clock()
-            self.way.tell(
-                NUMBER.pack(END).ljust(self.how.size if self.how.batch > 1 else NUMBER.size)
-            )
+            last = NUMBER.pack(END)
+            self.way.tell(last.ljust(self.how.size) if self.how.batch > 1 else last)
             self.worker.meet()
         if kept:
             keep(self.worker, SENT, np.array([begun, ended]))
@@ -216,18 +214,22 @@ class Producer(End):
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
-        offer, accepted, before = self.way.offer, 0, memory()
+        offer, accepted, before = self.way.offer, 0, memory("Rss")
         room = min(max(FILL_LEAST, FILL_PER_US * self.how.budget_ns // 1000), FILL_MOST)
         most = max(1, room // self.how.size)
         with suppress(TimeoutError):
             while accepted < most:
                 offer(self.message, FILL_NS)
                 accepted += 1
-        grown = memory() - before
+        grown = memory("Rss") - before
         self.worker.meet(accepted=accepted)
         other = self.worker.meet()[consumer_role(0)]
-        told = {"delivered": other["delivered"], "queue_bytes": grown + other["grown"]}
-        self.worker.outcome.facts |= {"accepted": accepted, "refused": int(accepted < most), **told}
+        self.worker.outcome.facts |= {
+            "accepted": accepted,
+            "refused": int(accepted < most),
+            "delivered": other["delivered"],
+            "queue_bytes": grown + other["grown"],
+        }
 
 
 class Consumer(End):
@@ -237,7 +239,7 @@ class Consumer(End):
         super().__init__(worker, way, how)
         self.digests = worth(how.work_ns) if how.work_ns else 0
         self.buffer = np.zeros((how.batch, how.size), np.uint8)
-        self.numbers = self.buffer[:, : NUMBER.size].view(np.int64)[:, 0]
+        self.numbers = numbers_of(self.buffer)
 
     def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         """Receive up to the message that says it is the last; keep which came, and when they came
@@ -295,9 +297,9 @@ class Consumer(End):
 
     def fill(self) -> None:
         """Receive only when the producer has said how many messages were taken from it."""
-        before = memory()
+        before = memory("Rss")
         accepted, delivered = int(self.worker.meet()[PRODUCER]["accepted"]), 0
-        grown = memory() - before
+        grown = memory("Rss") - before
         with suppress(TimeoutError, BrokenPipeError):
             while delivered < accepted:
                 self.way.recv(10 * FILL_NS)
