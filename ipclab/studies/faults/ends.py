@@ -71,9 +71,8 @@ class Plan:
 
     def chance(self, worker: Worker) -> random.Random:
         """Return where the moment of the launch's fault comes from."""
-        return random.Random(
-            f"{self.seed} {worker.prefix.rpartition('-')[2]} {self.backend} {self.fault}"
-        )
+        launch = worker.prefix.rpartition("-")[2]
+        return random.Random(f"{self.seed} {launch} {self.backend} {self.fault}")
 
     def joined(self, worker: Worker, part: str = "") -> Way:
         """Return the worker's end of a stream; a part beside the first has one consumer."""
