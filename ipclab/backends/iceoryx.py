@@ -54,13 +54,11 @@ class _IceoryxChannel(Channel):
         config.global_cfg.node.cleanup_dead_nodes_on_creation = False
         config.global_cfg.node.cleanup_dead_nodes_on_destruction = False
         builder = iceoryx2.NodeBuilder.new().config(config)
-        node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(
-            iceoryx2.ServiceType.Ipc
-        )
-        for path in SHARED_MEMORY.glob(
-            f"{self.place.name('')}*.global_mgmt"
-        ):  # which it keeps beyond the last node
-            path.chmod(0o600)  # iceoryx2 makes it writable by all itself, whatever the umask is
+        builder = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled)
+        node = builder.create(iceoryx2.ServiceType.Ipc)
+        # which it keeps beyond the last node, and makes writable by all, whatever the umask is
+        for path in SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"):
+            path.chmod(0o600)
             if self.create:
                 self.held.callback(path.unlink, missing_ok=True)
         return node
@@ -124,12 +122,10 @@ class _IceoryxChannel(Channel):
         return self.sample is not None
 
     def _block(self, left_ns: int) -> bool:
-        # A time of 0 would mean for ever: the time becomes a socket's option (socket(7),
-        # SO_RCVTIMEO).
+        # A time of 0 would mean for ever: it becomes a socket's option (socket(7), SO_RCVTIMEO).
+        wait_at_most = iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))
         try:
-            self.ports["listener"].timed_wait(
-                iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))
-            )
+            self.ports["listener"].timed_wait(wait_at_most)
         except iceoryx2.ListenerWaitError as error:
             if str(error) != INTERRUPTED:
                 raise

@@ -277,8 +277,6 @@ class Backend:
         if isinstance(reason, str) or reason is None:
             return reason
         most, raised_by = reason
-        return (
-            f"a message has {most:,} bytes at most here; {raised_by} raises it"
-            if size > most
-            else None
-        )
+        if size <= most:
+            return None
+        return f"a message has {most:,} bytes at most here; {raised_by} raises it"

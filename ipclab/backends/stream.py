@@ -120,9 +120,8 @@ class StreamChannel(Channel):
             have += self._read(target[have:], timeout_ns)
         return size
 
-    def _drop(
-        self, end: int
-    ) -> None:  # forgets the buffer's beginning, and keeps what came after it
+    def _drop(self, end: int) -> None:
+        """Forget the buffer up to `end`, and keep what came after it."""
         left = self.filled - end
         if left:
             self.view[:left] = bytes(self.view[end : self.filled])

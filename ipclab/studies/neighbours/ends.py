@@ -25,8 +25,6 @@ from ipclab.studies.round_trip.ends import (
     warm_up,
 )
 
-# from when a round trip was due, and the one before was over, until the asking end runs
-WAKE_UP = "wake-up"
 LONGER = 5  # times as long as asked a turn may sample
 PR_SET_TIMERSLACK = 29
 
@@ -105,7 +103,8 @@ def _one_by_one(
     idle = np.maximum(due, np.concatenate([due[:1], ends_at[:-1]]))
     keep(worker, OP, (ends_at - starts)[DISCARDED:])
     keep(worker, INTENDED, (ends_at - due)[DISCARDED:])
-    keep(worker, WAKE_UP, (starts - idle)[DISCARDED:])
+    # from when it was due, and the one before was over, until this end runs
+    keep(worker, "wake-up", (starts - idle)[DISCARDED:])
 
 
 def _sleep_until(at_ns: int) -> None:

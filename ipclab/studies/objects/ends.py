@@ -24,7 +24,7 @@ from ipclab.studies.objects import contents
 from ipclab.studies.objects.copies import anew_bytes
 from ipclab.studies.objects.ways import Room, Way, ways
 from ipclab.studies.round_trip.ends import opened
-from ipclab.studies.stream.ends import memory
+from ipclab.studies.stream.memory import memory
 
 HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
 # The numbers of the objects: the one that is compared whole, the one that is timed, whose every sum

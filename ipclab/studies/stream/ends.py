@@ -2,7 +2,6 @@
 
 import time
 from contextlib import nullcontext, suppress
-from pathlib import Path
 from statistics import median
 from struct import Struct
 from time import perf_counter_ns as clock
@@ -15,6 +14,7 @@ from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Stamps, Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.memory import held, memory
 from ipclab.studies.stream.plan import Plan
 from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
 from ipclab.studies.stream.work import compute, worth
@@ -27,7 +27,6 @@ SEQUENCES = "sequences"  # the numbers of those that came, in their order
 COUNTS = "counts"  # by turn: how many messages it had
 DUE, STARTS = "due", "starts"  # of each message of an open loop
 PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
-MEMORY = "proportional_bytes"
 # with which a message begins; `END` stands in the one after the last of a phase
 NUMBER = Struct("=q")
 END = -1
@@ -49,9 +48,9 @@ def run(worker: Worker, **plan: Any) -> Turns:
     worker.meet()  # nobody is still to be forked, with whom pages would be shared
     before = held()
     way = join(worker, how.backend, how.size, how.consumers, how.sharing)
-    keep(worker, OPENING, np.array([way.opening_ns]))
+    keep_times(worker, OPENING, way.opening_ns)
     end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, how)
-    keep(worker, FIRST, np.array(end.phase(1)))
+    keep_times(worker, FIRST, *end.phase(1))
     slowest = end.slowest_ns(LARGE_WARM_UP if how.size >= LARGE else WARM_UP)
     slowest = end.slowest_ns(fitting(round(slowest), how.budget_ns, LARGE_WARM_UP, how.most))
     worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
@@ -63,23 +62,12 @@ def run(worker: Worker, **plan: Any) -> Turns:
         end.fill()
     begun = clock()
     way.close()
-    keep(worker, CLOSING, np.array([clock() - begun]))
+    keep_times(worker, CLOSING, clock() - begun)
 
 
-def held() -> dict[str, int]:
-    """Return the descriptors that this process holds, and its proportional set size in bytes.
-
-    A page that n processes share counts as a part of n, so it is compared only while no process
-    begins or ends.
-    """
-    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: memory("Pss")}
-
-
-def memory(*kinds: str) -> int:
-    """Return this process's memory of `kinds` in bytes, which are lines of smaps_rollup (proc(5))."""
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    fields = [line.split() for line in lines]
-    return 1024 * sum(int(size) for name, size, *_ in fields if name.rstrip(":") in kinds)
+def keep_times(worker: Worker, op: str, *times: int) -> None:
+    """Keep a few times (ns) as samples of `op`."""
+    keep(worker, op, np.array(times, np.int64))
 
 
 def numbers_of(messages: Any) -> Any:
@@ -163,8 +151,8 @@ class Producer(End):
             self.way.tell(last.ljust(self.how.size) if self.how.batch > 1 else last)
             self.worker.meet()
         if kept:
-            keep(self.worker, SENT, np.array([begun, ended]))
-            keep(self.worker, COUNTS, np.array([count]))
+            keep_times(self.worker, SENT, begun, ended)
+            keep_times(self.worker, COUNTS, count)
         return begun, ended
 
     def _messages(self, first: int, count: int) -> None:
@@ -210,7 +198,7 @@ class Producer(End):
         """Send messages of which every byte is known, to each consumer."""
         for sequence in range(PROOF_MESSAGES):
             self.way.tell(payload(self.how.seed, sequence, self.how.size))
-        keep(self.worker, TOTAL, np.array([self.count]))
+        keep_times(self.worker, TOTAL, self.count)
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
@@ -255,7 +243,7 @@ class Consumer(End):
         self.worker.meet()
         self.sequences.extend(came[:got])
         if kept:
-            keep(self.worker, RECEIVED, np.array([ended]))
+            keep_times(self.worker, RECEIVED, ended)
         if period_ns:
             keep(self.worker, PLACES, np.frombuffer(came, np.int64)[:got] - self.count)
             keep(self.worker, STAMPS, np.frombuffer(stamps, np.int64)[:got])

@@ -15,7 +15,6 @@ from ipclab.studies.stream.ends import (
     COUNTS,
     DUE,
     FIRST,
-    MEMORY,
     OPENING,
     PLACES,
     RECEIVED,
@@ -25,6 +24,7 @@ from ipclab.studies.stream.ends import (
     STARTS,
     TOTAL,
 )
+from ipclab.studies.stream.memory import MEMORY
 
 INTENDED, FROM_SEND = "intended", "from-send"
 PER = 1000  # a sample of `SENT` and `RECEIVED` is what so many messages take in one turn
