@@ -27,7 +27,8 @@ class UdpChannel(Channel):
         super().__init__(place, create)
         self.sock = self.held.enter_context(TimedSocket(socket.AF_INET, socket.SOCK_DGRAM))
         self.sock.bind((HOST, 0))
-        self.view = memoryview(bytearray(HEADER.size + min(place.capacity, LONGEST)))
+        self.capacity = min(place.capacity, LONGEST)
+        self.view = memoryview(bytearray(HEADER.size + self.capacity))
         self.sent = self.received = self.lost = 0
         if create:
             self.address = {
@@ -75,8 +76,8 @@ class UdpChannel(Channel):
                 return size, where
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        if len(data) > min(self.capacity, LONGEST):
-            raise too_long(len(data), min(self.capacity, LONGEST))
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
         self.sent += 1
         self._hand(self.sent, data, timeout_ns)
 

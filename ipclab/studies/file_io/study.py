@@ -128,10 +128,9 @@ class FileIoStudy(Study):
         if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
             return why
         # Its profile follows from its bytes.
-        every = (
-            sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets
-        )
-        files = next(candidate for candidate in every if candidate.bytes == point.size_bytes)
+        name, size = str(point.levels["set"]), point.size_bytes
+        every = map(file_sets, LAUNCHES)
+        files = next(sets[name] for sets in every if name in sets and sets[name].bytes == size)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
