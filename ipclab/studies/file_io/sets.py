@@ -55,7 +55,8 @@ class Draw:
             drawn = random.exponential(self.mean, count)
         else:
             drawn = random.normal(self.mean, self.sd, count)
-        return np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
+        sizes: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
+        return sizes
 
 
 @dataclass(frozen=True)

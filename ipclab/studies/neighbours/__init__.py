@@ -106,7 +106,7 @@ class NeighboursStudy(Study):
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         ready = _ready()
-        chosen = sweep.backends or (ready if profile.name == "full" else FEW)
+        chosen = sweep.backends or (tuple(ready) if profile.name == "full" else FEW)
         mechanisms = [name for name in ready if name in chosen]
         neighbours = sweep.levels.get("neighbour", NEIGHBOURS)
         every = [QUIET, *(name for name in neighbours if name != QUIET)]
