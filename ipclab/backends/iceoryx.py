@@ -37,8 +37,11 @@ class _IceoryxChannel(Channel):
         self.held.callback(self._let_go)
         publisher = self._data(self.tag_out).publisher_builder()
         publisher = publisher.initial_max_slice_len(max(1, self.capacity))
+        if self.depth > 1:  # the sender waits for room by itself
+            discards = iceoryx2.BackpressureStrategy.DiscardData
+            publisher = publisher.backpressure_strategy(discards)
         self.ports: dict[str, Any] = {
-            "publisher": self._publisher(publisher),
+            "publisher": publisher.create(),
             "subscriber": self._data(self.tag_in).subscriber_builder().create(),
             "notifier": self._event(self.tag_out).notifier_builder().create(),
             "listener": self._event(self.tag_in).listener_builder().create(),
@@ -69,9 +72,6 @@ class _IceoryxChannel(Channel):
         service = service.max_publishers(1).max_subscribers(1).max_nodes(2)
         service = service.subscriber_max_buffer_size(self.depth).enable_safe_overflow(False)
         return service.open_or_create()
-
-    def _publisher(self, builder: Any) -> Any:
-        return builder.create()
 
     def _event(self, tag: str) -> Any:
         service = self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event"))
@@ -152,9 +152,6 @@ class _IceoryxStream(_IceoryxChannel):
     """
 
     depth = 64
-
-    def _publisher(self, builder: Any) -> Any:
-        return builder.backpressure_strategy(iceoryx2.BackpressureStrategy.DiscardData).create()
 
     def send(self, data: Data, timeout_ns: int) -> None:
         def later(left_ns: int) -> bool:

@@ -109,11 +109,6 @@ class End:
 
         They follow one another, or a schedule that is fixed beforehand, one every `period_ns`.
         """
-        begun, ended = self._stream(count, period_ns, kept)
-        self.count += count
-        return begun, ended
-
-    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         raise NotImplementedError
 
     def slowest_ns(self, count: int) -> float:
@@ -134,7 +129,7 @@ class Producer(End):
         self.words = np.frombuffer(self.message * how.batch, np.uint8).reshape(-1, how.size)
         self.numbers = numbers_of(self.words)
 
-    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         self.worker.meet()
         with self.worker.counting(SENT, count) if kept else nullcontext():
             begun = clock()
@@ -153,6 +148,7 @@ class Producer(End):
         if kept:
             keep_times(self.worker, SENT, begun, ended)
             keep_times(self.worker, COUNTS, count)
+        self.count += count
         return begun, ended
 
     def _messages(self, first: int, count: int) -> None:
@@ -229,7 +225,7 @@ class Consumer(End):
         self.buffer = np.zeros((how.batch, how.size), np.uint8)
         self.numbers = numbers_of(self.buffer)
 
-    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         """Receive up to the message that says it is the last; keep which came, and when they came
         in an open loop.
         """
@@ -247,6 +243,7 @@ class Consumer(End):
         if period_ns:
             keep(self.worker, PLACES, np.frombuffer(came, np.int64)[:got] - self.count)
             keep(self.worker, STAMPS, np.frombuffer(stamps, np.int64)[:got])
+        self.count += count
         return begun, ended
 
     def _messages(self, came: Stamps, stamps: Stamps) -> int:
