@@ -20,8 +20,9 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
-from ipclab.studies.objects import HANDLE, MIDDLE, SIZES, SUMMED, ObjectsStudy
+from ipclab.studies.objects import MIDDLE, SIZES, ObjectsStudy
 from ipclab.studies.objects.contents import MADE
+from ipclab.studies.objects.ends import HANDLE, SUMMED
 from ipclab.studies.objects.ways import ways
 from ipclab.studies.profile import PROFILES
 from tests.support.commands import files_of, kernel_objects, names_of

@@ -25,10 +25,11 @@ from ipclab.studies.interface import (
 )
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.copies import copied
-from ipclab.studies.objects.ends import HANDLE, SUMMED, capacity, room_bytes
+from ipclab.studies.objects.ends import capacity, room_bytes
 from ipclab.studies.objects.ways import ways
 
-SMALL, MIDDLE, LARGE = SIZES = (1_000, 100_000, 10_000_000)
+MIDDLE = 100_000
+SIZES = 1_000, MIDDLE, 10_000_000
 LARGEST = 100_000_000  # in the longest profile
 # An object of 10 MB takes long, and ways differ by more than a few launches hide.
 LAUNCHES = {"smoke": (2, 2), "quick": (5, 5), "standard": (5, 12)}  # at least and at most
@@ -105,6 +106,3 @@ class ObjectsStudy(Study):
 def _sum(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sum of both by name; what only one has is its own."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
-
-
-__all__ = ["HANDLE", "SUMMED", "ObjectsStudy"]

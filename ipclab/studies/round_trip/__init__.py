@@ -30,7 +30,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
+from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
@@ -162,6 +162,3 @@ class RoundTripStudy(Study):
 
 def _ready() -> dict[str, Backend]:
     return registry.ready(lambda backend: backend.channel)
-
-
-__all__ = ["GAPS_NS", "INTENDED", "OP", "SIZES", "RoundTripStudy"]
