@@ -155,7 +155,8 @@ def closed_loop(
             send(content, WAIT_NS)
             read(take(WAIT_NS))
             stamps[i] = clock()
-    return np.diff(np.frombuffer(stamps, np.int64))
+    clocks: Samples = np.frombuffer(stamps, np.int64)
+    return clocks[1:] - clocks[:-1]
 
 
 def exchange(channel: Channel, take: Take, content: bytes) -> Callable[[int], None]:
