@@ -9,18 +9,9 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    closed,
-    needs,
-    optional,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, needs, optional, too_long
 from ipclab.backends.sockets import socket_path
-from ipclab.backends.waiting import Peer, until
+from ipclab.backends.waiting import Peer, closed, until
 
 SERVICE, METHOD = "ipclab", "exchange"
 # of any length
@@ -52,8 +43,7 @@ class _GrpcChannel(Channel):
             (grpc.method_handlers_generic_handler(SERVICE, {METHOD: call}),)
         )
         server.add_insecure_port(f"unix:{self.path}")
-        self.held.callback(self.path.unlink, missing_ok=True)
-        self.path.chmod(0o600)
+        self.guard(self.path)
         server.start()
         self.held.callback(lambda: server.stop(0).wait(SECOND))
 
@@ -105,17 +95,12 @@ class _GrpcChannel(Channel):
         if self.gone.is_set():
             raise closed()
         message = bytes(data)
-        until(
-            lambda left_ns: self.outbox.put(message, True, left_ns / 1e9),
-            Full,
-            timeout_ns,
-            self.peer,
-        )
+        put = self.outbox.put
+        until(lambda left_ns: put(message, True, left_ns / 1e9), timeout_ns, self.peer, Full)
 
     def recv(self, timeout_ns: int) -> bytes:
-        message = until(
-            lambda left_ns: self.inbox.get(True, left_ns / 1e9), Empty, timeout_ns, self.peer
-        )
+        get = self.inbox.get
+        message = until(lambda left_ns: get(True, left_ns / 1e9), timeout_ns, self.peer, Empty)
         if message is None:
             self.inbox.put_nowait(None)  # for whoever asks again
             raise closed()

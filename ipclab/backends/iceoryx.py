@@ -35,15 +35,17 @@ class _IceoryxChannel(Channel):
         self.held.callback(os.close, self.root)
         self.node = self._node()
         self.held.callback(self._let_go)
-        inward, outward = ("request", "answer") if create else ("answer", "request")
-        self.ports: dict[str, Any] = {}
-        publisher = (
-            self._data(outward).publisher_builder().initial_max_slice_len(max(1, self.capacity))
-        )
-        self.ports["publisher"] = self._publisher(publisher)
-        self.ports["subscriber"] = self._data(inward).subscriber_builder().create()
-        self.ports["notifier"] = self._event(outward).notifier_builder().create()
-        self.ports["listener"] = self._event(inward).listener_builder().create()
+        publisher = self._data(self.tag_out).publisher_builder()
+        publisher = publisher.initial_max_slice_len(max(1, self.capacity))
+        if self.depth > 1:  # the sender waits for room by itself
+            discards = iceoryx2.BackpressureStrategy.DiscardData
+            publisher = publisher.backpressure_strategy(discards)
+        self.ports: dict[str, Any] = {
+            "publisher": publisher.create(),
+            "subscriber": self._data(self.tag_in).subscriber_builder().create(),
+            "notifier": self._event(self.tag_out).notifier_builder().create(),
+            "listener": self._event(self.tag_in).listener_builder().create(),
+        }
         self.loan = self.ports["publisher"].loan_slice_uninit
         self.notify = self.ports["notifier"].notify if place.wait != SPIN else lambda: None
         self.sample: Any = None
@@ -55,13 +57,11 @@ class _IceoryxChannel(Channel):
         config.global_cfg.node.cleanup_dead_nodes_on_creation = False
         config.global_cfg.node.cleanup_dead_nodes_on_destruction = False
         builder = iceoryx2.NodeBuilder.new().config(config)
-        node = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled).create(
-            iceoryx2.ServiceType.Ipc
-        )
-        for path in SHARED_MEMORY.glob(
-            f"{self.place.name('')}*.global_mgmt"
-        ):  # which it keeps beyond the last node
-            path.chmod(0o600)  # iceoryx2 makes it writable by all itself, whatever the umask is
+        builder = builder.signal_handling_mode(iceoryx2.SignalHandlingMode.Disabled)
+        node = builder.create(iceoryx2.ServiceType.Ipc)
+        # which it keeps beyond the last node, and makes writable by all, whatever the umask is
+        for path in SHARED_MEMORY.glob(f"{self.place.name('')}*.global_mgmt"):
+            path.chmod(0o600)
             if self.create:
                 self.held.callback(path.unlink, missing_ok=True)
         return node
@@ -69,23 +69,13 @@ class _IceoryxChannel(Channel):
     def _data(self, tag: str) -> Any:
         service = self.node.service_builder(iceoryx2.ServiceName.new(tag))
         service = service.publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
-        service = (
-            service.max_publishers(1)
-            .max_subscribers(1)
-            .max_nodes(2)
-            .subscriber_max_buffer_size(self.depth)
-        )
-        return service.enable_safe_overflow(False).open_or_create()
-
-    def _publisher(self, builder: Any) -> Any:
-        return builder.create()
+        service = service.max_publishers(1).max_subscribers(1).max_nodes(2)
+        service = service.subscriber_max_buffer_size(self.depth).enable_safe_overflow(False)
+        return service.open_or_create()
 
     def _event(self, tag: str) -> Any:
-        return (
-            self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event"))
-            .event()
-            .open_or_create()
-        )
+        service = self.node.service_builder(iceoryx2.ServiceName.new(f"{tag}-event"))
+        return service.event().open_or_create()
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Wait until the other end's subscriber is there: what is published before, it would not
@@ -132,12 +122,10 @@ class _IceoryxChannel(Channel):
         return self.sample is not None
 
     def _block(self, left_ns: int) -> bool:
-        # A time of 0 would mean for ever: the time becomes a socket's option (socket(7),
-        # SO_RCVTIMEO).
+        # A time of 0 would mean for ever: it becomes a socket's option (socket(7), SO_RCVTIMEO).
+        wait_at_most = iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))
         try:
-            self.ports["listener"].timed_wait(
-                iceoryx2.Duration.from_nanos(max(MICROSECOND, left_ns))
-            )
+            self.ports["listener"].timed_wait(wait_at_most)
         except iceoryx2.ListenerWaitError as error:
             if str(error) != INTERRUPTED:
                 raise
@@ -164,9 +152,6 @@ class _IceoryxStream(_IceoryxChannel):
     """
 
     depth = 64
-
-    def _publisher(self, builder: Any) -> Any:
-        return builder.backpressure_strategy(iceoryx2.BackpressureStrategy.DiscardData).create()
 
     def send(self, data: Data, timeout_ns: int) -> None:
         def later(left_ns: int) -> bool:

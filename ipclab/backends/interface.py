@@ -124,6 +124,11 @@ class End:
         self.address: Address = {}
         self.held = ExitStack()
 
+    def guard(self, path: Path) -> None:
+        """Let only this user reach what was made at `path`, and remove it at the end."""
+        self.held.callback(path.unlink, missing_ok=True)
+        path.chmod(0o600)
+
     def close(self) -> None:
         """Give everything back and remove what was made; closing twice does nothing."""
         self.held.close()
@@ -135,7 +140,8 @@ class Channel(End):
     Every wait raises `BrokenPipeError` when the other process has ended; a message above the
     capacity is a `ValueError`. After an error a channel is only good for `close`. Where `shares` is
     true, several processes may join the one that made it, and each of its messages goes to one of
-    them.
+    them. Where each way has a thing of its own, `tag_in` and `tag_out` name them: requests go to
+    the end that makes the channel.
     """
 
     shares: ClassVar[bool] = False
@@ -143,6 +149,8 @@ class Channel(End):
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
         self.capacity, self.strategy = place.capacity, place.wait
+        tags = ("request", "answer") if create else ("answer", "request")
+        self.tag_in, self.tag_out = tags
         self.peer: Peer | None = None
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
@@ -183,11 +191,6 @@ def variant(kind: type[Kind], /, **attributes: Any) -> type[Kind]:
 def too_long(size: int, capacity: int) -> ValueError:
     """Return the error of a message of `size` bytes."""
     return ValueError(f"{size} bytes are above the capacity of {capacity}")
-
-
-def closed() -> BrokenPipeError:
-    """Return the error of a peer that is gone."""
-    return BrokenPipeError("the process at the other end has closed it")
 
 
 class Store(End):
@@ -274,8 +277,6 @@ class Backend:
         if isinstance(reason, str) or reason is None:
             return reason
         most, raised_by = reason
-        return (
-            f"a message has {most:,} bytes at most here; {raised_by} raises it"
-            if size > most
-            else None
-        )
+        if size <= most:
+            return None
+        return f"a message has {most:,} bytes at most here; {raised_by} raises it"

@@ -35,23 +35,17 @@ class LmdbStore(Store):
         if create:
             self.path.mkdir(mode=0o700)
             self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
-        map_size = (
-            max(self.map_bytes, 4 * place.capacity)
-            if self.map_bytes == MAP_BYTES
-            else self.map_bytes
+        room = 4 * place.capacity if self.map_bytes == MAP_BYTES else 0
+        self.environment: Any = lmdb.open(
+            str(self.path),
+            map_size=max(self.map_bytes, room),
+            max_readers=READERS,
+            sync=place.sync == "on",
+            mode=0o600,
+            readonly=not create,
+            create=create,
+            writemap=create and place.map == "writemap",
         )
-        how: dict[str, Any] = {
-            "map_size": map_size,
-            "max_readers": READERS,
-            "sync": place.sync == "on",
-            "mode": 0o600,
-        }
-        how |= {
-            "readonly": not create,
-            "create": create,
-            "writemap": create and place.map == "writemap",
-        }
-        self.environment: Any = lmdb.open(str(self.path), **how)
         self.held.callback(self.environment.close)
 
     def write(self, data: Data, timeout_ns: int) -> None:
@@ -62,13 +56,10 @@ class LmdbStore(Store):
                 transaction.put(VERSION, (self.version + 1).to_bytes(8, "little"))
             self.version += 1
         except self.full as error:
-            why = (
-                f"{len(data):,} bytes do not fit into a map of"
-                f" {self.environment.info()['map_size']:,}"
-            )
-            raise LabError(
-                "the LMDB map is full", why, "give it a larger map or write less"
-            ) from error
+            map_size = self.environment.info()["map_size"]
+            why = f"{len(data):,} bytes do not fit into a map of {map_size:,}"
+            fix = "give it a larger map or write less"
+            raise LabError("the LMDB map is full", why, fix) from error
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
         """Get the newest content in a transaction of its own, once its version is above `after`."""

@@ -11,17 +11,8 @@ from typing import Any
 
 import posix_ipc
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    closed,
-    needs,
-    optional,
-    too_long,
-)
-from ipclab.backends.waiting import SLICE_NS, until
+from ipclab.backends.interface import Backend, Channel, Data, Place, needs, optional, too_long
+from ipclab.backends.waiting import SLICE_NS, closed, until
 from ipclab.errors import LabError
 
 LIMITS, SYSTEM_V_LIMIT = Path("/proc/sys/fs/mqueue"), Path("/proc/sys/kernel/msgmax")
@@ -40,8 +31,7 @@ class _QueueChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        queues = [self.opened(tag) for tag in ("request", "answer")]
-        self.inbox, self.outbox = queues if create else queues[::-1]
+        self.inbox, self.outbox = self.opened(self.tag_in), self.opened(self.tag_out)
 
     def opened(self, tag: str) -> Any:
         """Return the queue for `tag`, made or found, which is given back by `close`."""
@@ -84,12 +74,12 @@ class _PosixChannel(_QueueChannel):
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         send = self.outbox.send
-        until(lambda left_ns: send(data, left_ns / 1e9), posix_ipc.BusyError, timeout_ns, self.peer)
+        until(lambda left_ns: send(data, left_ns / 1e9), timeout_ns, self.peer, posix_ipc.BusyError)
 
     def recv(self, timeout_ns: int) -> bytes:
         receive = self.inbox.receive
         data, _ = until(
-            lambda left_ns: receive(left_ns / 1e9), posix_ipc.BusyError, timeout_ns, self.peer
+            lambda left_ns: receive(left_ns / 1e9), timeout_ns, self.peer, posix_ipc.BusyError
         )
         return bytes(data)
 
@@ -147,7 +137,7 @@ class _SystemVChannel(_QueueChannel):
 
         # Full, empty, or ended by the timer, whose next tick may come at once: a slice more makes
         # up for that.
-        return until(attempt, sysv_ipc.Error, timeout_ns + SLICE_NS, self.peer)
+        return until(attempt, timeout_ns + SLICE_NS, self.peer, sysv_ipc.Error)
 
 
 posix = Backend(

@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import process, resource_tracker, shared_memory
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
-from multiprocessing.queues import Queue
-from typing import Any, cast
+from typing import Any
 
-from ipclab.backends.interface import Backend, Data, Place, Segment, closed, too_long, variant
+from ipclab.backends.interface import Backend, Data, Place, Segment, too_long, variant
 from ipclab.backends.seqlock import SegmentStore
-from ipclab.backends.sockets import Deadline, UnixEnd
+from ipclab.backends.sockets import UnixEnd
 from ipclab.backends.stream import PipesEnd
-from ipclab.backends.waiting import BLOCK, Peer, wait
+from ipclab.backends.waiting import BLOCK, Peer, closed, wait
 
 KEY_BYTES = 16
 
@@ -35,18 +34,19 @@ class _PipeChannel(UnixEnd):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Take the connection and prove the key both ways."""
-        self.link: Connection = self.held.enter_context(Connection(self.join(timeout_ns)))
-        self.limit = Deadline(self.link.fileno())  # it blocks in the kernel, as it does without one
+        self.sock = self.join(timeout_ns)  # it blocks in the kernel, as it does without a deadline
+        self.link: Connection = self.held.enter_context(Connection(self.sock.fileno()))
+        self.held.callback(self.sock.detach)
         proofs = [deliver_challenge, answer_challenge]
         for prove in proofs if self.create else proofs[::-1]:
-            self.limit(timeout_ns)
+            self.sock.within(timeout_ns)
             prove(self.link, bytes.fromhex(str(self.address["key"])))
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         try:
-            self.limit(timeout_ns)
+            self.sock.within(timeout_ns)
             self.link.send_bytes(data)
         except BlockingIOError as error:
             raise TimeoutError("there was no room in time") from error
@@ -55,7 +55,7 @@ class _PipeChannel(UnixEnd):
 
     def recv(self, timeout_ns: int) -> bytes:
         try:
-            self.limit(timeout_ns)
+            self.sock.within(timeout_ns)
             return self.link.recv_bytes(self.capacity)
         except BlockingIOError as error:
             raise TimeoutError("nothing came in time") from error
@@ -63,33 +63,31 @@ class _PipeChannel(UnixEnd):
             raise closed() from error
 
 
-def _queue(place: Place, reading: int | None, writing: int | None) -> "Queue[bytes]":
+def _queue(place: Place, reading: int | None, writing: int | None) -> Any:
     """Return a `Queue` whose pipe has the descriptors given; the end that this process lacks is
     /dev/null.
     """
     # Semaphores lose their name as soon as they are made; were we killed in between, it must be
     # known as ours.
     vars(process.current_process())["_config"]["semprefix"] = f"/{place.prefix}"
-    made: Any = multiprocessing.get_context("fork").Queue()
+    context = multiprocessing.get_context("fork")
+    made: Any = context.Queue()
     made._reader.close()
     made._writer.close()
     ends = [os.open(os.devnull, os.O_RDWR) if end is None else end for end in (reading, writing)]
     for end in ends:
         os.set_blocking(end, True)
     made._reader, made._writer = map(Connection, ends)
-    if (
-        writing is None
-    ):  # taking gives back what the peer's `put` took, which is another process's semaphore here
-        made._sem = multiprocessing.get_context("fork").Semaphore(0)
+    if writing is None:
+        # taking gives back what the peer's `put` took, which is another process's semaphore here
+        made._sem = context.Semaphore(0)
     made._ignore_epipe = True  # the feeder is silent about a dead peer: `recv` notices
     made._reset()
-    return cast("Queue[bytes]", made)
+    return made
 
 
 class _QueueChannel(PipesEnd):
     """A queue each way."""
-
-    fed = False
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Make both queues once the other end has opened its pipes."""
@@ -104,28 +102,27 @@ class _QueueChannel(PipesEnd):
         """Put `data`: the feeder thread pickles and writes it."""
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
-        self.fed = True
         self.outgoing.put(data if isinstance(data, bytes) else bytes(data))
 
     def put(self, content: object) -> None:
         """Put any object, which the feeder thread pickles."""
-        self.fed = True
-        self.outgoing.put(content)  # type: ignore[arg-type]
+        self.outgoing.put(content)
 
     def recv(self, timeout_ns: int) -> bytes:
         poll = self.poller.poll
         wait(BLOCK, lambda: False, lambda left_ns: poll(left_ns / 1e6), timeout_ns)
         try:
-            return self.incoming.get()
+            data: bytes = self.incoming.get()
         except (EOFError, OSError) as error:
             raise closed() from error
+        return data
 
     def _end(self) -> None:
-        for each, fed in ((self.outgoing, self.fed), (self.incoming, False)):
-            each.close()
-            if not fed:  # else the feeder closes them when it has written all
-                for end in (vars(each)["_reader"], vars(each)["_writer"]):
-                    end.close()
+        for queued in (self.outgoing, self.incoming):
+            queued.close()
+            if not queued._thread:  # else the feeder closes them when it has written all
+                queued._reader.close()
+                queued._writer.close()
 
 
 @contextmanager

@@ -2,18 +2,9 @@
 
 from typing import Any
 
-from ipclab.backends.interface import (
-    Backend,
-    Channel,
-    Data,
-    Place,
-    closed,
-    needs,
-    optional,
-    too_long,
-)
+from ipclab.backends.interface import Backend, Channel, Data, Place, needs, optional, too_long
 from ipclab.backends.sockets import socket_path
-from ipclab.backends.waiting import Peer, until
+from ipclab.backends.waiting import Peer, closed, until
 
 MS = 1_000_000
 pynng = optional("pynng")
@@ -32,8 +23,7 @@ class _PairChannel(Channel):
         self.held.callback(self.socket.close)
         if create:
             self.socket.listen(f"ipc://{self.path}")
-            self.held.callback(self.path.unlink, missing_ok=True)
-            self.path.chmod(0o600)
+            self.guard(self.path)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Connect; the end that listens knows of the other by its first message."""
@@ -50,7 +40,7 @@ class _PairChannel(Channel):
 
     def _until(self, call: Any, timeout_ns: int) -> Any:
         try:
-            return until(call, pynng.Timeout, timeout_ns, self.peer)
+            return until(call, timeout_ns, self.peer, pynng.Timeout)
         except pynng.Closed as error:
             raise closed() from error
 

@@ -5,11 +5,10 @@ import socket
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
-from ipclab.backends.sockets import Deadline, UnixEnd, socket_path
-from ipclab.backends.waiting import Peer, there, until
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
+from ipclab.backends.sockets import TimedSocket, UnixEnd, socket_path
+from ipclab.backends.waiting import Peer, closed, there, until
 
 LIMIT = Path("/proc/sys/net/core/wmem_max")
 USUAL_LIMIT = 212_992  # bytes, net.core.wmem_max as Linux ships it
@@ -34,31 +33,24 @@ class _PacketChannel(Channel):
     bytes.
     """
 
-    def adopt(self, sock: socket.socket) -> None:
+    def adopt(self, sock: TimedSocket) -> None:
         """Use `sock`; its buffer is made as large as a message where the usual one is smaller."""
         sock.setblocking(True)
         need = len(LEAD) + self.capacity + OVERHEAD
         if need > sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, need // 2 + 1)
         self.view = memoryview(bytearray(len(LEAD) + self.capacity))
-        self.sock, self.limit = sock, Deadline(sock.fileno())
-
-    def _ready(self, left_ns: int) -> socket.socket:
-        self.limit(left_ns)
-        return self.sock
+        self.sock = sock
 
     def send(self, data: Data, timeout_ns: int) -> None:
         if len(data) > self.capacity:
             raise too_long(len(data), self.capacity)
         try:
             until(
-                lambda left_ns: self._ready(left_ns).sendmsg([LEAD, data]),
-                BlockingIOError,
+                lambda left_ns: self.sock.within(left_ns).sendmsg([LEAD, data]),
                 timeout_ns,
                 self.peer,
             )
-        except (ConnectionResetError, ConnectionRefusedError) as error:
-            raise closed() from error
         except OSError as error:
             if error.errno == errno.EMSGSIZE:
                 raise too_long(len(data), _longest()[0]) from error
@@ -66,15 +58,9 @@ class _PacketChannel(Channel):
 
     def recv(self, timeout_ns: int) -> bytes:
         view = self.view
-        try:
-            size = until(
-                lambda left_ns: self._ready(left_ns).recv_into(view),
-                BlockingIOError,
-                timeout_ns,
-                self.peer,
-            )
-        except ConnectionResetError:
-            size = 0
+        size = until(
+            lambda left_ns: self.sock.within(left_ns).recv_into(view), timeout_ns, self.peer
+        )
         if not size:
             raise closed()
         return bytes(view[len(LEAD) : size])
@@ -87,7 +73,7 @@ class _SequencedChannel(UnixEnd, _PacketChannel):
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Take the connection; its end tells that the peer is gone."""
-        self.adopt(self.held.enter_context(socket.socket(fileno=self.join(timeout_ns))))
+        self.adopt(self.held.enter_context(self.join(timeout_ns)))
 
 
 class _DatagramChannel(_PacketChannel):
@@ -95,18 +81,12 @@ class _DatagramChannel(_PacketChannel):
     nobody else.
     """
 
-    tags: ClassVar = ("request", "answer")
-
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        mine, other = (
-            socket_path(place, tag) for tag in (self.tags if create else self.tags[::-1])
-        )
-        self.other = str(other)
-        self.bound = self.held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        mine = socket_path(place, self.tag_in)
+        self.bound = self.held.enter_context(TimedSocket(socket.AF_UNIX, socket.SOCK_DGRAM))
         self.bound.bind(str(mine))
-        self.held.callback(mine.unlink, missing_ok=True)
-        mine.chmod(0o600)
+        self.guard(mine)
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
         """Connect to the other's path as soon as it is there."""
@@ -116,7 +96,7 @@ class _DatagramChannel(_PacketChannel):
 
     def _connected(self) -> bool:
         with suppress(FileNotFoundError, ConnectionRefusedError):
-            self.bound.connect(self.other)
+            self.bound.connect(str(socket_path(self.place, self.tag_out)))
             return True
         return False
 
@@ -128,6 +108,4 @@ sequenced = Backend(
     limit="packet",
     look=("#CC79A7", "s"),
 )
-
-
 datagram = replace(sequenced, name="unix-dgram", channel=_DatagramChannel, look=("#CC79A7", "X"))

@@ -10,8 +10,8 @@ from contextlib import ExitStack, closing, suppress
 from functools import partial
 from time import monotonic_ns as clock
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long, variant
-from ipclab.backends.waiting import Peer
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long, variant
+from ipclab.backends.waiting import Peer, closed
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import private
@@ -34,7 +34,6 @@ class PeerChannel(Channel):
     """
 
     command: Sequence[str] = ()
-    longest = 0
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -76,30 +75,23 @@ class PeerChannel(Channel):
         takes.
         """
         self.peer = peer
-        word, self.longest = self._answer("start", timeout_ns)
+        word, longest = self._answer("start", timeout_ns)
         if word != READY:
             raise PeerError("it does not say 'ready' first", repr(word))
+        self.capacity = min(self.capacity, longest)
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        if len(data) > min(self.capacity, self.longest):
-            raise too_long(len(data), min(self.capacity, self.longest))
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
         self._ask(SENT, f"send {len(data)}", data, timeout_ns)
 
     def recv(self, timeout_ns: int) -> bytes:
-        size, deadline = (
-            self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns),
-            clock() + SLACK_NS,
-        )
-        most = min(self.capacity, self.longest)
-        if size > most:
-            raise PeerError(
-                f"it lies about its size: {size} bytes announced",
-                f"no message has more than {most}",
-            )
+        size = self._ask(MESSAGE, f"recv {-(-timeout_ns // MS)}", b"", timeout_ns)
+        deadline, lie = clock() + SLACK_NS, f"it lies about its size: {size} bytes announced"
+        if size > self.capacity:
+            raise PeerError(lie, f"no message has more than {self.capacity}")
         while len(self.heard) < size:
-            self._hear(
-                deadline, f"it lies about its size: {size} bytes announced, {len(self.heard)} came"
-            )
+            self._hear(deadline, f"{lie}, {len(self.heard)} came")
         data, self.heard = self.heard[:size], self.heard[size:]
         return data
 
@@ -128,13 +120,11 @@ class PeerChannel(Channel):
     def _answer(self, asked: str, wait_ns: int) -> tuple[bytes, int]:
         """Return the word and the number of the next line that it says in answer to `asked`."""
         deadline = clock() + wait_ns + SLACK_NS
-        while b"\n" not in self.heard:
+        while b"\n" not in self.heard[: LINE + 1]:
             if len(self.heard) > LINE:
                 raise PeerError(f"its answer to '{asked}' is no line", repr(self.heard[:LINE]))
             self._hear(deadline, f"it hangs: no answer to '{asked}' in time")
         said, _, self.heard = self.heard.partition(b"\n")
-        if len(said) > LINE:
-            raise PeerError(f"its answer to '{asked}' is no line", repr(said[:LINE]))
         word, _, number = said.partition(b" ")
         if number and not number.isdigit():
             raise PeerError(f"its answer to '{asked}' has no number", repr(said))
@@ -185,16 +175,16 @@ def faults(command: Sequence[str]) -> Iterator[str]:
                 variant(PeerChannel, command=command),
             )
             try:
-                ends = [
+                one, other = ends = [
                     held.enter_context(closing(kind(place, create))) for create in (True, False)
                 ]
                 for end in ends:
                     end.accept(Peer.me(), 5 * SLACK_NS)
-                if (longest := min(end.longest for end in ends)) < SMALL:
+                if (longest := min(one.capacity, other.capacity)) < SMALL:
                     raise PeerError(
                         f"its messages have at most {longest} bytes", f"{SMALL} are needed"
                     )
-                check(*ends)
+                check(one, other)
                 held.close()
                 left = next(place.path("peer").iterdir(), None)
             except (LabError, OSError) as error:
@@ -212,39 +202,38 @@ def _received(end: Channel, number: int, sent: Sequence[bytes]) -> None:
     with it.
     """
     wanted = sent[number]
+    size = len(wanted)
     try:
         got = end.recv(LONG_NS)
     except TimeoutError as error:
-        raise PeerError(
-            f"it drops: message {number} of {len(wanted)} bytes did not come", "1 s was waited"
-        ) from error
-    if got in sent and got != wanted:
-        early = sent.index(got)
-        after: list[bytes] = []
+        what = f"it drops: message {number} of {size} bytes did not come"
+        raise PeerError(what, "1 s was waited") from error
+    if got == wanted:
+        return
+    if got in sent:
+        early, after = sent.index(got), list[bytes]()
         with suppress(TimeoutError):
             while wanted not in after and len(after) < len(sent):
                 after.append(end.recv(SHORT_NS))
         if wanted in after:
-            raise PeerError(
-                f"it reorders: message {early} came before message {number}", "keep the order"
+            what, fix = (
+                f"it reorders: message {early} came before message {number}",
+                "keep the order",
             )
-        raise PeerError(
-            f"it drops: message {early} came in place of message {number}",
-            "hand over every message",
-        )
-    if len(got) != len(wanted):
-        raise PeerError(
-            f"wrong length: a message of {len(wanted)} bytes came with {len(got)}",
-            "hand over all bytes",
-        )
-    if got != wanted:
-        raise PeerError(
-            f"a message of {len(wanted)} bytes came altered", "hand over the bytes as they are"
-        )
+        else:
+            what = f"it drops: message {early} came in place of message {number}"
+            fix = "hand over every message"
+    elif len(got) != size:
+        what = f"wrong length: a message of {size} bytes came with {len(got)}"
+        fix = "hand over all bytes"
+    else:
+        what = f"a message of {size} bytes came altered"
+        fix = "hand over the bytes as they are"
+    raise PeerError(what, fix)
 
 
 def _lengths(one: PeerChannel, other: PeerChannel) -> None:
-    longest = min(one.longest, other.longest, LARGEST)
+    longest = min(one.capacity, other.capacity)
     sizes = [size for size in LENGTHS if size < longest]
     sent = [payload(1, size, size) for size in (*sizes, longest)]
     for sender, receiver in ((one, other), (other, one)):

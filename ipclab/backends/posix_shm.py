@@ -52,16 +52,16 @@ class _Slot:
         self.map = self.segment.map
         self.length = self.segment.buffer[:LENGTH].cast("I")
         held.callback(self.length.release)
-        flags, semaphores = posix_ipc.O_CREX if create else 0, []
-        for state, value in (("empty", 1), ("full", 0)):
-            made = posix_ipc.Semaphore(
-                f"/{place.name(f'{tag}-{state}')}", flags, mode=0o600, initial_value=value
-            )
+
+        def semaphore(state: str, value: int) -> posix_ipc.Semaphore:
+            name, flags = f"/{place.name(f'{tag}-{state}')}", posix_ipc.O_CREX if create else 0
+            made = posix_ipc.Semaphore(name, flags, mode=0o600, initial_value=value)
             held.callback(made.close)
             if create:  # before it is closed: it could not be unlinked any more
                 held.callback(made.unlink)
-            semaphores.append(made)
-        self.empty, self.full = semaphores
+            return made
+
+        self.empty, self.full = semaphore("empty", 1), semaphore("full", 0)
         # Looked up once: these four are what a message costs.
         self.take_empty, self.give_empty = self.empty.acquire, self.empty.release
         self.take_full, self.give_full = self.full.acquire, self.full.release
@@ -76,8 +76,8 @@ class _PosixChannel(Channel):
         super().__init__(place, create)
         self.blocks = place.wait == BLOCK
         self.held.enter_context(suppress(posix_ipc.ExistentialError))
-        slots = [_Slot(place, tag, create, self.held) for tag in ("request", "answer")]
-        self.inbox, self.outbox = slots if create else slots[::-1]
+        self.inbox = _Slot(place, self.tag_in, create, self.held)
+        self.outbox = _Slot(place, self.tag_out, create, self.held)
 
     def _take(self, semaphore: posix_ipc.Semaphore, timeout_ns: int) -> None:
         def block(left_ns: int) -> bool:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.backends.interface import INTO, Backend, Data, Place, closed, too_long
+from ipclab.backends.interface import INTO, Backend, Data, Place, too_long
 from ipclab.backends.sockets import NotesEnd
-from ipclab.backends.waiting import Peer
+from ipclab.backends.waiting import Peer, closed
 from ipclab.errors import LabError
 
 NOTE = Struct("=BQq")  # how many messages were taken; address and size of one that is offered
@@ -30,15 +30,10 @@ PEEK = socket.MSG_PEEK | socket.MSG_DONTWAIT
 PR_SET_PTRACER = 0x59616D61
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 OWN_PEER = 1  # the strictest scope in which a process may name its peer
+PIECE = ctypes.c_size_t * 2  # `struct iovec`: address and size
 _libc = ctypes.CDLL(None, use_errno=True)
 _new_bytes = ctypes.pythonapi.PyBytes_FromStringAndSize
 _new_bytes.restype, _new_bytes.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_ssize_t)
-
-
-class _Piece(ctypes.Structure):
-    """`struct iovec`."""
-
-    _fields_ = (("address", ctypes.c_void_p), ("size", ctypes.c_size_t))
 
 
 def _address(data: Any) -> int:
@@ -51,12 +46,8 @@ def copy(pid: int, address: int, target: Any) -> None:
     Raises `BrokenPipeError` when it has ended, and `PermissionError` when it may not be read.
     """
     size = len(target)
-    pieces = [_Piece(place, size) for place in (_address(target), address)]
-    done = (
-        _libc.process_vm_readv(pid, ctypes.byref(pieces[0]), 1, ctypes.byref(pieces[1]), 1, 0)
-        if size
-        else 0
-    )
+    here, there = PIECE(_address(target), size), PIECE(address, size)
+    done = _libc.process_vm_readv(pid, here, 1, there, 1, 0) if size else 0
     if done == size:
         return
     number = ctypes.get_errno() if done < 0 else errno.EFAULT

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place
 from ipclab.backends.stream import StreamChannel
-from ipclab.backends.waiting import BLOCK, WAITS, Peer, until
+from ipclab.backends.waiting import BLOCK, WAITS, Peer, closed, until
 from ipclab.errors import LabError
 
 LONGEST_PATH = 107  # unix(7): sun_path without its terminator
@@ -35,6 +35,23 @@ def socket_path(place: Place, tag: str = "socket") -> Path:
     return path
 
 
+class TimedSocket(socket.socket):
+    """A blocking socket, every read and write of which the kernel ends in time (socket(7),
+    SO_RCVTIMEO).
+    """
+
+    set_ns = -1
+
+    def within(self, timeout_ns: int) -> Self:
+        """Return the socket, whose reads and writes end after `timeout_ns` from now on."""
+        if timeout_ns != self.set_ns:
+            self.set_ns = timeout_ns
+            limit = struct.pack("@ll", *divmod(max(1, timeout_ns // 1000), 1_000_000))
+            self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+            self.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+        return self
+
+
 class UnixEnd(Channel):
     """An end that meets the other at the launch's socket, which only its owner may use: one
     listens, one connects.
@@ -48,14 +65,11 @@ class UnixEnd(Channel):
         self.meeting = self.held.enter_context(socket.socket(socket.AF_UNIX, self.kind))
         if create:
             self.meeting.bind(str(self.path))
-            self.held.callback(self.path.unlink, missing_ok=True)
-            self.path.chmod(0o600)
+            self.guard(self.path)
             self.meeting.listen(1)
 
-    def join(self, timeout_ns: int) -> int:
-        """Return the descriptor of the connection to the other end, in blocking mode, which the
-        caller closes.
-        """
+    def join(self, timeout_ns: int) -> TimedSocket:
+        """Return the connection to the other end, in blocking mode, which the caller closes."""
         sock = self.meeting
         sock.settimeout(timeout_ns / 1e9)
         if self.create:
@@ -63,7 +77,7 @@ class UnixEnd(Channel):
         else:
             sock.connect(str(self.path))
         sock.setblocking(True)
-        return sock.detach()
+        return TimedSocket(fileno=sock.detach())
 
 
 class NotesEnd(UnixEnd):
@@ -74,61 +88,27 @@ class NotesEnd(UnixEnd):
     kind = socket.SOCK_SEQPACKET
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        self.notes = self.held.enter_context(socket.socket(fileno=self.join(timeout_ns)))
-        self.limit = Deadline(self.notes.fileno())
-
-    def _ready(self, left_ns: int) -> socket.socket:
-        self.limit(left_ns)
-        return self.notes
+        self.notes = self.held.enter_context(self.join(timeout_ns))
 
     def tell(self, note: bytes, timeout_ns: int, descriptors: Sequence[int] = ()) -> None:
         """Send `note`, which is not empty, with `descriptors`, which stay open here."""
-        try:
-            until(
-                lambda left_ns: socket.send_fds(self._ready(left_ns), [note], [*descriptors]),
-                BlockingIOError,
-                timeout_ns,
-                None,
-            )
-        except ConnectionResetError as error:
-            raise closed() from error
+
+        def give(left_ns: int) -> int:
+            return socket.send_fds(self.notes.within(left_ns), [note], [*descriptors])
+
+        until(give, timeout_ns)
 
     def told(self, timeout_ns: int) -> tuple[bytes, list[int]]:
         """Return the next note and the descriptors that came with it, which the caller closes."""
 
         def take(left_ns: int) -> tuple[bytes, list[int]]:
-            flags = socket.MSG_CMSG_CLOEXEC
-            note, descriptors, _, _ = socket.recv_fds(
-                self._ready(left_ns), LONGEST_NOTE, MOST_DESCRIPTORS, flags
-            )
-            return note, descriptors
+            sock, flags = self.notes.within(left_ns), socket.MSG_CMSG_CLOEXEC
+            return socket.recv_fds(sock, LONGEST_NOTE, MOST_DESCRIPTORS, flags)[:2]
 
-        try:
-            note, descriptors = until(take, BlockingIOError, timeout_ns, None)
-        except ConnectionResetError as error:
-            raise closed() from error
+        note, descriptors = until(take, timeout_ns)
         if not note:
             raise closed()
         return note, descriptors
-
-
-class Deadline:
-    """Has the kernel end every read and write of a blocking socket after so many ns (socket(7),
-    SO_RCVTIMEO).
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor, self.set_ns = descriptor, -1
-
-    def __call__(self, timeout_ns: int) -> None:
-        if timeout_ns == self.set_ns:
-            return
-        self.set_ns = timeout_ns
-        seconds, micros = divmod(max(1, timeout_ns // 1000), 1_000_000)
-        sock = socket.socket(fileno=self.descriptor)
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, micros))
-        sock.detach()
 
 
 class _SocketChannel(StreamChannel):
@@ -136,14 +116,13 @@ class _SocketChannel(StreamChannel):
     in the same call.
     """
 
-    def adopt_socket(self, descriptor: int) -> None:
-        self.limit = Deadline(descriptor)
-        self.held.callback(os.close, descriptor)
-        self.adopt(descriptor, descriptor)
-        os.set_blocking(descriptor, self.strategy == BLOCK)
+    def adopt_socket(self, sock: TimedSocket) -> None:
+        self.sock = self.held.enter_context(sock)
+        self.adopt(sock.fileno(), sock.fileno())
+        sock.setblocking(self.strategy == BLOCK)
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        self.limit(timeout_ns)
+        self.sock.within(timeout_ns)
         super().send(data, timeout_ns)
 
     def _await(self, poller: select.poll, strategy: str, timeout_ns: int) -> None:
@@ -152,7 +131,7 @@ class _SocketChannel(StreamChannel):
         elif poller is self.writable:
             raise TimeoutError("there was no room in time")
         else:
-            self.limit(timeout_ns)
+            self.sock.within(timeout_ns)
 
 
 class _UnixChannel(UnixEnd, _SocketChannel):
@@ -199,7 +178,7 @@ class _TcpChannel(_SocketChannel):
 
     def _ready(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.adopt_socket(sock.detach())
+        self.adopt_socket(TimedSocket(fileno=sock.detach()))
 
 
 unix = Backend(

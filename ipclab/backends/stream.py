@@ -12,8 +12,8 @@ from pathlib import Path
 from time import monotonic_ns as clock
 from typing import ClassVar
 
-from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, closed, too_long, variant
-from ipclab.backends.waiting import BLOCK, WAITS, Peer, there, wait
+from ipclab.backends.interface import INTO, Backend, Channel, Data, Place, too_long, variant
+from ipclab.backends.waiting import BLOCK, WAITS, Peer, closed, there, wait
 from ipclab.errors import LabError
 
 HEADER = struct.Struct("=I")
@@ -120,9 +120,8 @@ class StreamChannel(Channel):
             have += self._read(target[have:], timeout_ns)
         return size
 
-    def _drop(
-        self, end: int
-    ) -> None:  # forgets the buffer's beginning, and keeps what came after it
+    def _drop(self, end: int) -> None:
+        """Forget the buffer up to `end`, and keep what came after it."""
         left = self.filled - end
         if left:
             self.view[:left] = bytes(self.view[end : self.filled])
@@ -136,11 +135,10 @@ class PipesEnd(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        paths = [place.path("request"), place.path("answer")]
-        for path in paths if create else []:
+        inward, self.outward = place.path(self.tag_in), place.path(self.tag_out)
+        for path in (inward, self.outward) if create else ():
             os.mkfifo(path, 0o600)
-            self.held.callback(path.unlink, missing_ok=True)
-        inward, self.outward = paths if create else paths[::-1]
+            self.guard(path)
         self.inward = os.open(inward, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self.held.callback(os.close, self.inward)
 

@@ -8,8 +8,8 @@ import socket
 from struct import Struct
 from time import monotonic_ns as clock
 
-from ipclab.backends.interface import Backend, Channel, Data, Place, closed, too_long
-from ipclab.backends.sockets import HOST, Deadline
+from ipclab.backends.interface import Backend, Channel, Data, Place, too_long
+from ipclab.backends.sockets import HOST, TimedSocket
 from ipclab.backends.waiting import Peer, until
 
 HEADER = Struct("=8sQ")
@@ -25,10 +25,10 @@ class UdpChannel(Channel):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.sock = self.held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self.sock = self.held.enter_context(TimedSocket(socket.AF_INET, socket.SOCK_DGRAM))
         self.sock.bind((HOST, 0))
-        self.limit = Deadline(self.sock.fileno())
-        self.view = memoryview(bytearray(HEADER.size + min(place.capacity, LONGEST)))
+        self.capacity = min(place.capacity, LONGEST)
+        self.view = memoryview(bytearray(HEADER.size + self.capacity))
         self.sent = self.received = self.lost = 0
         if create:
             self.address = {
@@ -57,21 +57,9 @@ class UdpChannel(Channel):
                 if clock() >= end:
                     raise
 
-    def _ready(self, left_ns: int) -> socket.socket:
-        self.limit(left_ns)
-        return self.sock
-
     def _hand(self, number: int, data: Data, timeout_ns: int) -> None:
         parts = [HEADER.pack(self.token, number), data]
-        try:
-            until(
-                lambda left_ns: self._ready(left_ns).sendmsg(parts),
-                BlockingIOError,
-                timeout_ns,
-                self.peer,
-            )
-        except ConnectionRefusedError as error:
-            raise closed() from error
+        until(lambda left_ns: self.sock.within(left_ns).sendmsg(parts), timeout_ns, self.peer)
 
     def _datagram(self, timeout_ns: int) -> tuple[int, tuple[str, int]]:
         """Return the size and the sender of the next datagram that shows the token; what others
@@ -79,22 +67,17 @@ class UdpChannel(Channel):
         """
         end = clock() + timeout_ns
         while True:
-            left_ns = max(0, end - clock())
-            try:
-                size, where = until(
-                    lambda piece: self._ready(piece).recvfrom_into(self.view),
-                    BlockingIOError,
-                    left_ns,
-                    self.peer,
-                )
-            except ConnectionRefusedError as error:
-                raise closed() from error
+            size, where = until(
+                lambda left_ns: self.sock.within(left_ns).recvfrom_into(self.view),
+                max(0, end - clock()),
+                self.peer,
+            )
             if size >= HEADER.size and hmac.compare_digest(self.view[:8], self.token):
                 return size, where
 
     def send(self, data: Data, timeout_ns: int) -> None:
-        if len(data) > min(self.capacity, LONGEST):
-            raise too_long(len(data), min(self.capacity, LONGEST))
+        if len(data) > self.capacity:
+            raise too_long(len(data), self.capacity)
         self.sent += 1
         self._hand(self.sent, data, timeout_ns)
 

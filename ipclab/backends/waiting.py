@@ -94,14 +94,22 @@ def there(ready: Callable[[], object], timeout_ns: int, peer: Peer) -> None:
     wait(BLOCK, ready, look, timeout_ns, peer)
 
 
+def closed() -> BrokenPipeError:
+    """Return the error of a peer that is gone."""
+    return BrokenPipeError("the process at the other end has closed it")
+
+
 def until(
-    attempt: Callable[[int], Got], late: type[Exception], timeout_ns: int, peer: Peer | None
+    attempt: Callable[[int], Got],
+    timeout_ns: int,
+    peer: Peer | None = None,
+    late: type[Exception] = BlockingIOError,
 ) -> Got:
     """Return what `attempt(ns)` gives, which blocks at most so long in the kernel and then raises
     `late`.
 
     Raises `TimeoutError` after `timeout_ns`, and `BrokenPipeError` when `peer` has ended and left
-    nothing.
+    nothing, or the kernel says that the other end of a socket is gone.
     """
     end, piece, gone = 0, min(timeout_ns, SLICE_NS), False
     while True:
@@ -115,3 +123,5 @@ def until(
                 raise TimeoutError("the other end did not come in time") from error
             gone = peer is not None and not peer.alive()
             piece = 0 if gone else max(0, min(end - clock(), SLICE_NS))
+        except (ConnectionResetError, ConnectionRefusedError) as error:
+            raise closed() from error

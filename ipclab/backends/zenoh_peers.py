@@ -27,14 +27,12 @@ class _ZenohChannel(Channel):
         self.session = zenoh.open(self._config(create))
         if create:
             for path in (self.path, self.path.with_name(f"{self.path.name}.lock")):
-                self.held.callback(path.unlink, missing_ok=True)
-                path.chmod(0o600)
+                self.guard(path)
         self.held.callback(self.session.close)
-        inward, outward = ("request", "answer") if create else ("answer", "request")
         self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.subscriber = self.session.declare_subscriber(inward, self.inbox.put)
+        self.subscriber = self.session.declare_subscriber(self.tag_in, self.inbox.put)
         waits = {"congestion_control": zenoh.CongestionControl.BLOCK, "express": True}
-        self.publisher = self.session.declare_publisher(outward, **waits)
+        self.publisher = self.session.declare_publisher(self.tag_out, **waits)
 
     def _config(self, create: bool) -> Any:
         config, here = zenoh.Config(), f"unixsock-stream/{self.path}"
@@ -58,10 +56,8 @@ class _ZenohChannel(Channel):
         self.publisher.put(bytes(data))
 
     def recv(self, timeout_ns: int) -> bytes:
-        inbox = self.inbox
-        sample = until(
-            lambda left_ns: inbox.get(timeout=left_ns / 1e9), queue.Empty, timeout_ns, self.peer
-        )
+        get = self.inbox.get
+        sample = until(lambda left_ns: get(True, left_ns / 1e9), timeout_ns, self.peer, queue.Empty)
         return bytes(sample.payload.to_bytes())
 
 

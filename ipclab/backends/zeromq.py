@@ -21,7 +21,6 @@ from zmq.utils.monitor import recv_monitor_message
 
 from ipclab.backends.interface import (
     VIEW,
-    Address,
     Backend,
     Channel,
     Data,
@@ -60,7 +59,7 @@ class _ZmqEnd(End):
         try:
             self.prepare()
             if create:
-                self.address = self.bind(place.host)
+                self.bind()
         except BaseException:
             self.close()
             raise
@@ -68,25 +67,22 @@ class _ZmqEnd(End):
     def prepare(self) -> None:
         """Set the socket up before it is bound or connected."""
 
-    def bind(self, host: str) -> Address:
-        """Bind to the launch's path, which only its owner may use, or to a free port of `host`;
-        return where.
+    def bind(self) -> None:
+        """Bind to the launch's path, which only its owner may use, or to a free port, behind a
+        door.
         """
-        if self.tcp:
-            self.secret, self.door = secrets.token_hex(SECRET_BYTES), self.context.socket(zmq.REP)
-            self.door.linger = 0
-            self.door.bind(ZAP)  # before the socket is bound, which then asks here
-            self.socket.plain_server, self.socket.zap_domain = True, NAME
-            return {
-                "host": host,
-                "port": self.socket.bind_to_random_port(f"tcp://{host}"),
-                "secret": self.secret,
-            }
-        path = socket_path(self.place)
-        self.socket.bind(f"ipc://{path}")
-        self.held.callback(path.unlink, missing_ok=True)
-        path.chmod(0o600)
-        return {}
+        if not self.tcp:
+            path = socket_path(self.place)
+            self.socket.bind(f"ipc://{path}")
+            self.guard(path)
+            return
+        host, self.secret = self.place.host, secrets.token_hex(SECRET_BYTES)
+        self.door = self.context.socket(zmq.REP)
+        self.door.linger = 0
+        self.door.bind(ZAP)  # before the socket is bound, which then asks here
+        self.socket.plain_server, self.socket.zap_domain = True, NAME
+        port = self.socket.bind_to_random_port(f"tcp://{host}")
+        self.address = {"host": host, "port": port, "secret": self.secret}
 
     def admits(self, left_ms: int) -> bool:
         """Answer whoever knocks at the door within `left_ms`; tell whether one was let in."""
@@ -103,14 +99,12 @@ class _ZmqEnd(End):
 
     def reach(self) -> None:
         """Connect to what was bound, showing the secret where there is a door."""
-        if self.tcp:
-            self.socket.plain_username, self.socket.plain_password = (
-                NAME,
-                str(self.address["secret"]).encode(),
-            )
-            self.socket.connect(f"tcp://{self.address['host']}:{self.address['port']}")
-        else:
+        if not self.tcp:
             self.socket.connect(f"ipc://{socket_path(self.place)}")
+            return
+        self.socket.plain_username = NAME
+        self.socket.plain_password = str(self.address["secret"]).encode()
+        self.socket.connect(f"tcp://{self.address['host']}:{self.address['port']}")
 
 
 class _ZmqChannel(_ZmqEnd, Channel):

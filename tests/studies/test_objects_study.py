@@ -20,9 +20,9 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
-from ipclab.studies.objects import HANDLE, MIDDLE, SIZES, SUMMED, ObjectsStudy
+from ipclab.studies.objects import MIDDLE, SIZES, ObjectsStudy
 from ipclab.studies.objects.contents import MADE
-from ipclab.studies.objects.ends import PROOFS
+from ipclab.studies.objects.ends import HANDLE, SUMMED
 from ipclab.studies.objects.ways import ways
 from ipclab.studies.profile import PROFILES
 from tests.support.commands import files_of, kernel_objects, names_of
@@ -127,12 +127,12 @@ def test_an_object_that_arrived_wrong_or_not_at_all_fails_its_point() -> None:
         small("frame"),
         Outcome(facts={"own_bytes": 1, "message_bytes": 1, "placed_bytes": 0}),
     )
-    wrong = Outcome(proof=["an object arrived wrong: column share differs"] * PROOFS)
-    with pytest.raises(PayloadError, match=f"object 0 of {PROOFS}"):
+    wrong = Outcome(proof=["an object arrived wrong: column share differs"])
+    with pytest.raises(PayloadError, match="object 0 of 1"):
         STUDY.collect(point, {"server": wrong, "client": giver}, 1)
-    with pytest.raises(PayloadError, match=f"0 of {PROOFS} objects"):
+    with pytest.raises(PayloadError, match="0 of 1 objects"):
         STUDY.collect(point, {"server": Outcome(proof=[]), "client": giver}, 1)
-    whole = Outcome(proof=[""] * PROOFS, facts={"anew_bytes": 0})
+    whole = Outcome(proof=[""], facts={"anew_bytes": 0})
     facts = STUDY.collect(point, {"server": whole, "client": giver}, 1).facts
     assert (facts["own_bytes"], facts["copies"]) == (1, 4)
 

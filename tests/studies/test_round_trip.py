@@ -23,8 +23,8 @@ from ipclab.store.point import Point
 from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab.studies.round_trip import GAPS_NS, INTENDED, OP, SIZES, RoundTripStudy, published, start
-from ipclab.studies.round_trip.ends import PROOF_MESSAGES
+from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published, start
+from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
 from ipclab.studies.round_trip.published import PACKAGE
 from tests.spawn.test_workers import CPUS
 

@@ -177,9 +177,9 @@ def faulty(worker: Worker, backend: str, size: int, seed: int) -> None:
         for fault in FAULTS:
             for trial in range(TRIALS):
                 if worker.role == "client":
-                    worker.outcome.proof += prove(channel, seed, size, PROOF_MESSAGES)
+                    worker.outcome.proof += prove(channel, seed, size)
                     continue
                 at = trial % (PROOF_MESSAGES - 1) + (fault != "swapped")
                 wrong = Faulty(channel, fault, at, seed, size)
-                worker.outcome.proof += reflect(wrong, PROOF_MESSAGES)  # type: ignore[arg-type]
+                worker.outcome.proof += reflect(wrong)  # type: ignore[arg-type]
         worker.meet()

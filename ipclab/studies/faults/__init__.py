@@ -1,6 +1,5 @@
 """The fault study: what a process sees of a peer that is killed, stopped or slow, by mechanism."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,7 +20,7 @@ from ipclab.studies.interface import (
     rings,
     spread,
 )
-from ipclab.studies.stream.ways import PRODUCER, carrier, consumer_role
+from ipclab.studies.stream.ways import carrier, roles_of
 
 FAULTS = (
     "killed-idle",
@@ -52,8 +51,7 @@ class FaultsStudy(Study):
         """Return the profile with as many launches as values need, disturbed or not: each has one
         fault.
         """
-        launches = profile.least_values
-        return replace(profile, least_launches=launches, most_launches=launches)
+        return profile.exactly(profile.least_values)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         size = max(sweep.sizes or (SIZE,))
@@ -62,7 +60,7 @@ class FaultsStudy(Study):
             raise UsageError(f"messages of {size} bytes", why, f"give {LEAST_SIZE} bytes or more")
         ready = _ready()
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
-        faults = sweep.levels.get("fault", (*FAULTS, LOCKED))
+        faults = sweep.levels.get("fault", self.factors["fault"])
 
         def sized(levels: Levels) -> Levels:
             most = mechanisms[levels["backend"]].longest()
@@ -90,12 +88,9 @@ class FaultsStudy(Study):
         fault = str(point.levels["fault"])
         deadline = LONG_DEADLINE_NS if profile.name == "full" else DEADLINE_NS
         plan = named(point, seed) | {"fault": fault, "deadline_ns": deadline}
-        names = [
-            PRODUCER,
-            *(consumer_role(number) for number in range(2 if fault in BESIDE else 1)),
-        ]
-        here = f"ipclab.studies.faults.{'locks' if fault == LOCKED else 'ends'}:run"
-        return spread(names, here, plan, placement)
+        module = "locks" if fault == LOCKED else "ends"
+        names = roles_of(2 if fault in BESIDE else 1)
+        return spread(names, f"ipclab.studies.faults.{module}:run", plan, placement)
 
 
 def carries(backend: Backend) -> bool:

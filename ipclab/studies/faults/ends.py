@@ -13,10 +13,7 @@ from itertools import pairwise
 from time import perf_counter_ns as clock
 from typing import Any
 
-import numpy as np
-
 from ipclab.backends.interface import Channel
-from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.seen import (
     SILENCE,
@@ -31,12 +28,12 @@ from ipclab.studies.faults.seen import (
 )
 from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
 from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.ends import keep_times
 from ipclab.studies.stream.ways import EACH, PRODUCER, Way, consumer_role, join
 
 FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
-NOTICED, WATCHED, RECOVERED, GAP, LONGEST = "noticed", "watched", "recovered", "gap", "longest-gap"
-LOSSES, LEFT, VICTIM = "messages", "left", "victim"
+NOTICED, WATCHED, RECOVERED, LOSSES, LEFT = "noticed", "watched", "recovered", "messages", "left"
 PACE, SLOW = 0.0002, 0.002  # seconds after each message, of a sender and of a slow receiver
 SLACK_NS = round(LATEST * 1e9)
 WATCH_NS = 200_000_000  # enough for several looks whether the peer's process lives
@@ -71,9 +68,8 @@ class Plan:
 
     def chance(self, worker: Worker) -> random.Random:
         """Return where the moment of the launch's fault comes from."""
-        return random.Random(
-            f"{self.seed} {worker.prefix.rpartition('-')[2]} {self.backend} {self.fault}"
-        )
+        launch = worker.prefix.rpartition("-")[2]
+        return random.Random(f"{self.seed} {launch} {self.backend} {self.fault}")
 
     def joined(self, worker: Worker, part: str = "") -> Way:
         """Return the worker's end of a stream; a part beside the first has one consumer."""
@@ -112,7 +108,7 @@ def _plant(worker: Worker, how: Plan) -> None:
         at = victim.hit(signal.SIGSTOP, chance, how.lasts_ns)
     victim.end()
     if not how.kills:
-        worker.outcome.counters[VICTIM] = {"failed": float(victim.tally[WRONG])}
+        worker.outcome.counters["victim"] = {"failed": float(victim.tally[WRONG])}
     worker.meet(at=at, done=victim.tally[DONE])
 
 
@@ -162,7 +158,7 @@ def again(worker: Worker, how: Plan) -> None:
             raise ValueError("the first message of the new peer is torn")
         meeting = worker.meet(at=clock())
     if worker.role == FIRST:
-        keep(worker, RECOVERED, np.array([meeting[FIRST]["at"] - begun]))
+        keep_times(worker, RECOVERED, meeting[FIRST]["at"] - begun)
 
 
 class Survivor:
@@ -203,14 +199,14 @@ class Survivor:
         """Keep when the mechanism noticed, or else how long a watch over the peer's process takes
         to.
         """
-        keep(self.worker, NOTICED, np.array([noticed_ns]))
+        keep_times(self.worker, NOTICED, noticed_ns)
         if not isinstance(self.end, Channel):
             return
         if kind == SILENCE:
             self.end.peer, begun = self.peer, clock()
             kind, at = outcome(attempt)
             noticed_ns = at - begun
-        keep(self.worker, WATCHED, np.array([noticed_ns]))
+        keep_times(self.worker, WATCHED, noticed_ns)
         self.worker.outcome.counters[WATCHED] = shares(kind)
 
     def account(self, accepted: int, seen: Numbers) -> None:
@@ -276,7 +272,7 @@ def _settled(one: Survivor, noticed_at: int, hit: str) -> int:
     """
     one.worker.meet()  # with the victim: nothing is closed under it
     seen_there = one.worker.meet()[hit]
-    keep(one.worker, NOTICED, np.array([noticed_at - seen_there["at"]]))
+    keep_times(one.worker, NOTICED, noticed_at - seen_there["at"])
     return int(seen_there["done"])
 
 
@@ -290,8 +286,8 @@ def _other(one: Survivor) -> None:
     one.worker.meet()
     one.worker.meet()
     gaps = [late - early for early, late in pairwise(stamps)]
-    keep(one.worker, GAP, np.array(gaps, np.int64))
-    keep(one.worker, LONGEST, np.array([max(gaps)]))
+    keep_times(one.worker, "gap", *gaps)
+    keep_times(one.worker, "longest-gap", max(gaps))
 
 
 LIVING: dict[tuple[str, str], Callable[[Survivor], None]] = {

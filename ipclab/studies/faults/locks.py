@@ -9,18 +9,16 @@ from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
-import numpy as np
-
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Backend, Place, Store
 from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
-from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.studies.faults.ends import LEFT, NOTICED, RECOVERED, SLACK_NS, Plan
 from ipclab.studies.faults.seen import HALF, OLD, WELL, left, message, number_of, outcome, shares
 from ipclab.studies.forked import READY, Forked
 from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.ends import keep_times
 from ipclab.studies.stream.ways import PRODUCER
 
 
@@ -108,8 +106,8 @@ def _read(worker: Worker, how: Plan, kind: type[Store], place: Place) -> None:
         NOTICED: shares(seen),
         RECOVERED: {"yes": float(wrote == RECOVERED)},
     }
-    keep(worker, NOTICED, np.array([noticed - killed]))
-    keep(worker, RECOVERED, np.array([got - begun]))
+    keep_times(worker, NOTICED, noticed - killed)
+    keep_times(worker, RECOVERED, got - begun)
 
 
 def _looked(store: Store, how: Plan, after: int, well: str) -> tuple[str, int]:

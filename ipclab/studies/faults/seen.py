@@ -20,13 +20,14 @@ Numbers = list[int | None]
 def message(number: int, size: int) -> bytes:
     """Return message `number` of `size` bytes."""
     head = NUMBER.pack(number)
-    return head + bytes(size - 2 * len(head)) + head
+    return head.ljust(size - NUMBER.size, b"\0") + head
 
 
 def number_of(data: Data, size: int) -> int | None:
     """Return the number of a message of `size` bytes; None when it is torn or cut."""
-    first, last = (data[: NUMBER.size], data[-NUMBER.size :]) if len(data) == size else (b"", b" ")
-    return int(NUMBER.unpack(first)[0]) if first == last else None
+    if len(data) != size or data[: NUMBER.size] != data[-NUMBER.size :]:
+        return None
+    return int(NUMBER.unpack_from(data)[0])
 
 
 def outcome(

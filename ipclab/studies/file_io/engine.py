@@ -64,11 +64,11 @@ def run(
     facts |= {name: result[name] for name in FACTS}
     if timeline:
         facts |= {"spans": [list(span) for span in result["spans"]], "threads": result["threads"]}
-    if plan["checksum_rounds"]:
-        facts["checksum"] = str(result["checksum"])
-    elif verify:
+    proof = result
+    if verify and not plan["checksum_rounds"]:
         proof = native.read_files({**whole, "compute_ns": b"", "checksum_rounds": 1})
         check(proof, file_set)
+    if verify or plan["checksum_rounds"]:
         facts["checksum"] = str(proof["checksum"])
     worker.outcome.counters[OP] = counters(result["threads"], file_set.count)
     for name, values in samples(result, most).items():
@@ -86,14 +86,12 @@ def prepare(native: Any, folder: str, sizes: bytes, cache: str) -> float:
         if share <= MOST_RESIDENT if cache == "cold" else share >= LEAST_RESIDENT:
             return share
         os.sync()
-    kept = f"{share:.1%} of the pages are in memory"
     if cache == "cold":
-        raise LabError(
-            "the files are not cold",
-            kept,
-            "this file system keeps them: name another place: --scratch DIR",
-        )
-    raise LabError("the files are not warm", kept, "free some memory, or take a smaller profile")
+        fix = "this file system keeps them: name another place: --scratch DIR"
+    else:
+        fix = "free some memory, or take a smaller profile"
+    why = f"{share:.1%} of the pages are in memory"
+    raise LabError(f"the files are not {cache}", why, fix)
 
 
 def resident(native: Any, folder: str, sizes: bytes) -> float:

@@ -51,12 +51,10 @@ class Draw:
     def values(self, count: int, seed: np.random.SeedSequence) -> Whole:
         """Return `count` values that follow from `seed` alone (PCG64)."""
         random = np.random.Generator(np.random.PCG64(seed))
-        exponential = self.distribution == "exponential"
-        drawn = (
-            random.exponential(self.mean, count)
-            if exponential
-            else random.normal(self.mean, self.sd, count)
-        )
+        if self.distribution == "exponential":
+            drawn = random.exponential(self.mean, count)
+        else:
+            drawn = random.normal(self.mean, self.sd, count)
         sizes: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
         return sizes
 
@@ -88,11 +86,9 @@ class FileSet:
     @cached_property
     def compute_ns(self) -> Whole:
         """Return for how long each file is worked on, in ns; empty without a distribution."""
-        return (
-            self.compute.values(self.count, self._stream("compute"))
-            if self.compute
-            else np.empty(0, np.int64)
-        )
+        if not self.compute:
+            return np.empty(0, np.int64)
+        return self.compute.values(self.count, self._stream("compute"))
 
     @property
     def native_sizes(self) -> bytes:
@@ -146,7 +142,7 @@ def file_sets(profile: str) -> dict[str, FileSet]:
 
 def _of_profile(cell: str, level: int) -> int:
     words = cell.split()
-    return int(words[level] if len(words) > 1 else words[0])
+    return int(words[level % len(words)])
 
 
 @dataclass
@@ -198,18 +194,15 @@ def made(
         for file_set in sets:
             try:
                 digest = _digest(home / file_set.name, file_set, engine, say)
-                there.there[file_set.name] = {
-                    **file_set.files(),
-                    "bytes": file_set.bytes,
-                    "digest": digest,
-                }
             except (OSError, LabError) as error:
                 # what is not whole gives its room back
                 shutil.rmtree(home / file_set.name, ignore_errors=True)
-                there.refused[file_set.name] = (
-                    error.why if isinstance(error, LabError) else str(error)
-                )
-                say(f"file set {file_set.name}: {there.refused[file_set.name]}")
+                why = error.why if isinstance(error, LabError) else str(error)
+                there.refused[file_set.name] = why
+                say(f"file set {file_set.name}: {why}")
+                continue
+            about = {"bytes": file_set.bytes, "digest": digest}
+            there.there[file_set.name] = file_set.files() | about
         yield there
 
 

@@ -54,10 +54,6 @@ DRAWS = {
     5_000_000: Draw("normal", 50_000, 10_000_000, 5_000_000, 400_000),
     10_000_000: Draw("normal", 50_000, 20_000_000, 10_000_000, 400_000),
 }
-NO_MEMORY = (
-    "it keeps {need:,} bytes in memory and {free:,} are available; take a smaller profile or free"
-    " some"
-)
 NO_COLD = "files in memory (tmpfs) are never cold; name a folder on a disk: --scratch DIR"
 # At least and at most how many launches (each reads a whole set), and the seconds of one.
 LAUNCHES = {
@@ -109,30 +105,17 @@ class FileIoStudy(Study):
             "buffer": levels["buffer"] if point.backend != "mmap" else "fresh",
             "advice": levels["advice"],
             "checksum_rounds": levels["rounds"],
-            "compute_clock": (
-                "cpu"
-            ),  # by the clock, more threads than CPUs would finish work that nobody did
+            # by the clock, more threads than CPUs would finish work that nobody did
+            "compute_clock": "cpu",
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
             "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
-        files = replace(
-            file_sets(profile.name)[str(levels["set"])],
-            compute=DRAWS.get(int(levels["compute_ns"])),
-        )
-        arguments = {
-            "files": asdict(files),
-            "cache": levels["cache"],
-            "plan": plan,
-            "most": profile.most_samples,
-        }
-        return [
-            Role(
-                "engine",
-                "ipclab.studies.file_io.engine:run",
-                arguments,
-                frozenset().union(*placement.cpus),
-            )
-        ]
+        files = file_sets(profile.name)[str(levels["set"])]
+        files = replace(files, compute=DRAWS.get(int(levels["compute_ns"])))
+        arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan}
+        arguments["most"] = profile.most_samples
+        cpus: frozenset[int] = frozenset().union(*placement.cpus)
+        return [Role("engine", "ipclab.studies.file_io.engine:run", arguments, cpus)]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         if why := native_shm.missing():
@@ -145,10 +128,9 @@ class FileIoStudy(Study):
         if point.levels["direct"] == "yes" and (why := _asked("direct_missing", str(place))):
             return why
         # Its profile follows from its bytes.
-        every = (
-            sets[name] for sets in map(file_sets, LAUNCHES) if (name := point.levels["set"]) in sets
-        )
-        files = next(candidate for candidate in every if candidate.bytes == point.size_bytes)
+        name, size = str(point.levels["set"]), point.size_bytes
+        every = map(file_sets, LAUNCHES)
+        files = next(sets[name] for sets in every if name in sets and sets[name].bytes == size)
         return no_room(files, scratch) or _no_memory(point, files)
 
     @contextmanager
@@ -211,7 +193,10 @@ def _no_memory(point: Point, files: FileSet) -> str | None:
     sizes: Whole = np.sort(files.sizes)[::-1]
     need, free = int(sizes[: in_flight(point)].sum()), memory_available(Source())
     need += files.on_disk if point.levels["cache"] != COLD else 0
-    return NO_MEMORY.format(need=need, free=free) if need > free // 2 else None
+    if need <= free // 2:
+        return None
+    why = f"it keeps {need:,} bytes in memory and {free:,} are available"
+    return f"{why}; take a smaller profile or free some"
 
 
 @cache

@@ -61,7 +61,7 @@ def _reference() -> int:
     """Return the threads of the comparison of serial with overlapped reading: the text's, where it
     fits.
     """
-    return REFERENCE if 2 * cores() >= REFERENCE else 2
+    return min(REFERENCE, 2 * cores())
 
 
 def levels_known(sets: Mapping[str, FileSet], sweep: Sweep) -> dict[str, Sequence[Any]]:

@@ -8,12 +8,12 @@ computes on one's CPU.
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from shutil import disk_usage
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
@@ -29,6 +29,7 @@ from ipclab.studies.forked import DONE, Forked
 from ipclab.studies.interface import (
     Bench,
     Launch,
+    Levels,
     Outcome,
     Placement,
     Point,
@@ -70,7 +71,6 @@ NO_DISK = (
     "the folder for files is in memory, which is never written back; name one on a disk:"
     " --scratch DIR"
 )
-NO_ROOM = "{what} has {free:,} bytes free and {need:,} are needed"
 
 
 class NeighboursStudy(Study):
@@ -105,23 +105,30 @@ class NeighboursStudy(Study):
         )
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        chosen = sweep.backends or (tuple(_ready()) if profile.name == "full" else FEW)
-        mechanisms = [name for name in _ready() if name in chosen]
-        asked: dict[str, Sequence[Any]] = {
-            name: sweep.levels.get(name, usual) for name, usual in self.factors.items()
-        }
-        every = [QUIET, *(name for name in asked["neighbour"] if name != QUIET)]
-        levels: dict[str, Sequence[Any]] = {
-            "found": mechanisms,
-            "sizes": sorted(set(sweep.sizes or SIZES)),
-        }
-        levels |= {
-            "neighbours": every,
-            "near": [name for name in (QUIET, OWN, OTHER) if name in every],
-        }
-        levels |= {"isolations": [name for name in asked["isolation"] if name != PLAIN]}
-        levels |= {"pinned": [name for name in profile.placements if name in ("same", "cross")]}
-        return self.of_arms(mechanisms, _usual_wait, **levels)
+        ready = _ready()
+        chosen = sweep.backends or (tuple(ready) if profile.name == "full" else FEW)
+        mechanisms = [name for name in ready if name in chosen]
+        neighbours = sweep.levels.get("neighbour", NEIGHBOURS)
+        every = [QUIET, *(name for name in neighbours if name != QUIET)]
+        isolations = sweep.levels.get("isolation", ISOLATIONS)
+
+        def with_wait(levels: Levels) -> Levels:
+            """Return `levels` with the mechanism's own way to wait; where ends have a real-time
+            class, they sleep.
+            """
+            isolated = levels["arm"] == "isolation"
+            return levels | {"wait": BLOCK if isolated else ready[levels["backend"]].waits[0]}
+
+        return self.of_arms(
+            mechanisms,
+            with_wait,
+            found=mechanisms,
+            sizes=sorted(set(sweep.sizes or SIZES)),
+            neighbours=every,
+            near=[name for name in (QUIET, OWN, OTHER) if name in every],
+            isolations=[name for name in isolations if name != PLAIN],
+            pinned=profile.pinned,
+        )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         name = str(point.levels["neighbour"])
@@ -138,23 +145,16 @@ class NeighboursStudy(Study):
         return _no_room(name, scratch) or registry.backend(point.backend).refuses(point.size_bytes)
 
     def expected(self, point: Point) -> tuple[str, ...]:
-        return (
-            ()
-            if point.levels["neighbour"] == QUIET
-            else ("run-queue", "pressure-io", "pressure-memory")
-        )
+        if point.levels["neighbour"] == QUIET:
+            return ()
+        return "run-queue", "pressure-io", "pressure-memory"
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         levels, name = point.levels, str(point.levels["neighbour"])
-        shared = named(point, seed) | {"wait": levels["wait"]}
-        shared |= {"isolation": levels["isolation"]}
-        asking = {
-            **shared,
-            **profile.samples,
-            "gap_ns": levels["gap_ns"],
-            "neighbour": name,
-            "folder": self.folder,
-        }
+        shared = named(point, seed)
+        shared |= {"wait": levels["wait"], "isolation": levels["isolation"]}
+        asking = shared | profile.samples
+        asking |= {"gap_ns": levels["gap_ns"], "neighbour": name, "folder": self.folder}
         asking |= {"hog": HOGS.get(name, ""), "cpus": hog_cpus(name, point.placement)}
         server = Role("server", f"{HERE}:serve", shared, placement.role(0))
         return [server, Role("client", f"{HERE}:ask", asking, placement.role(1))]
@@ -217,32 +217,18 @@ def _no_room(neighbour: str, scratch: Path) -> str | None:
     there is.
     """
     if neighbour == MEMORY:
-        free, need = (
-            os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
-            2 * MOST_HOGS * COPIED_BYTES,
-        )
-        return NO_ROOM.format(what="memory", free=free, need=need) if free < need else None
-    if neighbour != "writeback":
+        place, need = "memory", 2 * MOST_HOGS * COPIED_BYTES
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    elif neighbour == "writeback":
+        place, need = str(existing(scratch)), 2 * FILE_BYTES
+        free = disk_usage(place).free
+        # where the machine does not tell, the hog's own counter will
+        with suppress(LabError):
+            if mount_of(Source(), place).filesystem in KNOWN["memory"]:
+                return NO_DISK
+    else:
         return None
-    there = existing(scratch)
-    try:
-        in_memory = mount_of(Source(), str(there)).filesystem in KNOWN["memory"]
-    except LabError:  # the machine does not tell: the hog's own counter will
-        in_memory = False
-    free, need = disk_usage(there).free, 2 * FILE_BYTES
-    if in_memory:
-        return NO_DISK
-    return NO_ROOM.format(what=there, free=free, need=need) if free < need else None
-
-
-def _usual_wait(levels: dict[str, Any]) -> dict[str, Any]:
-    """Return `levels` with the mechanism's own way to wait; where ends have a real-time class, they
-    sleep.
-    """
-    return {
-        **levels,
-        "wait": BLOCK if levels["arm"] == "isolation" else _ready()[levels["backend"]].waits[0],
-    }
+    return f"{place} has {free:,} bytes free and {need:,} are needed" if free < need else None
 
 
 def _ready() -> dict[str, Backend]:

@@ -4,7 +4,6 @@ it has started.
 
 import ctypes
 import time
-from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -14,22 +13,18 @@ from ipclab.backends.interface import Channel
 from ipclab.spawn.loops import DISCARDED, fitting, keep, paced
 from ipclab.spawn.proof import payload
 from ipclab.spawn.worker import Turns, Worker
-from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.neighbours.hogs import beside, check_busy, take_class
 from ipclab.studies.round_trip import ends
 from ipclab.studies.round_trip.ends import (
     INTENDED,
     OP,
-    PROOF_MESSAGES,
     closed_loop,
+    exchange,
     opened,
     prove,
     warm_up,
 )
 
-WAKE_UP = (  # from when a round trip was due, and the one before was over, until the asking end runs
-    "wake-up"
-)
 LONGER = 5  # times as long as asked a turn may sample
 PR_SET_TIMERSLACK = 29
 
@@ -52,7 +47,7 @@ def ask(
         wake_in_time()
         with opened(worker, backend, size, wait) as channel:
             content = payload(seed, 0, size)
-            first = np.diff(closed_loop(channel, channel.recv, content, warm_up(size), None))
+            first = closed_loop(channel, channel.recv, content, warm_up(size))
             count = DISCARDED + fair(first, gap_ns, budget_ns, least, most)
             steps, spent_ns = 0, 0
             hogs.rest()
@@ -63,18 +58,18 @@ def ask(
                     if gap_ns:
                         _one_by_one(worker, channel, content, count, gap_ns)
                     else:
-                        times = np.diff(closed_loop(channel, channel.recv, content, count, None))
+                        times = closed_loop(channel, channel.recv, content, count)
                         keep(worker, OP, times[DISCARDED:])
                     after, ended = hogs.steps(), clock()
                 hogs.rest()
                 steps += check_busy(neighbour, before, after)
                 spent_ns += ended - begun
             hogs.work()
-            worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
+            worker.outcome.proof = prove(channel, seed, size)
             worker.meet()
         if cpus:
-            facts = {"hog_steps": steps, "hog_steps_per_second": steps / (spent_ns / 1e9)}
-            worker.outcome.facts |= facts
+            worker.outcome.facts["hog_steps"] = steps
+            worker.outcome.facts["hog_steps_per_second"] = steps / (spent_ns / 1e9)
 
 
 def wake_in_time() -> None:
@@ -91,12 +86,8 @@ def fair(first: Any, gap_ns: int, budget_ns: int, least: int, most: int) -> int:
     longer than asked, where it has a part in more than two.
     """
     each_ns = int(np.sort(first)[:-2].mean() + gap_ns)
-    return fitting(
-        int(first.min()) + gap_ns,
-        budget_ns,
-        least,
-        min(most, max(least, LONGER * budget_ns // each_ns)),
-    )
+    most = min(most, max(least, LONGER * budget_ns // each_ns))
+    return fitting(int(first.min()) + gap_ns, budget_ns, least, most)
 
 
 def _one_by_one(
@@ -107,16 +98,13 @@ def _one_by_one(
 
     The asking end sleeps in between, so that a neighbour on its CPU runs when the next one is due.
     """
-    due, starts, ends_at = paced(partial(_trip, channel, content), count, period_ns, _sleep_until)
+    trip = exchange(channel, channel.recv, content)
+    due, starts, ends_at = paced(trip, count, period_ns, _sleep_until)
     idle = np.maximum(due, np.concatenate([due[:1], ends_at[:-1]]))
     keep(worker, OP, (ends_at - starts)[DISCARDED:])
     keep(worker, INTENDED, (ends_at - due)[DISCARDED:])
-    keep(worker, WAKE_UP, (starts - idle)[DISCARDED:])
-
-
-def _trip(channel: Channel, content: bytes, _: int) -> None:
-    channel.send(content, WAIT_NS)
-    channel.recv(WAIT_NS)
+    # from when it was due, and the one before was over, until this end runs
+    keep(worker, "wake-up", (starts - idle)[DISCARDED:])
 
 
 def _sleep_until(at_ns: int) -> None:

@@ -5,7 +5,7 @@ by way.
 over several carriers; what lies apart needs one only to say where.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,18 +25,15 @@ from ipclab.studies.interface import (
 )
 from ipclab.studies.objects.contents import MADE
 from ipclab.studies.objects.copies import copied
-from ipclab.studies.objects.ends import HANDLE, PROOFS, SUMMED, capacity, room_bytes
+from ipclab.studies.objects.ends import capacity, room_bytes
 from ipclab.studies.objects.ways import ways
 
-SMALL, MIDDLE, LARGE = SIZES = (1_000, 100_000, 10_000_000)
+MIDDLE = 100_000
+SIZES = 1_000, MIDDLE, 10_000_000
 LARGEST = 100_000_000  # in the longest profile
 # An object of 10 MB takes long, and ways differ by more than a few launches hide.
-BRIEF: dict[str, Any] = {"turns": 2, "least_samples": 3}
-EFFORT: dict[str, Any] = {
-    "smoke": BRIEF | {"least_launches": 2, "most_launches": 2},
-    "quick": BRIEF | {"least_launches": 4, "most_launches": 4},
-    "standard": BRIEF | {"least_launches": 5, "most_launches": 12},
-}
+LAUNCHES = {"smoke": (2, 2), "quick": (4, 4), "standard": (5, 12)}  # at least and at most
+TURNS, LEAST = 2, 3  # of a launch, and the samples of a turn, where launches are few
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 HERE = "ipclab.studies.objects.ends"
 
@@ -49,24 +46,27 @@ class ObjectsStudy(Study):
     named_only = ("smoke",)
 
     def effort(self, profile: Profile) -> Profile:
-        """Return fewer launches than the profile's, and turns of a brief one."""
-        return replace(profile, **EFFORT.get(profile.name, {}))
+        """Return fewer launches than the profile's, and turns of a brief one; in full, all of it."""
+        if profile.name not in LAUNCHES:
+            return profile
+        least, most = LAUNCHES[profile.name]
+        return replace(
+            profile, least_launches=least, most_launches=most, turns=TURNS, least_samples=LEAST
+        )
 
     def backends(self) -> tuple[str, ...]:
-        return tuple(
-            name for name in CARRIERS if name in registry.ready(lambda backend: backend.channel)
-        )
+        return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         usual = (*SIZES, LARGEST) if profile.name == "full" else SIZES
-        known: dict[str, Sequence[Any]] = {
-            "objects": sweep.levels.get("object", tuple(MADE)),
-            "sizes": sorted(set(sweep.sizes or usual)),
-            "middle": sorted(set(sweep.sizes or (MIDDLE,))),
-            "far": profile.pinned[-1:],
-            "near": profile.pinned[:-1],
-        }
-        return self.of_arms(sweep.of(self.backends()), dict, **known)
+        return self.of_arms(
+            sweep.of(self.backends()),
+            objects=sweep.levels.get("object", tuple(MADE)),
+            sizes=sorted(set(sweep.sizes or usual)),
+            middle=sorted(set(sweep.sizes or (MIDDLE,))),
+            far=profile.pinned[-1:],
+            near=profile.pinned[:-1],
+        )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why the way cannot carry the object, or why its carrier cannot have the message."""
@@ -90,26 +90,19 @@ class ObjectsStudy(Study):
         ends' counters.
         """
         taker, giver = outcomes["server"], outcomes["client"]
-        if len(taker.proof) != PROOFS:
-            raise PayloadError(
-                f"{len(taker.proof)} of {PROOFS} objects arrived", "objects were lost"
-            )
-        for number, fault in enumerate(taker.proof):
-            if fault:
-                raise PayloadError(f"object {number} of {PROOFS} arrived wrong", fault)
-        counters = {
+        if not taker.proof:
+            raise PayloadError("0 of 1 objects arrived", "objects were lost")
+        if fault := taker.proof[0]:
+            raise PayloadError("object 0 of 1 arrived wrong", fault)
+        made = super().collect(point, {"client": giver}, seed)
+        made.counters = {
             op: _sum(of_op, taker.counters.get(op, {})) for op, of_op in giver.counters.items()
         }
         facts = _sum(giver.facts, taker.facts)
-        facts |= copied(facts, point.backend)
-        return replace(
-            super().collect(point, {"client": giver}, seed), counters=counters, facts=facts
-        )
+        made.facts = facts | copied(facts, point.backend)
+        return made
 
 
 def _sum(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sum of both by name; what only one has is its own."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
-
-
-__all__ = ["HANDLE", "SUMMED", "ObjectsStudy"]

@@ -2,7 +2,8 @@
 and summed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -109,45 +110,26 @@ def compare(wanted: Any, came: Any) -> None:
     """Raise `PayloadError`, which says where, unless `came` is `wanted` whole: type, order and
     every element.
     """
+    for difference in _differences(wanted, came):
+        raise PayloadError("an object arrived wrong", difference)
+
+
+def _differences(wanted: Any, came: Any) -> Iterator[str]:
     if type(came) is not type(wanted):
-        raise _wrong(f"it is a {type(came).__name__}, no {type(wanted).__name__}")
-    if isinstance(wanted, np.ndarray):
-        _same_elements("the array", wanted, came)
+        yield f"it is a {type(came).__name__}, no {type(wanted).__name__}"
+    elif isinstance(wanted, np.ndarray):
+        if (came.dtype, came.shape) != (wanted.dtype, wanted.shape):
+            yield f"it is {came.dtype} {came.shape}, not {wanted.dtype} {wanted.shape}"
+        if not np.array_equal(came, wanted):
+            yield "its elements differ"
     elif isinstance(wanted, pd.DataFrame):
-        _same_frame(wanted, came)
+        if [*came] != [*wanted]:
+            yield f"its columns are {', '.join(map(str, came))}"
+        for name in wanted:
+            if not came[name].equals(wanted[name]):
+                yield f"the index, dtype or elements of column {name} differ"
     else:
-        _same_entries(wanted, came)
-
-
-def _wrong(how: str) -> PayloadError:
-    return PayloadError("an object arrived wrong", how)
-
-
-def _same_elements(where: str, wanted: Any, came: Any) -> None:
-    if came.dtype != wanted.dtype:
-        raise _wrong(f"{where} has dtype {came.dtype}, not {wanted.dtype}")
-    if came.shape != wanted.shape:
-        raise _wrong(f"{where} has shape {came.shape}, not {wanted.shape}")
-    if not (came == wanted).all():
-        raise _wrong(f"elements of {where} differ")
-
-
-def _same_frame(wanted: pd.DataFrame, came: pd.DataFrame) -> None:
-    if [*came.columns] != [*wanted.columns]:
-        raise _wrong(f"its columns are {', '.join(map(str, came.columns))}")
-    if not came.index.equals(wanted.index):
-        raise _wrong("its index differs")
-    for name in wanted:
-        _same_elements(f"column {name}", wanted[name], came[name])
-
-
-def _same_entries(wanted: dict[str, Any], came: dict[str, Any]) -> None:
-    if [*came] != [*wanted]:
-        raise _wrong("its keys differ")
-    for key, entry in wanted.items():
-        if came[key] != entry or [*came[key]] != [*entry]:
-            raise _wrong(f"entry {key} differs")
-        if [type(value) for value in came[key].values()] != [
-            type(value) for value in entry.values()
-        ]:
-            raise _wrong(f"entry {key} has values of other types")
+        for entry, came_entry in zip_longest(wanted.items(), came.items()):
+            # as written, since 1, 1.0 and True are equal
+            if repr(entry) != repr(came_entry):
+                yield f"entry {(entry or came_entry)[0]} differs"

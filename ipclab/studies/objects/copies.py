@@ -6,9 +6,8 @@ that grows, is not seen: this is the least.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,19 +19,13 @@ MAPS = Path("/proc/self/maps")
 Span = tuple[int, int]  # the first address, and the first one behind
 
 
-@dataclass(frozen=True)
-class Carried:
+class Carried(NamedTuple):
     """How often a carrier copies a message: `kernel` times by system calls, `process` times within
     its two ends.
     """
 
     kernel: int
     process: int
-
-    @property
-    def copies(self) -> int:
-        """Return all copies of the message."""
-        return self.kernel + self.process
 
 
 # The kernel takes the bytes and gives them back; an end then makes a message of its own of what it
@@ -50,7 +43,7 @@ def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
     """
     if carrier not in CARRIED:
         return {}
-    message = facts["message_bytes"] * (1 + CARRIED[carrier].copies)
+    message = facts["message_bytes"] * (1 + sum(CARRIED[carrier]))
     total = message + facts["placed_bytes"] + facts["anew_bytes"]
     return {"copied_bytes": total, "copies": total / facts["own_bytes"]}
 

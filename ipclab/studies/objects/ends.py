@@ -6,9 +6,8 @@ import gc
 import struct
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ipclab.backends.installed import backend as find
-from ipclab.backends.interface import Channel, Place
+from ipclab.backends.interface import Channel, Place, Segment
 from ipclab.spawn.loops import DISCARDED, keep, operations
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Turns, Worker
@@ -25,16 +24,17 @@ from ipclab.studies.objects import contents
 from ipclab.studies.objects.copies import anew_bytes
 from ipclab.studies.objects.ways import Room, Way, ways
 from ipclab.studies.round_trip.ends import opened
+from ipclab.studies.stream.memory import memory
 
 HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
-PROOFS = 1  # objects that are compared whole; of the timed ones, which are others, every sum is
-# the numbers of the objects that are timed, and whose bytes are counted
-TIMED, COUNTED = PROOFS, PROOFS + 1
-FIRST_BYTES = 1_000  # of an object before all others, at which libraries set themselves up
+# The numbers of the objects: the one that is compared whole, the one that is timed, whose every sum
+# is compared, and a small one before all others, at which libraries set themselves up.
+PROVED, TIMED, FIRST = range(3)
+FIRST_BYTES = 1_000
 READERS = 3  # further readers of one object: the message goes to each, the object is given once
 SPARE_BYTES = 1 << 20  # for what stands around an object's data
 ANSWER = struct.Struct("<qqd")  # clocks (ns) at the handle and at the sum, and the sum
-# of smaps_rollup: what is shared with the fork server is not of the object
+# what is shared with the fork server is not of the object
 MEMORY = "Private_Dirty", "Pss_Shmem"
 
 Link = tuple[Channel, Way, Room]
@@ -55,29 +55,31 @@ def room_bytes(size: int) -> int:
 @contextmanager
 def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iterator[Link]:
     """Give the channel, the way, and the room, which the giving end makes and removes."""
-    chosen, gives = ways(kind)[way], worker.role == "client"
+    chosen, gives, region = ways(kind)[way], worker.role == "client", memoryview(b"")
     place = Place(worker.prefix, worker.folder, 0)
-    with opened(worker, backend, capacity(size), find(backend).waits[0]) as channel:
-        if not chosen.segment:
-            worker.meet()
-            yield channel, chosen, Room(memoryview(b""), place.path("object"))
-            return
-        make: Any = find(chosen.segment).segment
+    with (
+        opened(worker, backend, capacity(size), find(backend).waits[0]) as channel,
+        ExitStack() as held,
+    ):
         if not gives:
-            worker.meet()  # it is there
-        segment = make(worker.name("room"), room_bytes(size), gives)
-        try:
+            worker.meet()  # what the giving end makes is there
+        if chosen.segment:
+            make: Any = find(chosen.segment).segment
+            segment = make(worker.name("room"), room_bytes(size), gives)
+            held.callback(_unmap, segment)
             if gives:
-                worker.meet()
-            yield channel, chosen, Room(segment.buffer, place.path("object"))
-        finally:
-            if gives:
-                segment.unlink()
-            gc.collect()
-            with suppress(
-                BufferError
-            ):  # an object that was read in place is still held: the process's end unmaps it
-                segment.close()
+                held.callback(segment.unlink)
+            region = segment.buffer
+        if gives:
+            worker.meet()
+        yield channel, chosen, Room(region, place.path("object"))
+
+
+def _unmap(segment: Segment) -> None:
+    gc.collect()
+    # an object that was read in place is still held: the process's end unmaps it
+    with suppress(BufferError):
+        segment.close()
 
 
 def give(
@@ -95,17 +97,15 @@ def give(
     bytes.
     """
     with linked(worker, backend, size, kind, way) as link:
-        _send(link, contents.made(kind, FIRST_BYTES, seed, COUNTED))
+        _send(link, contents.made(kind, FIRST_BYTES, seed, FIRST))
         _answer(link)
-        before = memory()
-        for number in range(PROOFS):
-            content = contents.made(kind, size, seed, number)
-            message = _send(link, content)  # held, as the object is, while memory is read
-            _answer(link)
-            worker.meet()  # the other end holds the object now
-            if number == 0:
-                worker.outcome.facts["held_bytes"] = memory() - before
-            worker.meet()
+        before = memory(*MEMORY)
+        content = contents.made(kind, size, seed, PROVED)
+        message = _send(link, content)  # held, as the object is, while memory is read
+        _answer(link)
+        worker.meet()  # the other end holds the object now
+        worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
+        worker.meet()
         content = contents.made(kind, size, seed, TIMED)
         wanted, times = contents.total(content), _timed(link, content, 1)[0]
         while True:
@@ -124,15 +124,12 @@ def give(
         message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
         _answer(link)
         facts["placed_bytes"] = link[1].placed(message)
-        facts["message_bytes"] = message_bytes(message, content)
+        # what a queue pickles by itself, or the message
+        sent = ForkingPickler.dumps(content) if message is content else message
+        facts["message_bytes"] = len(sent)
         facts["own_bytes"] = contents.own_bytes(content)
         facts["reader_ns"] = _reader_ns(link, message, content)
         worker.meet()
-
-
-def message_bytes(message: Any, content: Any) -> int:
-    """Return the length of a message; where it is the object itself, of what a queue pickles of it."""
-    return len(ForkingPickler.dumps(content) if message is content else message)
 
 
 def _reader_ns(link: Link, message: Any, content: Any) -> float:
@@ -189,15 +186,13 @@ def take(worker: Worker, backend: str, size: int, seed: int, kind: str, way: str
     """
     with linked(worker, backend, size, kind, way) as link:
         _take(link)
-        before = memory()
-        for number in range(PROOFS):
-            came = _take(link)
-            if number == 0:
-                worker.outcome.facts["held_bytes"] = memory() - before
-            worker.meet()
-            worker.outcome.proof.append(fault_of(contents.made(kind, size, seed, number), came))
-            worker.meet()
-            del came
+        before = memory(*MEMORY)
+        came = _take(link)
+        worker.outcome.facts["held_bytes"] = memory(*MEMORY) - before
+        worker.meet()
+        worker.outcome.proof = [fault_of(contents.made(kind, size, seed, PROVED), came)]
+        worker.meet()
+        del came
         _take(link)
         while roles := (yield {}):
             count = roles["client"]["count"]
@@ -258,14 +253,3 @@ def allocating(act: Callable[[], Any]) -> tuple[Any, int]:
         return result, max(0, grown)
     finally:
         tracemalloc.stop()
-
-
-def memory() -> int:
-    """Return the bytes of memory that this process alone has, and its share of the segments
-    (proc(5), smaps_rollup).
-    """
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()[1:]
-    fields = {
-        name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)
-    }
-    return 1024 * sum(fields.get(name, 0) for name in MEMORY)

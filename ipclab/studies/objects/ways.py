@@ -183,7 +183,7 @@ def _in_place(message: Data, room: Room) -> Any:
 
 def _bytes_in_place(message: Data) -> int:
     dtype, shape = _unpack(message)
-    return int(np.dtype(dtype).itemsize * np.prod(shape))
+    return np.ndarray(shape, dtype).nbytes
 
 
 def _dumped(content: Any, room: Room) -> bytes:

@@ -30,7 +30,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.round_trip import published
-from ipclab.studies.round_trip.ends import INTENDED, OP, PROOF_MESSAGES
+from ipclab.studies.round_trip.ends import OP, PROOF_MESSAGES
 
 SIZES = (100, 10_000, 500_000, 2_000_000)
 GAPS_NS = (50_000, 200_000, 1_000_000, 10_000_000)  # beside none, which is the main arm
@@ -107,20 +107,17 @@ class RoundTripStudy(Study):
         )
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        module = "published" if point.levels["arm"] == "published" else "ends"
-        # a published program takes no turns
-        sampling = profile.whole if module == "published" else profile.samples
-        arguments = named(point, seed) | point.levels | sampling
-        if module == "published" and profile.most_samples >= published.ROUND_TRIPS:
-            # The published number, unless the launch would then come near its deadline.
-            arguments |= {
-                "budget_ns": int(profile.launch_seconds / 4 * 1e9),
-                "most": published.ROUND_TRIPS,
-            }
-        ends = enumerate((("server", "serve"), ("client", "ask")))
+        arguments, module = named(point, seed) | point.levels | profile.samples, "ends"
+        if point.levels["arm"] == "published":
+            module = "published"
+            arguments |= profile.whole  # a published program takes no turns
+            if profile.most_samples >= published.ROUND_TRIPS:
+                # The published number, unless the launch would then come near its deadline.
+                budget_ns = int(profile.launch_seconds / 4 * 1e9)
+                arguments |= {"budget_ns": budget_ns, "most": published.ROUND_TRIPS}
         return [
-            Role(name, f"{HERE}.{module}:{run}", arguments, placement.role(index))
-            for index, (name, run) in ends
+            Role("server", f"{HERE}.{module}:serve", arguments, placement.role(0)),
+            Role("client", f"{HERE}.{module}:ask", arguments, placement.role(1)),
         ]
 
     @contextmanager
@@ -145,11 +142,9 @@ class RoundTripStudy(Study):
         that of pipes.
         """
         usual, backend = super().bound(op, levels), registry.backends().get(str(levels["backend"]))
-        return (
-            replace(usual, older="echo-pipe")
-            if usual and backend and backend.limit == "mq"
-            else usual
-        )
+        if usual and backend and backend.limit == "mq":
+            return replace(usual, older="echo-pipe")
+        return usual
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the asking end's samples after the proof of both ways, and the counters of both
@@ -159,17 +154,11 @@ class RoundTripStudy(Study):
         for seen in dict.fromkeys(tuple(end.proof) for end in (server, client)):
             check(seed, point.size_bytes, seen, PROOF_MESSAGES)
         launch = super().collect(point, {"client": client}, seed)
-        counted = client.counters.get(OP, {})
-        both = {name: value + server.counters[OP][name] for name, value in counted.items()}
-        return replace(launch, counters={OP: both} if both else {})
+        if OP in client.counters:  # nothing is counted of the first moments
+            own, echoed = client.counters[OP], server.counters[OP]
+            launch.counters[OP] = {name: value + echoed[name] for name, value in own.items()}
+        return launch
 
 
 def _ready() -> dict[str, Backend]:
-    return {
-        name: backend
-        for name, backend in registry.backends().items()
-        if backend.channel and not backend.missing()
-    }
-
-
-__all__ = ["GAPS_NS", "INTENDED", "OP", "SIZES", "RoundTripStudy"]
+    return registry.ready(lambda backend: backend.channel)

@@ -76,18 +76,16 @@ def serve(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> Tur
     with opened(worker, backend, size, how["wait"]) as channel:
         if how["arm"] == "start":
             start.echo(channel, payload(seed, 0, size))
-            worker.outcome.proof = reflect(channel, PROOF_MESSAGES)
-            worker.meet()
-            return
-        take, echo = taker(channel, how["receive"], size), partial(_echo, channel)
-        if how["arm"] == "touch":
-            echo = partial(_answer, channel, READERS[how["touch"]], payload(seed, 0, size))
-        echo(take, warm_up(size))
-        while roles := (yield {}):
-            count = roles["client"]["count"]
-            with worker.counting(OP, count):
-                echo(take, count)
-        worker.outcome.proof = reflect(channel, PROOF_MESSAGES)
+        else:
+            take, echo = taker(channel, how["receive"], size), partial(_echo, channel)
+            if how["arm"] == "touch":
+                echo = partial(_answer, channel, READERS[how["touch"]], payload(seed, 0, size))
+            echo(take, warm_up(size))
+            while roles := (yield {}):
+                count = roles["client"]["count"]
+                with worker.counting(OP, count):
+                    echo(take, count)
+        worker.outcome.proof = reflect(channel)
         worker.meet()  # the other end is done: nothing is closed under it
 
 
@@ -117,36 +115,33 @@ def ask(
     """Be the asking end: warm up, time as many round trips in each turn as fit, then prove the
     payload.
     """
-    arm = how["arm"]
     apart.leave(how.get("boundary", apart.NONE))
     with opened(worker, backend, size, how["wait"]) as channel:
         take, content = taker(channel, how["receive"], size), payload(seed, 0, size)
-        if arm == "start":
+        if how["arm"] == "start":
             start.ask(worker, channel, content)
-            worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
-            worker.meet()
-            return
-        read = READERS[how["touch"]] if arm == "touch" else None
-        times = np.diff(closed_loop(channel, take, content, warm_up(size), read))
-        while True:
-            each_ns = int(np.median(times)) + gap_ns
-            count = DISCARDED + operations(each_ns, budget_ns, least, most)
-            if (yield {"count": count}) is None:
-                break
-            with worker.counting(OP, count):
-                if gap_ns:
-                    times = _paced(worker, channel, take, content, count, each_ns)
-                else:
-                    times = np.diff(closed_loop(channel, take, content, count, read))
-            keep(worker, OP, times[DISCARDED:])
-        worker.outcome.proof = prove(channel, seed, size, PROOF_MESSAGES)
+        else:
+            read = READERS[how["touch"]] if how["arm"] == "touch" else None
+            times = closed_loop(channel, take, content, warm_up(size), read)
+            while True:
+                each_ns = int(np.median(times)) + gap_ns
+                count = DISCARDED + operations(each_ns, budget_ns, least, most)
+                if (yield {"count": count}) is None:
+                    break
+                with worker.counting(OP, count):
+                    if gap_ns:
+                        times = _paced(worker, exchange(channel, take, content), count, each_ns)
+                    else:
+                        times = closed_loop(channel, take, content, count, read)
+                keep(worker, OP, times[DISCARDED:])
+        worker.outcome.proof = prove(channel, seed, size)
         worker.meet()
 
 
 def closed_loop(
-    channel: Channel, take: Take, content: bytes, count: int, read: Reader | None
-) -> Any:
-    """Return the clock before the first and after each of `count` round trips, int64 ns."""
+    channel: Channel, take: Take, content: bytes, count: int, read: Reader | None = None
+) -> Samples:
+    """Return the time of each of `count` round trips, one after the other, int64 ns."""
     stamps = zeros(count + 1)
     send = channel.send
     stamps[0] = clock()
@@ -160,43 +155,47 @@ def closed_loop(
             send(content, WAIT_NS)
             read(take(WAIT_NS))
             stamps[i] = clock()
-    return np.frombuffer(stamps, np.int64)
+    clocks: Samples = np.frombuffer(stamps, np.int64)
+    return clocks[1:] - clocks[:-1]
 
 
-def _paced(
-    worker: Worker, channel: Channel, take: Take, content: bytes, count: int, period_ns: int
-) -> Samples:
+def exchange(channel: Channel, take: Take, content: bytes) -> Callable[[int], None]:
+    """Return what makes one round trip, whatever its number is."""
+    send = channel.send
+
+    def trip(_: int) -> None:
+        send(content, WAIT_NS)
+        take(WAIT_NS)
+
+    return trip
+
+
+def _paced(worker: Worker, trip: Callable[[int], None], count: int, period_ns: int) -> Samples:
     """Start a round trip every `period_ns`, late ones at once; return the times from their starts
     (ns).
 
     The times from when they were due are kept, without those discarded.
     """
-    send = channel.send
-
-    def exchange(number: int) -> None:
-        send(content, WAIT_NS)
-        take(WAIT_NS)
-
-    due, starts, ends = paced(exchange, count, period_ns)
+    due, starts, ends = paced(trip, count, period_ns)
     keep(worker, INTENDED, (ends - due)[DISCARDED:])
     worker.outcome.facts["period_ns"] = period_ns
     return ends - starts
 
 
-def reflect(channel: Channel, count: int) -> list[str]:
-    """Send `count` messages back and return the digest of every byte of each."""
+def reflect(channel: Channel) -> list[str]:
+    """Send the messages of the proof back and return the digest of every byte of each."""
     seen = []
-    for _ in range(count):
+    for _ in range(PROOF_MESSAGES):
         data = channel.recv(WAIT_NS)
         channel.send(data, WAIT_NS)
         seen.append(digest(data))
     return seen
 
 
-def prove(channel: Channel, seed: int, size: int, count: int) -> list[str]:
-    """Send messages 0 to `count` - 1 of `seed` and return the digest of every byte of each answer."""
+def prove(channel: Channel, seed: int, size: int) -> list[str]:
+    """Send the messages of the proof and return the digest of every byte of each answer."""
     seen = []
-    for sequence in range(count):
+    for sequence in range(PROOF_MESSAGES):
         channel.send(payload(seed, sequence, size), WAIT_NS)
         seen.append(digest(channel.recv(WAIT_NS)))
     return seen

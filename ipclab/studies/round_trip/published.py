@@ -11,12 +11,12 @@ names.
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
 
 import numpy as np
 
+from ipclab.backends.interface import Place
 from ipclab.paths import typed
 from ipclab.spawn.loops import fitting, keep
 from ipclab.spawn.proof import digest, payload
@@ -45,10 +45,8 @@ def _bridge(worker: Worker, size: int) -> Iterator[tuple[Send, Take]]:
     from shm_rpc_bridge.transport.transport_posix import SharedMemoryTransportPosix as Transport
 
     serves = worker.role == "server"
-    make, room = (
-        Transport.create if serves else Transport.open,
-        max(BUFFER_BYTES, size + Transport.HEADER_SIZE),
-    )
+    make = Transport.create if serves else Transport.open
+    room = max(BUFFER_BYTES, size + Transport.HEADER_SIZE)
     with closing(make(worker.name("published"), room, WAIT_SECONDS)) as transport:
         if serves:
             yield transport.send_response, transport.receive_request
@@ -63,7 +61,7 @@ def _zmq(worker: Worker, size: int) -> Iterator[tuple[Send, Take]]:
     serves = worker.role == "server"
     with zmq.Context() as context, context.socket(zmq.REP if serves else zmq.REQ) as link:
         link.linger = 0
-        path = Path(worker.folder) / f"{worker.prefix.rpartition('-')[2]}-published"
+        path = Place(worker.prefix, worker.folder, size).path("published")
         (link.bind if serves else link.connect)(f"ipc://{path}")
         yield link.send, link.recv
 
@@ -120,11 +118,9 @@ def ask(worker: Worker, backend: str, size: int, seed: int, **how: Any) -> None:
             send(payload(seed, sequence, size))
             worker.outcome.proof.append(digest(take()))
     keep(worker, OP, np.array([round(total / count)], np.int64))
-    worker.outcome.facts |= {
-        "iterations": count,
-        "total_ns": total,
-        "round_trips_per_second": count / (total / 1e9),
-    }
+    per_second = count / (total / 1e9)
+    worker.outcome.facts |= {"iterations": count, "total_ns": total}
+    worker.outcome.facts["round_trips_per_second"] = per_second
 
 
 def _total(send: Send, take: Take, content: bytes, count: int) -> int:

@@ -14,7 +14,7 @@ from ipclab.errors import UsageError
 from ipclab.spawn.proof import PayloadError, check, digest, payload
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.studies import arms
+from ipclab.studies.arms import FILE, table
 from ipclab.studies.interface import (
     Bench,
     Bound,
@@ -34,12 +34,12 @@ from ipclab.studies.profile import PLACEMENTS
 from ipclab.studies.ranks import on_ranks_or_workers
 from ipclab.studies.stream.ends import NUMBER, PROOF_MESSAGES, RECEIVED
 from ipclab.studies.stream.joined import joined
-from ipclab.studies.stream.ways import EACH, PRODUCER, carrier, consumer_role
+from ipclab.studies.stream.ways import EACH, carrier, roles_of
 
-TABLE = arms.table(Path(__file__).with_name(arms.FILE))
+TABLE = table(Path(__file__).with_name(FILE))
 LEVELS = TABLE["levels"]
 (STALL_NS,) = LEVELS["stall_ns"]
-SWEPT = ("rate", "load", "work_ns")
+SWEPT = "rate", "load", "work_ns"
 LEAST, MOST = 16, 200_000  # messages of a turn
 # An open loop's turn is that many times as long as another, so that a queue can grow in it
 OPEN_TURNS = 5
@@ -72,19 +72,17 @@ class StreamStudy(Study):
             raise UsageError(few, "a message begins with its number", fix)
         mechanisms, pinned = sweep.of(self.backends()), profile.pinned
         levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
-        levels |= {
-            "sizes": sizes,
-            "smallest": sizes[:1],
-            "larger": sizes[1:],
-            "found": mechanisms,
-            "pinned": pinned,
-        }
-        levels |= {
-            "cross": pinned[-1:],
-            "near": pinned[:-1],
-            "around": pinned[-1:] if brief else pinned,
-        }
-        return self.of_arms(mechanisms, **levels)
+        return self.of_arms(
+            mechanisms,
+            found=mechanisms,
+            smallest=sizes[:1],
+            larger=sizes[1:],
+            pinned=pinned,
+            cross=pinned[-1:],
+            near=pinned[:-1],
+            around=pinned[-1:] if brief else pinned,
+            **levels,
+        )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
@@ -103,33 +101,35 @@ class StreamStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, on CPUs in turn."""
         levels = {name: level for name, level in point.levels.items() if name != "arm"}
-        plan = named(point, seed) | levels | profile.samples
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
+        plan = named(point, seed) | levels | profile.samples
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
-        names = [PRODUCER, *(consumer_role(number) for number in range(int(levels["consumers"])))]
+        names = roles_of(int(levels["consumers"]))
         return spread(names, "ipclab.studies.stream.ends:run", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; raises `PayloadError` when a message was lost, torn, came twice
         or out of order.
         """
-        consumers = [outcomes[consumer_role(number)] for number in range(len(outcomes) - 1)]
-        made = joined(outcomes[PRODUCER], consumers, point.levels["sharing"] == EACH)
-        _prove(point, [end.proof for end in consumers], seed)
+        names, each = roles_of(len(outcomes) - 1), point.levels["sharing"] == EACH
+        producer, *consumers = (
+            Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
+        )
+        made = joined(producer, consumers, each)
+        _prove(point, [outcomes[name].proof for name in names[1:]], each, seed)
         return made
 
 
-def _prove(point: Point, proofs: Sequence[list[str]], seed: int) -> None:
+def _prove(point: Point, proofs: Sequence[list[str]], each: bool, seed: int) -> None:
     """Raise `PayloadError` when messages of which every byte is known came wrongly; shared ones
     came in any order.
     """
-    if point.levels["sharing"] == EACH:
+    if each:
         for proof in proofs:
             check(seed, point.size_bytes, proof, PROOF_MESSAGES)
         return
-    digests = [
-        digest(payload(seed, sequence, point.size_bytes)) for sequence in range(PROOF_MESSAGES)
-    ]
+    numbers = range(PROOF_MESSAGES)
+    digests = [digest(payload(seed, number, point.size_bytes)) for number in numbers]
     if sorted(chain.from_iterable(proofs)) != sorted(digests * len(proofs)):
         raise PayloadError(
             "messages arrived wrong", "their bytes are torn or altered, or some came twice"

@@ -2,7 +2,6 @@
 
 import time
 from contextlib import nullcontext, suppress
-from pathlib import Path
 from statistics import median
 from struct import Struct
 from time import perf_counter_ns as clock
@@ -15,6 +14,7 @@ from ipclab.spawn.proof import digest, payload
 from ipclab.spawn.worker import Stamps, Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.stream.memory import held, memory
 from ipclab.studies.stream.plan import Plan
 from ipclab.studies.stream.ways import PRODUCER, Way, consumer_role, join
 from ipclab.studies.stream.work import compute, worth
@@ -27,7 +27,6 @@ SEQUENCES = "sequences"  # the numbers of those that came, in their order
 COUNTS = "counts"  # by turn: how many messages it had
 DUE, STARTS = "due", "starts"  # of each message of an open loop
 PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
-MEMORY = "proportional_bytes"
 # with which a message begins; `END` stands in the one after the last of a phase
 NUMBER = Struct("=q")
 END = -1
@@ -49,9 +48,9 @@ def run(worker: Worker, **plan: Any) -> Turns:
     worker.meet()  # nobody is still to be forked, with whom pages would be shared
     before = held()
     way = join(worker, how.backend, how.size, how.consumers, how.sharing)
-    keep(worker, OPENING, np.array([way.opening_ns]))
+    keep_times(worker, OPENING, way.opening_ns)
     end = (Producer if worker.role == PRODUCER else Consumer)(worker, way, how)
-    keep(worker, FIRST, np.array(end.phase(1)))
+    keep_times(worker, FIRST, *end.phase(1))
     slowest = end.slowest_ns(LARGE_WARM_UP if how.size >= LARGE else WARM_UP)
     slowest = end.slowest_ns(fitting(round(slowest), how.budget_ns, LARGE_WARM_UP, how.most))
     worker.outcome.facts |= {name: value - before[name] for name, value in held().items()}
@@ -63,25 +62,17 @@ def run(worker: Worker, **plan: Any) -> Turns:
         end.fill()
     begun = clock()
     way.close()
-    keep(worker, CLOSING, np.array([clock() - begun]))
+    keep_times(worker, CLOSING, clock() - begun)
 
 
-def held() -> dict[str, int]:
-    """Return the descriptors that this process holds, and its proportional set size in bytes
-    (proc(5), smaps_rollup).
-
-    A page that n processes share counts as a part of n, so it is compared only while no process
-    begins or ends.
-    """
-    return {"descriptors": len([*Path("/proc/self/fd").iterdir()]), MEMORY: memory("Pss")}
+def keep_times(worker: Worker, op: str, *times: int) -> None:
+    """Keep a few times (ns) as samples of `op`."""
+    keep(worker, op, np.array(times, np.int64))
 
 
-def memory(kind: str = "Rss") -> int:
-    """Return this process's memory of `kind` in bytes: `Rss`, all that is resident, or another line
-    of smaps_rollup.
-    """
-    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))
+def numbers_of(messages: Any) -> Any:
+    """Return the numbers with which the rows of `messages` begin, in place."""
+    return messages[:, : NUMBER.size].view(np.int64)[:, 0]
 
 
 class End:
@@ -103,11 +94,9 @@ class End:
         """
         if self.how.opens and self.worker.recording and not self.period_ns:
             self.period_ns = self.how.period_ns(slowest_ns)
-            offered = {
-                "offered_per_second": 1e9 / self.period_ns,
-                "closed_per_second": 1e9 / slowest_ns,
-            }
-            self.worker.outcome.facts |= offered
+            facts = self.worker.outcome.facts
+            facts["offered_per_second"] = 1e9 / self.period_ns
+            facts["closed_per_second"] = 1e9 / slowest_ns
         self.phase(DISCARDED)
         count = self.how.messages(slowest_ns, self.period_ns)
         begun, ended = self.phase(count, self.period_ns, kept=True)
@@ -120,11 +109,6 @@ class End:
 
         They follow one another, or a schedule that is fixed beforehand, one every `period_ns`.
         """
-        begun, ended = self._stream(count, period_ns, kept)
-        self.count += count
-        return begun, ended
-
-    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
         raise NotImplementedError
 
     def slowest_ns(self, count: int) -> float:
@@ -142,12 +126,10 @@ class Producer(End):
     def __init__(self, worker: Worker, way: Way, how: Plan) -> None:
         super().__init__(worker, way, how)
         self.message = bytearray(payload(how.seed, 0, how.size))
-        words = (
-            np.frombuffer(self.message * how.batch, np.uint8).reshape(how.batch, how.size).copy()
-        )
-        self.words, self.numbers = words, words[:, : NUMBER.size].view(np.int64)[:, 0]
+        self.words = np.frombuffer(self.message * how.batch, np.uint8).reshape(-1, how.size)
+        self.numbers = numbers_of(self.words)
 
-    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         self.worker.meet()
         with self.worker.counting(SENT, count) if kept else nullcontext():
             begun = clock()
@@ -160,13 +142,13 @@ class Producer(End):
             else:
                 self._messages(self.count, count)
             ended = clock()
-            self.way.tell(
-                NUMBER.pack(END).ljust(self.how.size if self.how.batch > 1 else NUMBER.size)
-            )
+            last = NUMBER.pack(END)
+            self.way.tell(last.ljust(self.how.size) if self.how.batch > 1 else last)
             self.worker.meet()
         if kept:
-            keep(self.worker, SENT, np.array([begun, ended]))
-            keep(self.worker, COUNTS, np.array([count]))
+            keep_times(self.worker, SENT, begun, ended)
+            keep_times(self.worker, COUNTS, count)
+        self.count += count
         return begun, ended
 
     def _messages(self, first: int, count: int) -> None:
@@ -212,22 +194,26 @@ class Producer(End):
         """Send messages of which every byte is known, to each consumer."""
         for sequence in range(PROOF_MESSAGES):
             self.way.tell(payload(self.how.seed, sequence, self.how.size))
-        keep(self.worker, TOTAL, np.array([self.count]))
+        keep_times(self.worker, TOTAL, self.count)
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""
-        offer, accepted, before = self.way.offer, 0, memory()
+        offer, accepted, before = self.way.offer, 0, memory("Rss")
         room = min(max(FILL_LEAST, FILL_PER_US * self.how.budget_ns // 1000), FILL_MOST)
         most = max(1, room // self.how.size)
         with suppress(TimeoutError):
             while accepted < most:
                 offer(self.message, FILL_NS)
                 accepted += 1
-        grown = memory() - before
+        grown = memory("Rss") - before
         self.worker.meet(accepted=accepted)
         other = self.worker.meet()[consumer_role(0)]
-        told = {"delivered": other["delivered"], "queue_bytes": grown + other["grown"]}
-        self.worker.outcome.facts |= {"accepted": accepted, "refused": int(accepted < most), **told}
+        self.worker.outcome.facts |= {
+            "accepted": accepted,
+            "refused": int(accepted < most),
+            "delivered": other["delivered"],
+            "queue_bytes": grown + other["grown"],
+        }
 
 
 class Consumer(End):
@@ -237,9 +223,9 @@ class Consumer(End):
         super().__init__(worker, way, how)
         self.digests = worth(how.work_ns) if how.work_ns else 0
         self.buffer = np.zeros((how.batch, how.size), np.uint8)
-        self.numbers = self.buffer[:, : NUMBER.size].view(np.int64)[:, 0]
+        self.numbers = numbers_of(self.buffer)
 
-    def _stream(self, count: int, period_ns: int, kept: bool) -> tuple[int, int]:
+    def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
         """Receive up to the message that says it is the last; keep which came, and when they came
         in an open loop.
         """
@@ -253,10 +239,11 @@ class Consumer(End):
         self.worker.meet()
         self.sequences.extend(came[:got])
         if kept:
-            keep(self.worker, RECEIVED, np.array([ended]))
+            keep_times(self.worker, RECEIVED, ended)
         if period_ns:
             keep(self.worker, PLACES, np.frombuffer(came, np.int64)[:got] - self.count)
             keep(self.worker, STAMPS, np.frombuffer(stamps, np.int64)[:got])
+        self.count += count
         return begun, ended
 
     def _messages(self, came: Stamps, stamps: Stamps) -> int:
@@ -295,9 +282,9 @@ class Consumer(End):
 
     def fill(self) -> None:
         """Receive only when the producer has said how many messages were taken from it."""
-        before = memory()
+        before = memory("Rss")
         accepted, delivered = int(self.worker.meet()[PRODUCER]["accepted"]), 0
-        grown = memory() - before
+        grown = memory("Rss") - before
         with suppress(TimeoutError, BrokenPipeError):
             while delivered < accepted:
                 self.way.recv(10 * FILL_NS)

@@ -58,6 +58,11 @@ def consumer_role(number: int) -> str:
     return f"consumer {number + 1}"
 
 
+def roles_of(consumers: int) -> list[str]:
+    """Return the role of the producer, then that of each consumer."""
+    return [PRODUCER, *map(consumer_role, range(consumers))]
+
+
 def join(
     worker: Worker, backend: str, capacity: int, consumers: int, sharing: str, part: str = ""
 ) -> Way:
@@ -74,42 +79,41 @@ def join(
     parts = [part] if alone else [f"{part}{number}-" for number in range(consumers)]
     where = worker.prefix, worker.folder, capacity, registered.waits[0], consumers
     places = [Place(*where, part=name, comm=worker.comm) for name in parts]
-    ends, spent = joined(
-        worker, kind, places, PRODUCER, [consumer_role(number) for number in range(consumers)]
-    )
+    ends, spent = joined(worker, kind, places, PRODUCER, roles_of(consumers)[1:])
     way = _way(ends, spent, consumers, sharing)
     worker.meet()
     return way
 
 
 def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Way:
-    end, stored = ends[0], isinstance(ends[0], Store)
+    end, alone, stored = ends[0], len(ends) == 1, isinstance(ends[0], Store)
     hands = [end.write] if stored else [end_of.send for end_of in ends]
-    first, turn, taken = hands[0], cycle(range(len(hands))), 0
-    copies = 1 if stored and end.fans_out else consumers
+    # who has an end of its own, or gets whatever is written, gets it by one call
+    everyone = hands if not alone or (stored and end.fans_out) else hands * consumers
+    first, turn, taken = hands[0], cycle(hands), 0
 
     def send(data: Data) -> None:
         first(data, WAIT_NS)
 
     def to_each(data: Data) -> None:
-        for hand in hands:
+        for hand in everyone:
             hand(data, WAIT_NS)
 
     def to_next(data: Data) -> None:
-        hands[next(turn)](data, WAIT_NS)
-
-    def tell(data: Data) -> None:
-        for number in range(copies):
-            hands[number % len(hands)](data, WAIT_NS)
+        next(turn)(data, WAIT_NS)
 
     def recv(timeout_ns: int) -> bytes:
         nonlocal taken
         taken, data = end.read(taken, timeout_ns)
         return bytes(data)
 
-    alone = len(ends) == 1
     several = to_each if sharing == EACH else to_next
-    channel = end if alone and not stored else None
     return Way(
-        ends, spent, send if alone else several, tell, first, recv if stored else end.recv, channel
+        ends,
+        spent,
+        send=send if alone else several,
+        tell=to_each,
+        offer=first,
+        recv=recv if stored else end.recv,
+        channel=end if alone and not stored else None,
     )
