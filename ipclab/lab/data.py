@@ -234,13 +234,13 @@ class Data:
         return judged.judged(self.run, value) if isinstance(value, Quantity) else value
 
 
-@dataclass(frozen=True)
 class Teller:
     """Says a notebook's prose: translates it, fills in values, and has the judge answer its
     questions.
     """
 
-    lab: Data
+    def __init__(self, lab: Data) -> None:
+        self.lab = lab
 
     def translate(self, msgid: str) -> str:
         """Return `msgid` in the reader's language."""

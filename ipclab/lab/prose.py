@@ -7,7 +7,7 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, zip_longest
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from markdown_it.token import Token
 
@@ -26,6 +26,9 @@ from ipclab.lab.questions import (
 )
 from ipclab.stats.quantity import Quantity
 
+if TYPE_CHECKING:
+    from ipclab.lab.data import Teller
+
 # A name of the notebook, or the address of a measured value such as
 # payload.write[mapping=kept].p50, and a format.
 PLACEHOLDER = re.compile(
@@ -39,24 +42,6 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _WIDE_BREAK = re.compile(rf"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
 TextChange = Callable[[str], str]
-
-
-class Teller(Protocol):
-    """Who says prose to a reader: translates, fills in values, and answers questions."""
-
-    def translate(self, msgid: str) -> str:
-        """Return `msgid` in the reader's language."""
-
-    def fill(self, text: str, more: Variables | None = None) -> str:
-        """Return Markdown with its placeholders filled, from `more` first."""
-
-    def is_measured(self, text: str) -> bool:
-        """Return whether `text` names no value, or one that is there."""
-
-    def answer(self, question: Question) -> tuple[str, Variables]:
-        """Return the alternative (a msgid) that the judge chooses, and what may be said of what was
-        asked.
-        """
 
 
 def split(source: str) -> list[str]:
@@ -147,7 +132,7 @@ def named(name: str, namespace: Variables) -> Quantity | str:
     return plain(value)
 
 
-def render(source: str, teller: Teller) -> str:
+def render(source: str, teller: "Teller") -> str:
     """Return the Markdown of one prose cell: questions answered, each block translated, then
     filled.
 
@@ -179,7 +164,7 @@ def namespace() -> Variables:
     return getattr(_shell(), "user_ns", {})
 
 
-def register(teller: Teller) -> None:
+def register(teller: "Teller") -> None:
     """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render`
     returns.
     """

@@ -85,7 +85,7 @@ def cells(name: str) -> list[tuple[bool, Any]]:
     return found
 
 
-class Told:
+class Told(Teller):
     """The sentences of one execution: each template beside what it became, and the notebook's
     variables.
     """
