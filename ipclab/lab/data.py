@@ -147,9 +147,9 @@ class Data:
             raise address.ambiguous(rows, levels)
         if len(rows) == 1:
             return address.quantity(next(rows.itertuples()))
-        alike = {name: levels[name] for name in ("op", "metric") if name in levels and name in of}
-        units = address.narrowed(of, alike).get("unit", ())
-        return missing(str(units.iloc[0]) if len(units) else "ns")
+        alike = {name: levels[name] for name in levels if name in ("op", "metric") and name in of}
+        units = list(address.narrowed(of, alike).get("unit", ()))
+        return missing(str(units[0]) if units else "ns")
 
     def over(
         self,

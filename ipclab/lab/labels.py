@@ -46,7 +46,8 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
     if factor and values == [None]:
         turned = frame.swaplevel(axis="columns")
         levels = ordered(str(factor), turned.columns.unique(0))
-        return turned[sorted(turned.columns, key=lambda column: levels.index(column[0]))]
+        columns: list[Any] = list(turned.columns)
+        return turned[sorted(columns, key=lambda column: levels.index(column[0]))]
     return frame
 
 

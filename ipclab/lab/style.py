@@ -119,7 +119,7 @@ def lightness(colour: Any) -> float:
     luminance = float(linear @ (0.2126, 0.7152, 0.0722))
     if luminance <= (6 / 29) ** 3:
         return luminance * (29 / 3) ** 3
-    return 116 * luminance ** (1 / 3) - 16
+    return 116 * float(luminance ** (1 / 3)) - 16
 
 
 def near(one: Any, other: Any) -> bool:

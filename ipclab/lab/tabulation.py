@@ -157,7 +157,7 @@ def listed(
     words = []
     for level, part in groups(points, by):
         for row in part.itertuples():
-            value = row.cell if hasattr(row, "cell") else quantity(row)
+            value: Any = row.cell if hasattr(row, "cell") else quantity(row)
             words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
     return lab.words.joined(words) or DASH
 
