@@ -259,7 +259,7 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     """
     from ipclab.frames.thin import thinned
     from ipclab.lab.runs import choose, newest_full
-    from ipclab.lab.strict import reasons
+    from ipclab.lab.trust import unfit
     from ipclab.spawn.ledger import private
     from ipclab.store.bundle import pack
     from ipclab.store.files import part_of
@@ -267,11 +267,11 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
-    if strict and (unfit := reasons(_english(chosen))):
-        say(unfit)
+    if strict and (reasons := unfit(_english(chosen))):
+        say(reasons)
         raise LabError(
             f"{chosen.id} is not bundled",
-            f"{len(unfit)} reasons",
+            f"{len(reasons)} reasons",
             "measure again, or leave --strict out",
         )
     with private(checkout().ledger, part_of(file.absolute())) as folder:

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
-from ipclab.lab.execute import execute
 from ipclab.lab.parameters import read_notebook
-from ipclab.lab.quotes import TIMEOUT_S
-from ipclab.lab.quotes import executed as executed_path
+from ipclab.lab.quotes import made
 from ipclab.lab.runs import choose
 from ipclab.measure.progress import Bar
 from ipclab.paths import Paths, checkout
@@ -58,16 +56,13 @@ def _write(copy: Path, source: Path, executed: Path | None) -> None:
 
     notebook: Any = nbformat.read(source, as_version=4)  # type: ignore[no-untyped-call]
     if executed:
-        cells = [cell for cell in read_notebook(executed)["cells"] if not _injected(cell)]
-        for cell, shown in zip(notebook.cells, cells, strict=True):
+        cells = read_notebook(executed)["cells"]
+        own = [cell for cell in cells if INJECTED not in cell["metadata"].get("tags", [])]
+        for cell, shown in zip(notebook.cells, own, strict=True):
             if cell.cell_type == "code":
                 cell.outputs = nbformat.from_dict(shown["outputs"])  # type: ignore[no-untyped-call]
     write_whole(copy, nbformat.writes(notebook).encode())  # type: ignore[no-untyped-call]
     NotebookNotary().sign(notebook)  # type: ignore[no-untyped-call]
-
-
-def _injected(cell: dict[str, Any]) -> bool:
-    return INJECTED in cell["metadata"].get("tags", [])
 
 
 def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
@@ -81,10 +76,7 @@ def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
         progress = Bar()
         progress.say(f"what the notebooks show of {run.id} is prepared; the next time it is there")
         files = report(paths, run, [lang], ["ipynb"], paths.data / "shown", progress)
-        index = executed_path(paths, run, lang, INDEX)
-        if not index.is_file():
-            given = {"run": str(run.path), "lang": lang}
-            execute(paths.notebooks / f"{INDEX}.ipynb", given, index, timeout_s=TIMEOUT_S)
+        index = made(paths, run, lang, INDEX)
     except LabError as error:
         print(f"ipclab: the notebooks open without results: {error}", file=sys.stderr)
         return {}
@@ -93,8 +85,5 @@ def shown(paths: Paths, lang: str = "en") -> dict[str, Path]:
 
 if __name__ == "__main__":
     for name in refresh(checkout(), shown(checkout())):
-        line = (
-            f"notebooks/work/{name} is yours and older than its source; remove it to get the"
-            " new one"
-        )
-        print(f"ipclab: {line}", file=sys.stderr)
+        why = f"notebooks/work/{name} is yours and older than its source"
+        print(f"ipclab: {why}; remove it to get the new one", file=sys.stderr)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ipclab.errors import UsageError
 from ipclab.frames.judged import judged as as_judged
-from ipclab.lab.computed import compute
+from ipclab.lab.audit import compute
 from ipclab.lab.lab import Lab
 from ipclab.lab.words import DASH
 from ipclab.stats import judge
@@ -52,9 +52,10 @@ def judged(lab: Lab, predictions: Sequence[str]) -> pd.DataFrame:
         prediction = predictions[number].strip() if number < len(predictions) else ""
         shown, verdict = None, DASH
         if prediction:
-            value = compute(lab, RULES[name])
-            value = replace(as_judged(lab.run, value), sources=())  # of two studies
-            shown = value if value else None
+            value = replace(
+                as_judged(lab.run, compute(lab, RULES[name])), sources=()
+            )  # of two studies
+            shown = value or None
             verdict = lab.say(SAID["verdicts"][judge.within(value, *_range(prediction))])
         rows.append(
             (number + 1, lab.say(SAID["questions"][name]), prediction or DASH, shown, verdict)
@@ -68,7 +69,6 @@ def _range(prediction: str) -> tuple[float, float]:
         if not low <= high:
             raise ValueError("it ends before it begins")
     except ValueError as error:
-        raise UsageError(
-            f"{prediction!r} is no range", str(error), "write two numbers such as 1.5-3"
-        ) from error
+        fix = "write two numbers such as 1.5-3"
+        raise UsageError(f"{prediction!r} is no range", str(error), fix) from error
     return low, high

@@ -2,7 +2,7 @@
 allows.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ipclab.lab.data import Data
 from ipclab.lab.limits import beaten
 from ipclab.lab.words import DASH
 from ipclab.machine import shown
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, of
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import study
 from ipclab.studies.limits import MEMCPY_SIZES
@@ -46,9 +46,7 @@ def about_run(lab: Data) -> pd.DataFrame:
     points = medians.drop_duplicates("point")
     columns = ["study", "point", "launch", "flags"]
     launches = _together((lab.launches(name) for name in held), columns).drop_duplicates()
-    disturbed = None
-    if len(launches):
-        disturbed = float((launches["flags"] != "").mean())
+    disturbed = of(launches["flags"].ne("").mean()).as_unit("share")
     ended = points["flags"].astype(str).str.split(";").str[0].value_counts()
     reasons = [f"{lab.level('', why)} {number}" for why, number in ended.items()]
     items = {
@@ -62,7 +60,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Timed operations"): int(medians.samples.sum()),
         **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
         N_("Why points ended"): words.joined(reasons),
-        N_("Launches that were disturbed (flagged and kept)"): Quantity(disturbed, "share"),
+        N_("Launches that were disturbed (flagged and kept)"): disturbed,
         N_("Points with fewer undisturbed launches than their profile asks for"): _short(
             lab, launches
         ),
@@ -71,7 +69,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Points that cannot be measured here"): len(about["points"]),
         N_("Points that failed"): len(about["failures"]),
         N_("Load at the start, at the end"): words.joined(_loads(lab)),
-        N_("CPU time that the host took away"): Quantity(stolen(about), "ns"),
+        N_("CPU time that the host took away"): Quantity(spent(about, "steal_ns"), "ns"),
     }
     names = [words.translate(item) for item in items]
     return pd.DataFrame({"item": names, "value": list(items.values())})
@@ -95,22 +93,23 @@ def _loads(lab: Data) -> list[str]:
     """Return the load when the first session began and when the last one ended, where they are
     known.
     """
-    sessions = lab.run.about["sessions"]
-    conditions = []
-    if sessions:
+    conditions: list[dict[str, Any]] = []
+    if sessions := lab.run.about["sessions"]:
         conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
-    loads = [known["load_1"] for known in conditions if known.get("load_1") is not None]
-    return [lab.words.numbers.number(load, 2) for load in loads]
+    loads = [known.get("load_1") for known in conditions]
+    return [lab.words.numbers.number(load, 2) for load in loads if load is not None]
 
 
-def stolen(about: Mapping[str, Any]) -> float:
-    """Return the CPU time (ns) that the host took away in all sessions."""
-    stolen = 0.0
+def spent(about: Mapping[str, Any], counter: str) -> float:
+    """Return by how much a counter of the machine rose in all sessions: `steal_ns` is the CPU time
+    that the host took away, `busy_ns` what was used.
+    """
+    rose = 0.0
     for session in about["sessions"]:
-        last = session.get("conditions_end")
-        if last:
-            stolen += (last.get("steal_ns") or 0) - (session["conditions"].get("steal_ns") or 0)
-    return stolen
+        first = session["conditions"]
+        last = session.get("conditions_end") or first
+        rose += (last.get(counter) or 0) - (first.get(counter) or 0)
+    return rose
 
 
 def about_machine(lab: Data) -> pd.DataFrame:
@@ -118,13 +117,10 @@ def about_machine(lab: Data) -> pd.DataFrame:
     identify it.
     """
     stored = lab.run.about["machine"]
-    rows = [
-        (
-            lab.words.translate(fact.label) + " *" * fact.identifies,
-            told(lab, value, fact.unit, reason),
-        )
-        for fact, value, reason in shown(stored["facts"], stored["reasons"])
-    ]
+    rows = []
+    for fact, value, reason in shown(stored["facts"], stored["reasons"]):
+        label = lab.words.translate(fact.label) + " *" * fact.identifies
+        rows.append((label, told(lab, value, fact.unit, reason)))
     return pd.DataFrame(rows, columns=["fact", "value"])
 
 
@@ -137,22 +133,20 @@ def about_limits(lab: Data) -> pd.DataFrame:
     """
     points = lab.points("limits", metric="p50")
     names = [called(*each) for each in zip(points.backend, points.op, strict=True)]
-    rows = _told(points.assign(limit=pd.Series(names, points.index, dtype=object)))
-    best = floors(lab.launches("limits")).medians
-    keys: Any = zip(rows.limit, rows.size_bytes, rows.placement, strict=True)
-    cells = [_best(best[key], row) for key, row in zip(keys, rows.itertuples(), strict=True)]
-    what = [_limit(lab, *each) for each in zip(rows.limit, rows.size_bytes, strict=True)]
-    found: pd.DataFrame = rows.assign(what=what, cell=pd.Series(cells, rows.index, dtype=object))
-    return found.pivot(index="what", columns="placement", values="cell").reindex(
-        list(dict.fromkeys(what))
-    )
+    points = points.assign(limit=pd.Series(names, points.index, dtype=object))
+    medians = floors(lab.launches("limits")).medians
+    cells = []
+    for row in _told(points):
+        best = _best(medians[row.limit, row.size_bytes, row.placement], row)
+        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, best))
+    table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
+    best_of = table.pivot(index="what", columns="placement", values="cell")
+    return best_of.reindex(table.what.unique())
 
 
-def _told(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the limits (column `limit`) whose sizes are told, in the order of
-    `LIMITS`.
-    """
-    echoed, parts = points[points.limit.str.startswith("echo-")].size_bytes, []
+def _told(points: pd.DataFrame) -> Iterator[Any]:
+    """Yield the rows of the limits (column `limit`) whose sizes are told, in the order of `LIMITS`."""
+    echoed = points[points.limit.str.startswith("echo-")].size_bytes
     for name in LIMITS:
         part = points[points.limit == name].sort_values("size_bytes")
         sizes: Collection[int] = part.size_bytes
@@ -162,9 +156,7 @@ def _told(points: pd.DataFrame) -> pd.DataFrame:
             sizes = echoed.min(), echoed.max()
         elif name.startswith(TWINS):
             sizes = part.size_bytes[:1]
-        parts.append(part[part.size_bytes.isin(sizes)])
-    rows: pd.DataFrame = pd.concat(parts)
-    return rows
+        yield from part[part.size_bytes.isin(sizes)].itertuples()
 
 
 def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
@@ -193,26 +185,35 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     return Markdown("\n\n".join(told)) if told else None  # type: ignore[no-untyped-call]
 
 
-def _together(frames: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def _together(
+    frames: Iterable[pd.DataFrame],
+    columns: list[str],
+) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(columns=columns), *(frame[columns] for frame in frames)])
 
 
 def _best(times: Sequence[float], row: Any) -> Quantity:
     """Return the best launch of a limit, up to the second best; of memcpy the bandwidth."""
     best, second = times[0], times[min(1, len(times) - 1)]
-    best_launch: dict[str, Any] = {
-        "value": best,
-        "low": best,
-        "high": second,
-        "n": f"{len(times)}",
-        "launches": {},
-        "row": "",
-    }
-    found = replace(quantity(row), **best_launch)
+    limit = replace(
+        quantity(row),
+        value=best,
+        low=best,
+        high=second,
+        n=str(len(times)),
+        launches={},
+        row="",
+    )
     if row.backend != "memcpy":
-        return found
+        return limit
     speed = row.size_bytes * 1e9
-    return replace(found, value=speed / best, unit="B/s", low=speed / second, high=speed / best)
+    return replace(
+        limit,
+        value=speed / best,
+        unit="B/s",
+        low=speed / second,
+        high=speed / best,
+    )
 
 
 def _which(lab: Data, found: pd.DataFrame) -> str:
@@ -221,9 +222,8 @@ def _which(lab: Data, found: pd.DataFrame) -> str:
         words = [
             lab.level(name, row[name]) for name in ("op", "backend", "size_bytes", "placement")
         ]
-        told.append(
-            lab.words.joined([*words, f"× {lab.words.numbers.number(row['over_limit'], 2)}"])
-        )
+        over = lab.words.numbers.number(row["over_limit"], 2)
+        told.append(lab.words.joined([*words, f"× {over}"]))
     which, more = lab.words.joined(told, N_("; ")), len(found) - MOST_TOLD
     return lab.say(N_("{which} and {more} more"), which=which, more=more) if more > 0 else which
 
@@ -237,7 +237,12 @@ def _limit(lab: Data, backend: str, size: int) -> str:
     )
 
 
-def told(lab: Data, value: Any, unit: str, reason: str = "") -> str:
+def told(
+    lab: Data,
+    value: Any,
+    unit: str,
+    reason: str = "",
+) -> str:
     """Return a fact of a machine as text, for one that is absent its `reason`."""
     if reason or isinstance(value, bool):
         return lab.level("", reason or ("yes" if value else "no"))

@@ -1,11 +1,12 @@
 """Advice: of each contest the best guess, its evidence, the second best, a wrong choice's price,
-what would decide.
+what would decide; and what may be taken, since it was not shown to be slower.
 """
 
 import math
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ipclab.frames import derived
@@ -13,31 +14,24 @@ from ipclab.frames.contests import CONTEST
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
+from ipclab.lab.questions import within
 from ipclab.stats.compare import EQUIVALENCE, NOT_TESTED, SAME, SLOWER, power_step
 from ipclab.stats.family import launches_needed
-from ipclab.stats.quantity import Quantity
+from ipclab.stats.quantity import Quantity, missing
 
 STRENGTHS, ROLES = labels.SAID["strengths"], labels.SAID["roles"]
 STRONG, PART, LEAST, NONE = "strong", "part", "least", "none"
 # of the strong ones: of one rival, and where no rival was shown to be slower
 ONLY, ALIKE = "only", "alike"
 GUESS_NOTES = tuple(labels.SAID["advice"].values())
-GUESS = ("guess", "best", "rivals", "shown", "strength")
 ADVICE = (
-    *GUESS,
-    "second",
-    "ratio",
-    "low",
-    "high",
-    "slower",
-    "within",
-    "loss",
-    "slowest",
-    "times",
-    "more",
+    *("guess", "best", "rivals", "shown", "strength", "second", "ratio", "low", "high", "slower"),
+    *("within", "loss", "slowest", "times", "more"),
 )
 TOLD = ("guess", "evidence", "second", "price", "more")
 MANY = 1000  # launches that nobody will measure
+LOOSE = 2.0  # a factor beyond which nothing is called alike
+NAMED = 3  # mechanisms that are named before "any of" or "all but" says it shorter
 _ROLE = re.compile(r"(\d+)(SYNC|RnC|CnR|R|C)")
 
 
@@ -56,10 +50,10 @@ def advised(found: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
     undecided rival, beyond those that there are; 0 where all is decided.
     """
     rows = []
-    contests = found[found.other != ""].groupby(list(CONTEST), sort=False)
-    for key, rivals in contests:
-        guess = _guess(rivals.sort_values("value", kind="stable"), bound)
-        rows.append(dict(zip(CONTEST, key, strict=True)) | guess)
+    rivals = found[found.other != ""].astype({"low": float, "high": float})
+    for contest, part in rivals.groupby(list(CONTEST), sort=False):
+        guess = _guess(part.sort_values("value", kind="stable"), bound)
+        rows.append(dict(zip(CONTEST, contest, strict=True)) | guess)
     return pd.DataFrame(rows, columns=[*CONTEST, *ADVICE])
 
 
@@ -69,9 +63,7 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
     undecided = rivals[~decided]
     second = rivals.iloc[0]
     slowest = rivals.sort_values("ratio").iloc[-1]
-    more = 0
-    if len(undecided):
-        more = _more(undecided.iloc[0], len(rivals) + 1, bound)
+    more = _more(undecided.iloc[0], len(rivals) + 1, bound) if len(undecided) else 0
     return {
         "guess": str(second.fastest),
         "best": float(second.best),
@@ -83,8 +75,8 @@ def _guess(rivals: pd.DataFrame, bound: float) -> dict[str, Any]:
         "low": second.low,
         "high": second.high,
         "slower": second.verdict == SLOWER,
-        "within": _within(rivals),
-        "loss": _loss(undecided),
+        "within": np.max([rivals.high, 1 / rivals.low]),  # NaN where an interval has no end
+        "loss": (1 / undecided.low - 1).to_numpy().max(initial=0.0),
         "slowest": str(slowest.other),
         "times": slowest.ratio,
         "more": more,
@@ -102,26 +94,6 @@ def _strength(rivals: pd.DataFrame, decided: "pd.Series[bool]") -> str:
     return NONE if (rivals.verdict == NOT_TESTED).all() else LEAST
 
 
-def _within(rivals: pd.DataFrame) -> float:
-    """Return the factor that no ratio to the guess leaves by its interval; NaN where one has no
-    end.
-    """
-    lows, highs = rivals.low.astype(float), rivals.high.astype(float)
-    if lows.isna().any() or highs.isna().any():
-        return float("nan")
-    return float(max(highs.max(), 1 / lows.min()))
-
-
-def _loss(undecided: pd.DataFrame) -> float:
-    """Return the share that the guess may take longer than the best rival; NaN where intervals have
-    no end.
-    """
-    lows = undecided.low.astype(float)
-    if lows.isna().any():
-        return float("nan")
-    return max([0.0, *map(float, 1 / lows - 1)])
-
-
 def _more(rival: Any, mechanisms: int, bound: float) -> int:
     """Return how many launches more would show a rival to be slower, or the same: whichever needs
     fewer.
@@ -130,9 +102,7 @@ def _more(rival: Any, mechanisms: int, bound: float) -> int:
     the launches (see `stats.compare.power_step`).
     """
     launches = min(map(int, str(rival.launches).split("/")))
-    step = None
-    if not pd.isna([rival.low, rival.high]).any():
-        step = power_step(rival.low, rival.high, rival.level)
+    step = power_step(rival.low, rival.high, rival.level)
     if step is None:
         return max(1, launches_needed(mechanisms) - launches)
     apart = abs(math.log(rival.ratio))
@@ -149,9 +119,8 @@ def guesses(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
     >>> guesses(lab, "round_trip", placement="same", among="sleeping")
     """
     rows = advised(lab.contests(study, **levels), derived.bound(lab.run))
-    words = pd.DataFrame(
-        [_in_words(lab, row) for row in rows.itertuples()], rows.index, columns=list(TOLD)
-    )
+    told = [_in_words(lab, row) for row in rows.itertuples()]
+    words = pd.DataFrame(told, rows.index, columns=list(TOLD))
     return rows.drop(columns=list(TOLD), errors="ignore").join(words)
 
 
@@ -166,35 +135,42 @@ def named_entrant(lab: Data, name: str) -> str:
     parts = _ROLE.findall(code)
     if not parts or "+".join(map("".join, parts)) != code:
         return lab.level("", name)
-    roles = lab.words.joined(
-        (lab.say(ROLES[role], n=int(count)) for count, role in parts), N_("; ")
-    )
+    said_roles = [lab.say(ROLES[role], n=int(count)) for count, role in parts]
+    roles = lab.words.joined(said_roles, N_("; "))
     said = N_("{way}: {roles} ({code})") if way else N_("{roles} ({code})")
-    return lab.say(said, way=lab.level("", way), roles=roles, code=code)
+    return lab.say(
+        said,
+        way=lab.level("", way),
+        roles=roles,
+        code=code,
+    )
 
 
 def _in_words(lab: Data, row: Any) -> dict[str, str]:
     """Return the values of `TOLD` of one contest."""
     named = N_("{name} ({text})")
     numbers = lab.words.numbers
-    best = numbers.format(Quantity(row.best, "ns"))
-    ends = () if pd.isna([row.low, row.high]).any() else (row.low, row.high)
-    ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")
-    if ends and not row.slower:
+    bounded = pd.notna([row.low, row.high]).all()
+    if bounded and not row.slower:
         within = Quantity(max(row.high, 1 / row.low))
         ratio = lab.say(N_("within {within:x}"), within=within)
-    counts = {
-        "shown": int(row.shown),
-        "rivals": int(row.rivals),
-        "all": int(row.rivals) + 1,
-        "within": Quantity(row.within),
-    }
+    else:
+        ends = (row.low, row.high) if bounded else ()
+        ratio = numbers.format(Quantity(row.ratio, "1", *ends), "x,interval")
+    best = numbers.format(Quantity(row.best, "ns"))
+    evidence = lab.say(
+        STRENGTHS[row.strength],
+        shown=row.shown,
+        rivals=row.rivals,
+        all=row.rivals + 1,
+        within=Quantity(row.within),
+    )
     return {
         "guess": lab.say(named, name=named_entrant(lab, row.guess), text=best),
-        "evidence": lab.say(STRENGTHS[row.strength], **counts),
+        "evidence": evidence,
         "second": lab.say(named, name=named_entrant(lab, row.second), text=ratio),
         "price": _price(lab, row),
-        "more": _launches(lab, int(row.more)),
+        "more": _launches(lab, row.more),
     }
 
 
@@ -217,3 +193,89 @@ def _launches(lab: Data, more: int) -> str:
     rounded = round(more, 2 - len(str(more)))
     number = lab.words.numbers.number(min(rounded, MANY), 0)
     return lab.say(N_("over {many}"), many=number) if more > MANY else number
+
+
+def alike(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
+    """Return one row for each contest of `study` with `levels` that has more than one mechanism.
+
+    Columns beside the contest's: `tied` (names of what was not shown to be slower), `slower`
+    (names), `within` (the factor that the intervals of the tied stay within, rounded up; missing
+    where they have no end), `next` (how many times as long the nearest slower one takes), and
+    `choice`: what to take, in words.
+
+    >>> alike(lab, "shared_dict", placement="free", among="all")
+    """
+    rows = []
+    for contest, part in lab.contests(study, **levels).groupby(list(CONTEST)):
+        rivals = part[part.other != ""]
+        if len(rivals):
+            rows.append((*contest, *_taken(lab, rivals)))
+    return pd.DataFrame(rows, columns=[*CONTEST, "tied", "slower", "within", "next", "choice"])
+
+
+def _taken(lab: Data, rivals: pd.DataFrame) -> tuple[Any, ...]:
+    """Return the columns beside the contest's, of the rows of the rivals of its fastest."""
+    is_slower = rivals.verdict == SLOWER
+    equal, left_behind = rivals[~is_slower], rivals[is_slower]
+    fastest = str(rivals.fastest.iloc[0])
+    tied = [named_entrant(lab, name) for name in (fastest, *equal.other)]
+    slower = [named_entrant(lab, name) for name in left_behind.other]
+    factor, next_one = _factor(equal), _next(left_behind)
+    return tied, slower, factor, next_one, _choice(lab, tied, slower, factor, next_one)
+
+
+def _factor(equal: pd.DataFrame) -> Quantity:
+    """Return the factor that all ratios of rivals that were not shown to be slower stay within."""
+    if equal.empty or equal[["low", "high"]].isna().any(axis=None):
+        return missing()
+    low, high = float(equal.low.min()), float(equal.high.max())
+    return within(Quantity(1.0, "1", low, high), 1)
+
+
+def _next(slower: pd.DataFrame) -> Quantity:
+    """Return how many times as long the nearest of the slower ones takes."""
+    if slower.empty:
+        return missing()
+    nearest = slower.sort_values("ratio").iloc[0]
+    return Quantity(nearest.ratio, "1", nearest.low, nearest.high)
+
+
+def _choice(
+    lab: Data,
+    tied: list[str],
+    slower: list[str],
+    factor: Quantity,
+    next: Quantity,
+) -> str:
+    if len(tied) <= NAMED:
+        has_comma = any("," in name for name in tied)
+        names = lab.words.joined(tied, N_("; ") if has_comma else N_(", "))
+    elif slower:
+        names = lab.say(N_("all but {slower}"), slower=lab.words.joined(slower))
+    else:
+        names = lab.say(N_("any of {count}"), count=len(tied))
+    return lab.say(
+        N_("{names} ({why})"),
+        names=names,
+        why=_why(
+            lab,
+            tied,
+            factor,
+            next,
+        ),
+    )
+
+
+def _why(
+    lab: Data,
+    tied: list[str],
+    factor: Quantity,
+    next: Quantity,
+) -> str:
+    if len(tied) == 1:
+        return lab.say(N_("the next takes {ratio:x}"), ratio=next)
+    if not factor:
+        return lab.say(N_("too few launches to tell"))
+    if factor.value > LOOSE:
+        return lab.say(N_("not told apart within {factor:x}"), factor=factor)
+    return lab.say(N_("alike within {factor:x}"), factor=factor)

@@ -2,41 +2,43 @@
 not just empty.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ipclab.errors import UsageError, nearest
 from ipclab.lab import labels
+from ipclab.studies.installed import study as study_of
+from ipclab.studies.interface import Sweep
+from ipclab.studies.profile import PROFILES
 
 MOST = 12  # levels that a line names
 
 
 @cache
-def factors(study: str) -> Mapping[str, frozenset[Any]]:
+def factors(study: str) -> Mapping[str, set[Any]]:
     """Return every factor that a point of the study can have, with its usual levels; what it times
     is `op`.
     """
-    from ipclab.studies.installed import study as study_of
-    from ipclab.studies.interface import Sweep
-    from ipclab.studies.profile import PROFILES
-
     known = study_of(study)
-    found: dict[str, set[Any]] = {}
-    for point in (
-        point for profile in PROFILES.values() for point in known.points(profile, Sweep())
-    ):
-        for name, level in point.key().items():
-            found.setdefault(name, set()).add(level)
-    for name, levels in getattr(known, "factors", {}).items():
-        found.setdefault(name, set()).update(levels)
-    return {name: frozenset(levels) for name, levels in found.items()}
+    levels: dict[str, set[Any]] = defaultdict(set)
+    for profile in PROFILES.values():
+        for point in known.points(profile, Sweep()):
+            for name, level in point.key().items():
+                levels[name].add(level)
+    for name, more in getattr(known, "factors", {}).items():
+        levels[name].update(more)
+    return dict(levels)
 
 
-def check(study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> None:
+def check(
+    study: str,
+    frame: pd.DataFrame,
+    levels: Mapping[str, Any],
+) -> None:
     """Raise `UsageError` with the nearest name for words among `levels` that no run of the study
     can have.
 
@@ -48,16 +50,11 @@ def check(study: str, frame: pd.DataFrame, levels: Mapping[str, Any]) -> None:
     for name, asked in levels.items():
         if name not in (*known, "op", "metric"):
             continue
-        here = set(frame[name].dropna()) if name in frame else set()
-        usual = here | known.get(name, frozenset())
-        several = isinstance(asked, list | tuple | set | frozenset | np.ndarray | pd.Series)
-        for level in asked if several else [asked]:
-            if isinstance(level, str) and level not in usual and level not in labels.KNOWN:
+        usual = known.get(name, set()).union(frame[name].dropna() if name in frame else ())
+        for level in asked if pd.api.types.is_list_like(asked) else [asked]:
+            if isinstance(level, str) and level not in usual | labels.KNOWN:
                 words = sorted(word for word in usual if isinstance(word, str))
                 more = ", ..." if len(words) > MOST else ""
                 why = f"there are {', '.join(words[:MOST])}{more}"
-                raise UsageError(
-                    f"{study} has no {name} {level!r}",
-                    why,
-                    f"did you mean {nearest(level, words)!r}?",
-                )
+                fix = f"did you mean {nearest(level, words)!r}?"
+                raise UsageError(f"{study} has no {name} {level!r}", why, fix)

@@ -18,6 +18,7 @@ from matplotlib.ticker import (
 
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
+from ipclab.lab.data import Data
 from ipclab.lab.numbers import trimmed
 from ipclab.stats.quantity import Quantity
 
@@ -29,10 +30,14 @@ BEYOND = 10.0  # times the values that a logarithmic axis may show of their inte
 SPANNED = "value", "low", "high"
 
 
-LABEL = N_("{what}, {metric}")
-
-
-def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -> None:
+def scale(
+    ax: Any,
+    which: str,
+    frame: pd.DataFrame,
+    column: str,
+    *,
+    log: bool,
+) -> None:
     """Give one axis ticks that are plain numbers with their unit, and its name."""
     axis = getattr(ax, f"{which}axis")
     words = ax.figure.lab.words
@@ -41,7 +46,12 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
     for name in {column, *beside} & set(frame):
         note_ends(ax, which, frame[name])
     if log and len(values) and values.min() > 0:
-        _logarithmic(ax, which, float(values.min()), float(values.max()))
+        _logarithmic(
+            ax,
+            which,
+            float(values.min()),
+            float(values.max()),
+        )
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     unit = _unit(frame, column)
@@ -50,11 +60,7 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         return trimmed(words.numbers.format(Quantity(float(value), unit)))
 
     axis.set_major_formatter(FuncFormatter(written))
-    named = [words.label(name) for name in _names(frame, column)]
-    if len(named) > 1:
-        axis.set_label_text(ax.figure.lab.say(LABEL, what=named[0], metric=named[1]))
-    else:
-        axis.set_label_text("".join(named))
+    axis.set_label_text(_label(ax.figure.lab, frame, column))
 
 
 def note_ends(ax: Any, which: str, values: Any) -> None:
@@ -63,9 +69,8 @@ def note_ends(ax: Any, which: str, values: Any) -> None:
     """
     finite = [value for value in map(float, values) if isfinite(value)]
     if finite:
-        known = ax.figure.data_ends.setdefault((ax, which), (min(finite), max(finite)))
-        ends = min(known[0], *finite), max(known[1], *finite)
-        ax.figure.data_ends[ax, which] = ends
+        finite += ax.figure.data_ends.get((ax, which), ())
+        ax.figure.data_ends[ax, which] = min(finite), max(finite)
 
 
 def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
@@ -86,26 +91,34 @@ def _unit(frame: pd.DataFrame, column: str) -> str:
     return str(frame.unit.iloc[0]) if "unit" in frame and len(frame) else "1"
 
 
-def _names(frame: pd.DataFrame, column: str) -> list[str]:
+def _label(lab: Data, frame: pd.DataFrame, column: str) -> str:
     """Return what an axis shows: of values their op, where there is one, and their metric."""
     if column != "value":
-        return [column]
-    ops = list(dict.fromkeys(frame.op)) if "op" in frame else []
-    metrics = list(dict.fromkeys(frame.metric)) if "metric" in frame else []
-    return [*(ops if len(ops) == 1 else []), *metrics[:1]]
+        return lab.words.label(column)
+    ops = frame.op.unique() if "op" in frame else ()
+    metrics = frame.metric.unique() if "metric" in frame else ()
+    names = [*metrics[:1]]
+    if len(ops) == 1:
+        names = [*ops, *names]
+    said = [lab.words.label(name) for name in names]
+    if len(said) == 1:
+        return said[0]
+    return lab.say(N_("{what}, {metric}"), what=said[0], metric=said[1]) if said else ""
 
 
-def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:
+def reach(
+    ax: Any,
+    which: str,
+    low: float,
+    high: float,
+) -> tuple[float, float]:
     """Return the ends of all values that one axis shows, these among them, and those that share it."""
     extents = ax.figure.extent
-    sharing = getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax)
-    ends = [
-        (low, high),
-        *(extents[other, which] for other in sharing if (other, which) in extents),
-    ]
-    extent = min(least for least, _ in ends), max(most for _, most in ends)
-    extents[ax, which] = extent
-    return extent
+    for other in getattr(ax, f"get_shared_{which}_axes")().get_siblings(ax):
+        least, most = extents.get((other, which), (low, high))
+        low, high = min(low, least), max(high, most)
+    extents[ax, which] = low, high
+    return low, high
 
 
 def _bound(ax: Any, which: str, low: float, high: float) -> None:
@@ -115,13 +128,11 @@ def _bound(ax: Any, which: str, low: float, high: float) -> None:
     Few launches bound nothing.
     """
     least, most = reach(ax, which, low, high)
-    low, high = getattr(ax, f"get_{which}lim")()
     if getattr(ax, f"get_{which}scale")() != "log":
         return
+    low, high = getattr(ax, f"get_{which}lim")()
     low, high = max(low, least / BEYOND), min(high, most * BEYOND)
-    more = 1.0
-    if 0 < low < high:
-        more = max(1.0, LEAST * low / high) ** 0.5
+    more = max(1.0, LEAST * low / high) ** 0.5 if 0 < low < high else 1.0
     ax.set(**{f"{which}lim": (low / more, high * more)})
 
 
@@ -135,7 +146,10 @@ class _Steps(LogLocator):
 
 
 def ticks_at(
-    ax: Any, which: str, column: str, values: Sequence[Any], spec: str = "scaled,int"
+    ax: Any,
+    which: str,
+    column: str,
+    values: Sequence[Any],
 ) -> None:
     """Put the ticks of one axis at the levels that were measured, such as sizes."""
     axis = getattr(ax, f"{which}axis")
@@ -146,7 +160,7 @@ def ticks_at(
             apart.append(value)
 
     def written(value: float, _: Any) -> str:
-        how = labels.spec(column, value) or (spec if unit == "B" else "int")
+        how = labels.spec(column, value) or ("scaled,int" if unit == "B" else "int")
         return str(ax.figure.lab.words.numbers.format(Quantity(round(value), unit), how))
 
     axis.set(

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 from ipclab.errors import LabError
 from ipclab.paths import checkout
@@ -30,7 +31,7 @@ class Catalogue:
     words: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, lang: str, locale: Path | None = None) -> "Catalogue":
+    def load(cls, lang: str, locale: Path | None = None) -> Self:
         """Read the catalogues of `lang`: one of the package, and one of each notebook, whose words
         come first.
 
@@ -43,13 +44,12 @@ class Catalogue:
         folder = catalogue_path(lang, locale or checkout().locale).parent
         files = sorted(folder.glob("*.po"), key=lambda file: (file.stem != PACKAGE, file.stem))
         if not files:
-            raise LabError(
-                f"no {lang} catalogue",
-                f"{folder} has none",
-                "run python -m ipclab.render.words update",
-            )
-        read = [_read(file, file.stat().st_mtime_ns) for file in files]
-        return cls(lang, {msgid: word for words in read for msgid, word in words.items()})
+            fix = "run python -m ipclab.render.words update"
+            raise LabError(f"no {lang} catalogue", f"{folder} has none", fix)
+        words: dict[str, str] = {}
+        for file in files:
+            words |= _read(file, file.stat().st_mtime_ns)
+        return cls(lang, words)
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none.

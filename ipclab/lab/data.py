@@ -14,16 +14,18 @@ from ipclab.frames.points import VALUES
 from ipclab.frames.published import published, worded
 from ipclab.lab import asked, prose
 from ipclab.lab.catalogue import N_
-from ipclab.lab.questions import Question, within
+from ipclab.lab.questions import Question, Variables, within
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
 from ipclab.stats import judge
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
+NO_LEVELS = ["metric", *VALUES[2:]]  # columns of a point frame that tell nothing of a sample
 ABSENT = N_("Not measured in this run.")
 FEW = N_("The launches of this run cannot test this, whatever the difference.")
+USUAL = {judge.MISSING: ABSENT, judge.NOT_TESTED: FEW}
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +39,7 @@ class Data:
     run: RunFolder
     words: Words
     paths: Paths
-    _names: Callable[[], Mapping[str, Any]] = field(default=dict)
+    _names: Callable[[], Variables] = field(default=dict)
     _own: File | None = None
 
     def points(self, study: str, **levels: Any) -> pd.DataFrame:
@@ -69,25 +71,29 @@ class Data:
         """
         return self._frame(study, "contests", levels)
 
-    def samples(self, study: str, op: str = "", **levels: Any) -> pd.DataFrame:
+    def samples(
+        self,
+        study: str,
+        op: str = "",
+        **levels: Any,
+    ) -> pd.DataFrame:
         """Return the raw samples (ns of one operation) of the points of `study` that have `levels`,
         all launches.
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
-        points = self.points(study, **({"op": op} if op else {}), metric="p50", **levels)
+        if op:
+            levels["op"] = op
+        points = self.points(study, metric="p50", **levels)
         frames = []
-        for row in points.to_dict("records"):
+        for row in points.drop(columns=NO_LEVELS, errors="ignore").to_dict("records"):
             measured = decode(self.run.path / "points" / study / f"{row['point']}.parquet")
-            levels_of_row = {
-                str(name): value
-                for name, value in row.items()
-                if name not in ("metric", *VALUES[2:])
-            }
             for number, launch in enumerate(measured.launches):
-                times = pd.DataFrame({"ns": launch.times(row["op"])})
-                frames.append(times.assign(launch=number, **levels_of_row))
-        return pd.concat(frames or [points.assign(ns=0, launch=0)], ignore_index=bool(frames))
+                times = pd.DataFrame({"ns": launch.times(row["op"]), "launch": number})
+                frames.append(times.assign(**{str(name): level for name, level in row.items()}))
+        if not frames:
+            return points.assign(ns=0, launch=0)
+        return pd.concat(frames, ignore_index=True)
 
     def published(self, study: str, **levels: Any) -> pd.DataFrame:
         """Return the numbers that the text of `study` prints (value in SI units, printed as it
@@ -97,23 +103,27 @@ class Data:
         """
         return address.narrowed(published(self.paths, study), levels)
 
-    def _frame(self, study: str, kind: str, levels: Mapping[str, Any]) -> pd.DataFrame:
+    def _frame(
+        self,
+        study: str,
+        kind: str,
+        levels: Mapping[str, Any],
+    ) -> pd.DataFrame:
         frame = derived.read(self.run, study, kind)
         factors = asked.factors(study)
         asked.check(study, frame, levels)
-        strange = {name for name in levels if name not in frame}
-        if frame.empty or (
-            strange and strange <= set(factors)
-        ):  # factors that no point of this run has
+        absent = levels.keys() - set(frame)
+        # factors that no point of this run has
+        if frame.empty or (absent and absent <= factors.keys()):
             rows = frame.iloc[:0].astype(object)
         else:
             rows = address.narrowed(frame, levels).reset_index(drop=True)
         if len(rows):
             unused = [name for name in factors if name in rows and rows[name].isna().all()]
             return rows.drop(columns=unused)
-        absent = [name for name in dict.fromkeys([*factors, *levels]) if name not in rows]
         # a cell finds each factor
-        return rows.assign(**{name: pd.Series(dtype=object) for name in absent})
+        lacking = [name for name in (*factors, *levels) if name not in rows]
+        return rows.assign(**{name: pd.Series(dtype=object) for name in lacking})
 
     def value(self, of: pd.DataFrame | str, **levels: Any) -> Quantity:
         """Return one measured value with its interval: of a frame, a study, or an address.
@@ -137,13 +147,16 @@ class Data:
             raise address.ambiguous(rows, levels)
         if len(rows) == 1:
             return address.quantity(next(rows.itertuples()))
-        of_op = {
-            name: level for name, level in levels.items() if name in ("op", "metric") and name in of
-        }
-        units = address.narrowed(of, of_op)
-        return missing(str(units.unit.iloc[0]) if len(units) else "ns")
+        alike = {name: levels[name] for name in levels if name in ("op", "metric") and name in of}
+        units = list(address.narrowed(of, alike).get("unit", ()))
+        return missing(str(units[0]) if units else "ns")
 
-    def over(self, points: pd.DataFrame, under: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+    def over(
+        self,
+        points: pd.DataFrame,
+        under: pd.DataFrame,
+        on: Sequence[str],
+    ) -> pd.DataFrame:
         """Return the rows with a column `cell`: each value over that of the row of `under` with the
         same levels `on`.
 
@@ -161,13 +174,16 @@ class Data:
         )
         ratios = []
         for top, base in zip(pairs.cell, pairs.cell_under, strict=True):
-            # NaN stands where no row is below
-            itself = bool(base) and top.sources == getattr(base, "sources", None)
-            ratio = Quantity(1.0) if itself else top / base
-            ratios.append(judged.judged(self.run, ratio))
+            below = of(base)  # NaN stands where no row is below
+            itself = bool(below) and top.sources == below.sources
+            ratios.append(judged.judged(self.run, Quantity(1.0) if itself else top / below))
         return pairs.assign(cell=pd.Series(ratios, pairs.index, dtype=object))
 
-    def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
+    def cells(
+        self,
+        points: pd.DataFrame,
+        **more: str | tuple[str, str],
+    ) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table that prints
         value and interval.
 
@@ -180,12 +196,12 @@ class Data:
         made = points.assign(cell=quantities)
         for name, wanted in more.items():
             op, metric = (None, wanted) if isinstance(wanted, str) else wanted
-            values: dict[tuple[str, str], Quantity] = {}
+            values: dict[Any, Quantity] = {}
             for study in points.study.unique():
                 rows = self.points(study)
-                rows = rows[rows.metric == metric]  # a run may lack a metric
-                for row in rows[rows.point.isin(points.point)].itertuples():
-                    values[str(row.point), str(row.op)] = address.quantity(row)
+                rows = rows[(rows.metric == metric) & rows.point.isin(points.point)]
+                for row in rows.itertuples():
+                    values[row.point, row.op] = address.quantity(row)
             keys = zip(points.point, points.op, strict=True)
             column = [values.get((point, op or own), np.nan) for point, own in keys]
             made[name] = pd.Series(column, made.index, dtype=object)
@@ -196,9 +212,9 @@ class Data:
         the notebook.
         """
         said = self.words.translate(text)
-        if "{" not in said:
-            return said
-        return prose.fill_plain(said, lambda name: self._lookup(name, more), self.words.numbers)
+        return prose.fill(
+            said, lambda name: self._lookup(name, more), self.words.numbers, markdown=False
+        )
 
     def level(self, factor: str, level: Any) -> str:
         """Return how a level, or a list of them, is written: with its unit, words translated."""
@@ -210,7 +226,7 @@ class Data:
         """
         return address.at(words, self.points, lambda study: worded(self.paths, study))
 
-    def _lookup(self, name: str, more: Mapping[str, Any] | None = None) -> Quantity | str:
+    def _lookup(self, name: str, more: Variables | None = None) -> Quantity | str:
         """Return what a placeholder names: a variable of the notebook, or the value at an address."""
         value: Quantity | str | None = self._at(name)
         if value is None:
@@ -218,43 +234,39 @@ class Data:
         return judged.judged(self.run, value) if isinstance(value, Quantity) else value
 
 
-@dataclass(frozen=True)
 class Teller:
     """Says a notebook's prose: translates it, fills in values, and has the judge answer its
     questions.
     """
 
-    lab: Data
+    def __init__(self, lab: Data) -> None:
+        self.lab = lab
 
     def translate(self, msgid: str) -> str:
         """Return `msgid` in the reader's language."""
         return self.lab.words.translate(msgid)
 
-    def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
+    def fill(self, text: str, more: Variables | None = None) -> str:
         """Return Markdown with its placeholders filled: from `more`, with the notebook's values and
         the run's.
         """
         numbers = self.lab.words.numbers
-        return numbers.written_out(
-            prose.fill(text, lambda name: self.lab._lookup(name, more), numbers)
-        )
+        filled = prose.fill(text, lambda name: self.lab._lookup(name, more), numbers)
+        return numbers.written_out(filled)
 
     def is_measured(self, text: str) -> bool:
         """Return whether `text` names no value, or one that is there."""
         values = [self.lab._lookup(name) for name, _ in prose.placeholders(text)]
         return not values or any(values)
 
-    def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
+    def answer(self, question: Question) -> tuple[str, Variables]:
         """Return the alternative (a msgid) that the judge chooses, and what it may tell."""
-        lab = self.lab
-        names = lab._names()
+        lab, names = self.lab, self.lab._names()
         asked = judged.judged(lab.run, question.value(names, lab._lookup))
         bound = question.limit(names, lab._lookup)
         side = question.side(asked, bound, derived.bound(lab.run))
-        usual = {}
-        if question.bound and not question.is_row:
-            usual = {judge.MISSING: ABSENT, judge.NOT_TESTED: FEW}
-        alternative = question.alternatives.get(side, usual.get(side, ""))
+        usual = USUAL if question.bound and not question.is_row else {}
+        alternative = {**usual, **question.alternatives}.get(side, "")
         more = {"it": asked, "within": within(asked, bound)}
         if question.name and isinstance(names, MutableMapping):
             names[question.name] = lab.say(alternative, **more)

@@ -37,7 +37,6 @@ def dots(
     y: str,
     ax: Any,
     hue: str | None = None,
-    x: str = "value",
     log: str = "",
 ) -> dict[Any, int]:
     """Draw the values of each level of `y` as dots on a horizontal scale, the levels of `hue` side
@@ -56,56 +55,98 @@ def dots(
         for name, mine in part.groupby(y, sort=False):
             colour = style.look(name if y == "backend" else level, place)[0]
             at = np.full(len(mine), rows.index(name) + shift)
-            look = {**DOT, **INTERVAL, "marker": marker, "color": colour}
-            look["markerfacecolor"] = "white" if hollow else colour
-            ax.errorbar(mine[x], at, xerr=interval_ends(mine, x), **look)
-            named = [label_of(ax, y, name), *([label_of(ax, hue, level)] if hue else [])]
-            tell(ax, mine, mine[x], at, ax.figure.lab.words.joined(named))
+            ax.errorbar(
+                mine.value,
+                at,
+                xerr=interval_ends(mine, "value"),
+                marker=marker,
+                color=colour,
+                markerfacecolor="white" if hollow else colour,
+                **DOT,
+                **INTERVAL,
+            )
+            names = [label_of(ax, y, name)] + ([label_of(ax, hue, level)] if hue else [])
+            tell(
+                ax,
+                mine,
+                mine.value,
+                at,
+                ax.figure.lab.words.joined(names),
+            )
         if hue:
             face = "white" if hollow else style.GREY
-            look = {"color": style.GREY, "markerfacecolor": face}
-            ax.plot([], [], marker, label=label_of(ax, hue, level), **look)
+            label = label_of(ax, hue, level)
+            ax.plot(
+                [],
+                [],
+                marker,
+                label=label,
+                color=style.GREY,
+                markerfacecolor=face,
+            )
     name_rows(ax, y, rows)
     ax.set_ylabel("")
-    scale(ax, "x", frame, x, log="x" in log)
+    scale(ax, "x", frame, "value", log="x" in log)
     return {level: row for row, level in enumerate(rows)}
 
 
-def values_beside(frame: pd.DataFrame, rows: dict[Any, int], *, y: str, ax: Any) -> None:
+def values_beside(
+    frame: pd.DataFrame,
+    rows: dict[Any, int],
+    *,
+    y: str,
+    ax: Any,
+) -> None:
     """Write the value of each level of `y` at the right edge of its row; `rows` are those that
     `dots` returned.
     """
-    for level, value, unit in zip(frame[y], frame.value, frame.unit, strict=True):
-        written = ax.figure.lab.say("{value}", value=Quantity(value, unit))
-        look = {
-            "transform": ax.get_yaxis_transform(),
-            "va": "center",
-            "fontsize": "small",
-        }
-        ax.text(1.01, rows[level], written, **look)
+    for level, value, unit in zip(
+        frame[y],
+        frame.value,
+        frame.unit,
+        strict=True,
+    ):
+        written = ax.figure.lab.words.numbers.format(Quantity(value, unit))
+        edge = ax.get_yaxis_transform()
+        ax.text(
+            1.01,
+            rows[level],
+            written,
+            transform=edge,
+            va="center",
+            fontsize="small",
+        )
 
 
-def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any, x: str = "value") -> None:
+def bars(
+    frame: pd.DataFrame,
+    *,
+    y: str,
+    hue: str,
+    ax: Any,
+) -> None:
     """Draw a stacked bar for each level of `y`, a part for each level of `hue` in the order given."""
     if not drawable(frame, ax, y, hue):
         return
     rows = list(dict.fromkeys(frame[y]))
     levels = labels.ordered(hue, dict.fromkeys(frame[hue]))
-    sums = frame.groupby([y, hue])[x].sum().unstack(fill_value=0)
-    lengths = sums.reindex(index=rows, columns=levels)
+    lengths = frame.groupby([y, hue]).value.sum().unstack(fill_value=0)
+    lengths = lengths.reindex(index=rows, columns=levels)
     left = lengths.cumsum(axis="columns").shift(axis="columns", fill_value=0.0)
     for place, level in enumerate(levels):
-        look = {
-            "label": label_of(ax, hue, level),
-            "color": style.SERIES[place % len(style.SERIES)][0],
-            "hatch": style.HATCHES[place % len(style.HATCHES)],
-            "edgecolor": "white",
-            "linewidth": 0.4,
-        }
-        ax.barh(range(len(rows)), lengths[level], left=left[level], **look)
+        ax.barh(
+            range(len(rows)),
+            lengths[level],
+            left=left[level],
+            label=label_of(ax, hue, level),
+            color=style.SERIES[place % len(style.SERIES)][0],
+            hatch=style.HATCHES[place % len(style.HATCHES)],
+            edgecolor="white",
+            linewidth=0.4,
+        )
     name_rows(ax, y, rows)
     ax.grid(axis="y", visible=False)
-    scale(ax, "x", frame, x, log=False)
+    scale(ax, "x", frame, "value", log=False)
     note_ends(ax, "x", [0, lengths.sum(axis="columns").max()])
     ax.set_xlim(left=0)
 
@@ -116,7 +157,6 @@ def limit(
     x: str,
     ax: Any,
     label: str,
-    y: str = "value",
     passes: float = 1,
     dash: str = ":",
 ) -> None:
@@ -126,21 +166,26 @@ def limit(
     if frame.empty:
         return
     part = frame.sort_values(x)
-    values = passes * part[y]
+    values = passes * part.value
     reach(ax, "y", values.min(), values.max())  # it stays in view
     note_ends(ax, "y", values)
     note_ends(ax, "x", part[x])
-    look = {
-        "label": ax.figure.lab.say(label),
-        "color": style.BLACK,
-        "linestyle": dash,
-        "linewidth": 1.1,
-        "marker": "_" if len(part) == 1 else None,
-    }
-    ax.plot(part[x], values, **look)
+    ax.plot(
+        part[x],
+        values,
+        label=ax.figure.lab.say(label),
+        color=style.BLACK,
+        linestyle=dash,
+        linewidth=1.1,
+        marker="_" if len(part) == 1 else None,
+    )
 
 
-def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
+def facets(
+    frame: pd.DataFrame,
+    by: str,
+    axes: Any,
+) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the axes and the rows of each level of `by` in the frame's order, titled; needs a panel
     for each.
     """

@@ -51,16 +51,12 @@ def normalise(notebook: Any) -> Any:
         for stamp in ("papermill", "execution"):
             cell.metadata.pop(stamp, None)
         if cell.cell_type == "code":
-            cell.outputs = [
-                o
-                for o in cell.outputs
-                if o.output_type != "stream" and _VIEW not in o.get("data", {})
-            ]
-            for counted in (
-                cell,
-                *(output for output in cell.outputs if "execution_count" in output),
-            ):
-                counted.execution_count = None
+            cell.execution_count = None
+            shown = [output for output in cell.outputs if output.output_type != "stream"]
+            cell.outputs = [output for output in shown if _VIEW not in output.get("data", {})]
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output.execution_count = None
     for stamp in ("widgets", "papermill"):
         notebook.metadata.pop(stamp, None)
     notebook.metadata["kernelspec"] = {
@@ -114,9 +110,8 @@ class Kernel:
             done = self._papermill(notebook, values, timeout_s, say or said)
         except BaseException as error:
             self.end()  # it may still be busy
-            if told := _lab_error(
-                notebook, error, timeout_s, said.getvalue().strip(), bool(values)
-            ):
+            stderr = said.getvalue().strip()
+            if told := _lab_error(notebook, error, timeout_s, stderr, bool(values)):
                 raise told from error
             raise
         del done.cells[0]
@@ -147,17 +142,14 @@ class Kernel:
             self.session = open_session(checkout().ledger)
             folder = self.session.folder
             if len(folder) > LONGEST:
-                raise LabError(
-                    f"{folder} is too long for a socket",
-                    "",
-                    "set TMPDIR to a shorter one",
-                )
-            sockets = {
-                "transport": "ipc",
-                "ip": f"{folder}/k",
-                "connection_file": f"{folder}/k.json",
-            }
-            self.manager = AsyncKernelManager(kernel_name="python3", **sockets)
+                fix = "set TMPDIR to a shorter one"
+                raise LabError(f"{folder} is too long for a socket", "", fix)
+            self.manager = AsyncKernelManager(
+                kernel_name="python3",
+                transport="ipc",
+                ip=f"{folder}/k",
+                connection_file=f"{folder}/k.json",
+            )
         return self.manager
 
 
@@ -182,14 +174,9 @@ def _lab_error(
             where = f"{notebook.name}, cell {number}, which begins {begins!r}"
             return LabError(where, line.strip().split("\n")[-1])
         case CellTimeoutError():
-            return LabError(
-                f"{notebook.name} did not end",
-                f"{timeout_s:g} s are over",
-                "give it more time",
-            )
+            why = f"{timeout_s:g} s are over"
+            return LabError(f"{notebook.name} did not end", why, "give it more time")
         case DeadKernelError() | RuntimeError():
-            return LabError(
-                f"the kernel of {notebook.name} died",
-                (stderr or str(error)).split("\n")[-1],
-            )
+            why = (stderr or str(error)).split("\n")[-1]
+            return LabError(f"the kernel of {notebook.name} died", why)
     return None

@@ -1,17 +1,18 @@
 """The lab: what a notebook holds in its hand. A run, seen by readers of one language."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ipclab.frames.derived import measured
 from ipclab.lab import canvas, prose, quotes, table, tabulation
 from ipclab.lab.audit import with_own
-from ipclab.lab.catalogue import N_, Catalogue
+from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.numbers import plain
 from ipclab.lab.parameters import Parameter
@@ -51,7 +52,13 @@ class Lab(Data):
     """
 
     @classmethod
-    def open(cls, run: str = "", lang: str = "en", study: str = "", claims: str = "") -> "Lab":
+    def open(
+        cls,
+        run: str = "",
+        lang: str = "en",
+        study: str = "",
+        claims: str = "",
+    ) -> "Lab":
         """Open the run in folder (or bundle) `run` for readers of `lang`, and make `%%prose` work.
 
         When `run` is empty: the newest run here that holds `study`, or the newest full one; else
@@ -85,19 +92,11 @@ class Lab(Data):
         command line: "false" is meant as False, a scalar as a list of it. Raises `UsageError` for
         what cannot be meant, and what `ipclab.measure.session` raises.
         """
-        given = {
-            "run": run,
-            "lang": lang,
-            "measure": measure,
-            "profile": profile,
-            **sweep,
-        }
+        given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
         values = {}
         for name, value in given.items():
             values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
-        run, lang, measure, profile = (
-            values.pop(name) for name in ("run", "lang", "measure", "profile")
-        )
+        run, lang, measure, profile = map(values.pop, ("run", "lang", "measure", "profile"))
         if not measure:
             return cls.open(run, lang, study)
         sizes, backends = values.pop("sizes", []), values.pop("backends", [])
@@ -136,17 +135,18 @@ class Lab(Data):
         )
         return cls.open(str(measure(checkout(), request, Bar()).path))
 
+    @contextmanager
     def figure(
         self,
         name: str,
         title: str,
         *,
         alt: str = "",
-        names: Mapping[Any, str] | Iterable[str] = (),
+        names: canvas.Names = (),
         size: tuple[float, float] = (7.0, 3.6),
         panels: int | tuple[int, int] = 1,
         share: str = "",
-    ) -> AbstractContextManager[Any]:
+    ) -> Iterator[Any]:
         """Give axes to draw into; the figure is then saved as SVG, PNG and PDF, and shown with its
         title.
 
@@ -158,20 +158,30 @@ class Lab(Data):
         >>> with lab.figure("payload-bandwidth", "How much moves in a second?", alt="...") as ax:
         ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
         """
-        return canvas.drawing(
-            self, name, title, alt=alt, names=names, size=size, panels=panels, share=share
-        )
+        from IPython.display import display
+
+        np.random.seed(0)  # seaborn's jitter and bootstraps: drawn the same way each time
+        with canvas.blank(self, size, names) as drawn:
+            rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
+            axes = drawn.subplots(
+                rows, columns, squeeze=False, sharex="x" in share, sharey="y" in share
+            )
+            if panels == 1:
+                yield axes[0, 0]
+            else:
+                yield axes[0] if isinstance(panels, int) else axes
+            display(canvas.finished(drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
 
     def table(
         self,
         frame: pd.DataFrame,
         caption: str,
         *,
-        spec: str | Mapping[str, str] = "interval",
+        spec: tabulation.Spec = "interval",
         notes: Sequence[str] = (),
         name: str = "",
         empty: str = "",
-        names: Mapping[Any, str] | Iterable[str] = (),
+        names: canvas.Names = (),
     ) -> table.Table:
         """Return a frame as a table: see `ipclab.lab.tabulation.tabulated`.
 
@@ -216,11 +226,15 @@ class Lab(Data):
         is shown.
         """
         if elsewhere(self.paths, self.run):
-            named = {
-                "processor": processor(self.run),
-                "machine": self.run.about["machine"]["digest"],
-            }
-            prose.show(self.say(ORIGIN, **named, date=Quantity(self.run.about["begun"], "date")))
+            machine = self.run.about["machine"]["digest"]
+            date = Quantity(self.run.about["begun"], "date")
+            said = self.say(
+                ORIGIN,
+                processor=processor(self.run),
+                machine=machine,
+                date=date,
+            )
+            prose.show(said)
 
     def _hint(self, asked: str, study: str) -> str:
         rivals = best(self.paths, study) if study and not asked else []
@@ -240,4 +254,4 @@ def lab_of(run: RunFolder, paths: Paths, lang: str) -> Lab:
     """Return what `run` holds for readers of `lang`, without a notebook; raises `UsageError` for
     another one.
     """
-    return Lab(run, Words(Catalogue.load(lang, paths.locale)), paths)
+    return Lab(run, Words.load(lang, paths.locale), paths)

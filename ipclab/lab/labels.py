@@ -32,33 +32,22 @@ ORDER = LEVELLED["order"] | {"node": NODES, "backend": (*NODES, *CALLS)}
 
 def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
     """Return levels in their usual order: known ones first, the others as they come."""
-    known, found = ORDER.get(factor, ()), list(levels)
-    return [level for level in known if level in found] + [
-        level for level in found if level not in known
-    ]
+    known = [*ORDER.get(factor, ())]
+    return sorted(levels, key=lambda level: known.index(level) if level in known else len(known))
 
 
 def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return what `pivot` made with its columns in their levels' order; several values of one level
     stand together.
     """
-    if frame.columns.nlevels == 1 and frame.columns.name:
-        return frame[ordered(str(frame.columns.name), frame.columns)]
-    if (
-        frame.columns.nlevels == 2  # noqa: PLR2004
-        and frame.columns.names[0] is None
-        and frame.columns.names[1]
-    ):
-        values, levels = (
-            list(dict.fromkeys(frame.columns.get_level_values(place))) for place in (0, 1)
-        )
-        wanted = [
-            (level, value)
-            for level in ordered(str(frame.columns.names[1]), levels)
-            for value in values
-        ]
+    *values, factor = frame.columns.names
+    if factor and not values:
+        return frame[ordered(str(factor), frame.columns)]
+    if factor and values == [None]:
         turned = frame.swaplevel(axis="columns")
-        return turned[[column for column in wanted if column in turned]]
+        levels = ordered(str(factor), turned.columns.unique(0))
+        columns: list[Any] = list(turned.columns)
+        return turned[sorted(columns, key=lambda column: levels.index(column[0]))]
     return frame
 
 
@@ -75,15 +64,16 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
         return levels.map(ordered(str(levels.name), sorted(known)).index)
 
     for axis in (0, 1):
-        found = frame.axes[axis]
-        known = not axis or None not in found.names
-        if known and any(name in ORDER for name in found.names) and found.is_monotonic_increasing:
+        index = frame.axes[axis]
+        named = axis == 0 or None not in index.names
+        if named and ORDER.keys() & {*index.names} and index.is_monotonic_increasing:
             frame = frame.sort_index(axis=axis, key=ranks)
     return frame
 
 
 def spec(factor: str, level: Any) -> str:
     """Return how a level is printed: bytes that are a power of two in binary units, others exactly."""
-    if UNITS.get(factor) != "B" or int(level) < KIB or int(level) & (int(level) - 1):
+    size = int(level) if UNITS.get(factor) == "B" else 0
+    if size < KIB or size & (size - 1):
         return ""
-    return "MiB,int" if int(level) >= KIB**2 else "KiB,int"
+    return "MiB,int" if size >= KIB**2 else "KiB,int"

@@ -39,7 +39,12 @@ def cpu_pairs(lab: Data) -> pd.DataFrame:
     """
     found = lab.points("limits", metric="p50")
     found = found[found.backend == pairs.NAME]
-    ends = pd.DataFrame(map(pairs.pair_of, found.op), found.index, ["cpu", "other"], dtype="int64")
+    ends = pd.DataFrame(
+        map(pairs.pair_of, found.op),
+        found.index,
+        ["cpu", "other"],
+        dtype="int64",
+    )
     shares = found.get("shares", pd.Series(dtype=object))
     return found.assign(cpu=ends.cpu, other=ends.other, shares=shares)
 

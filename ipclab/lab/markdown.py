@@ -27,7 +27,12 @@ def parser() -> MarkdownIt:
     return made
 
 
-def _footnote_html(_renderer: object, tokens: list[Token], index: int, *_: object) -> str:
+def _footnote_html(
+    _renderer: object,
+    tokens: list[Token],
+    index: int,
+    *_: object,
+) -> str:
     number = int(tokens[index].meta["number"])
     return f'<sup><a id="ref-{number}" href="#note-{number}" role="doc-noteref">{number}</a></sup>'
 
@@ -43,7 +48,12 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     token = state.push("footnote_open", "", 1)
     token.meta, token.map = {"label": found[1]}, [start, stop]
     inline = state.push("inline", "", 0)
-    inline.content = state.getLines(start, stop, state.blkIndent, False).strip()[found.end() :]
+    inline.content = state.getLines(
+        start,
+        stop,
+        state.blkIndent,
+        False,
+    ).strip()[found.end() :]
     inline.map, inline.children = [start, stop], []
     state.push("footnote_close", "", -1)
     state.line = stop

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ipclab.errors import LabError, UsageError, nearest
+from ipclab.frames.points import VALUES
 from ipclab.lab import labels
 from ipclab.lab.data import why_empty
 from ipclab.stats.quantity import Quantity
@@ -16,10 +17,7 @@ from ipclab.stats.quantity import Quantity
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 NAMELESS = "_nolegend_"
 # Columns that may differ between two rows of one place.
-_MEASURED = (
-    *("point", "value", "low", "high", "launches", "samples", "flags"),
-    *("limit", "over_limit", "over", "heats", "by_heat"),
-)
+_MEASURED = {"point", "limit", "over_limit", "over", *VALUES} - {"op", "metric", "unit"}
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
@@ -33,18 +31,25 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     if frame.empty:
         canvas.bare = True
         ax.set_axis_off()
-        middle = {"ha": "center", "va": "center", "transform": ax.transAxes}
-        ax.text(0.5, 0.5, why_empty(canvas.lab), wrap=True, **middle)
+        why = why_empty(canvas.lab)
+        ax.text(
+            0.5,
+            0.5,
+            why,
+            wrap=True,
+            ha="center",
+            va="center",
+            transform=ax.transAxes,
+        )
         return False
-    keys = [name for name in factors if name]
+    keys = list(filter(None, factors))
     check_columns(frame, *keys)
-    studies = set(frame.study) if "study" in frame else set()
+    studies = set(frame.get("study", ()))
     if len(studies | (canvas.drawn.keys() - {"limits"})) > 1:
         why = f"it was given rows of {', '.join(sorted(studies | canvas.drawn.keys()))}"
         raise LabError("a figure draws one study", why)
     _check_places(frame, keys)
-    for study in studies:
-        canvas.drawn[study] = canvas.drawn.get(study, 0) + len(frame)
+    canvas.drawn.update({study: canvas.drawn.get(study, 0) + len(frame) for study in studies})
     return True
 
 
@@ -54,7 +59,7 @@ def _check_places(frame: pd.DataFrame, factors: list[str]) -> None:
     if same.empty:
         return
     where = ", ".join(f"{name}={same[name].iloc[0]}" for name in factors)
-    others = [str(name) for name in same if name not in (*factors, *_MEASURED)]
+    others = [str(name) for name in same if name not in _MEASURED.union(factors)]
     differ = [name for name in others if same[name].nunique(dropna=False) > 1]
     why = f"at {where} they differ in {', '.join(differ)}"
     raise LabError(f"{len(same)} rows share a place", why, "choose one level")
@@ -62,13 +67,17 @@ def _check_places(frame: pd.DataFrame, factors: list[str]) -> None:
 
 def check_columns(frame: pd.DataFrame, *names: str) -> None:
     """Raise `UsageError` for a name that is no column."""
-    columns = [str(column) for column in frame]
-    for name in (name for name in names if name not in columns):
-        near = f"did you mean {nearest(name, columns)!r}?"
-        raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
+    for name in names:
+        if name not in frame:
+            columns = [str(column) for column in frame]
+            near = f"did you mean {nearest(name, columns)!r}?"
+            raise UsageError(f"no column {name!r}", f"there are {', '.join(columns)}", near)
 
 
-def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
+def groups(
+    frame: pd.DataFrame,
+    by: str | None,
+) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield the rows of each level of `by`, in their usual order or that of the frame; all rows
     when it is None.
     """
@@ -79,17 +88,28 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
         yield level, frame[frame[by] == level]
 
 
-def tell(ax: Any, part: pd.DataFrame, xs: Any, ys: Any, label: str) -> None:
+def tell(
+    ax: Any,
+    part: pd.DataFrame,
+    xs: Any,
+    ys: Any,
+    label: str,
+) -> None:
     """Have each mark of a series tell its name and its value with the interval when it is pointed
     at.
     """
-    numbers = ax.figure.lab.words.numbers
-    for x, y, row in zip(xs, ys, part.to_dict("records"), strict=True):
-        value, low, high = row.get("value"), row.get("low"), row.get("high")
-        if "unit" not in row or pd.isna([x, y, value, low, high]).any():
-            continue
-        written = numbers.format(Quantity(value, str(row["unit"]), low, high), "interval")
-        ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
+    columns = ["value", "unit", "low", "high"]
+    if not {*columns} <= {*part}:
+        return
+    for x, y, measured in zip(
+        xs,
+        ys,
+        part[columns].itertuples(index=False),
+        strict=True,
+    ):
+        if pd.notna([x, y, *measured]).all():
+            written = ax.figure.lab.words.numbers.format(Quantity(*measured), "interval")
+            ax.figure.hover.append((ax, x, y, f"{label}: {written}"))
 
 
 def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:

@@ -32,12 +32,12 @@ _SYMBOL = {
     "x": "×",
     **dict.fromkeys(("1", "count", "text", "date", ""), ""),
 }
-_TIMES = {"ko": "배", "zh": "倍"}  # a ratio in a sentence: "3.7배", "3.7倍"
-_POINTS = {"ko": "%p", "zh": "个百分点"}
+_OWN_SYMBOL = {"ko": {"x": "배", "pp": "%p"}, "zh": {"x": "倍", "pp": "个百分点"}}
 _BETWEEN = {"ko": "~"}  # the ends of a range
 _RATIO = re.compile(r"배 \\?\[([\d.,]+)\\?~([\d.,]+)\\?\]")
-_WRITTEN = "배(95% 구간 {}~{}배)"
-_FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare", "n"}
+_WRITTEN = r"배(95% 구간 \1~\2배)"
+_USUAL = {"share": "pct", "points": "pp"}
+_FLAGS = {"interval", "fine", "marked", "int", "scaled", "bare"}
 _MARKS = {
     "published": N_("{text} (published)"),
     "estimate": N_("{text} (estimate)"),
@@ -52,7 +52,11 @@ _ZEROS = re.compile(r"\.(\d*?)0+(?!\d)")
 class Formatter:
     """Quantities to text in one language; `translate` gives the few words that are needed."""
 
-    def __init__(self, lang: str, translate: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        lang: str,
+        translate: Callable[[str], str] = str,
+    ) -> None:
         self.lang, self.translate = lang, translate
 
     def format(self, found: Quantity, spec: str = "") -> str:
@@ -61,28 +65,20 @@ class Formatter:
         a unit (`ns us ms s B kB MB GB KiB MiB GiB B/s kB/s MB/s GB/s pct pp x`; without one, times
         and rates choose theirs and bytes are exact), `scaled` (bytes choose theirs too), `interval`
         (adds `[low–high]` where it can be told from the value in the digits that are shown), `fine`
-        (two more decimals), `int` (no decimals), `bare` (no unit), `n` (adds `n = ...`), `marked`
-        (says when it was not measured). Raises LabError for a word that does not fit the quantity's
-        unit.
+        (two more decimals), `int` (no decimals), `bare` (no unit), `marked` (says when it was not
+        measured). Raises LabError for a word that does not fit the quantity's unit.
         """
-        words = {word.strip() for word in spec.split(",") if word.strip()}
         if found.value is None:
             return self.translate(_FEW_SAMPLES if found.kind == FEW_SAMPLES else _ABSENT)
-        unit = self._unit(found, words)
-        text = self._text(found, words, unit)
-        if "n" in words and found.n:
-            text = f"{text} (n{NBSP}={NBSP}{found.n})"
+        words = set(spec.replace(" ", "").split(",")) - {""}
+        text = self._text(found, words, self._unit(found, words))
         if "marked" in words and found.kind in _MARKS:
             text = self.translate(_MARKS[found.kind]).replace("{text}", text)
         return text
 
     def written_out(self, text: str) -> str:
         """Return a sentence as its language writes intervals of ratios: "15.0배(95% 구간 10.3~16.5배)"."""
-        return (
-            _RATIO.sub(lambda found: _WRITTEN.format(*found.groups()), text)
-            if self.lang == "ko"
-            else text
-        )
+        return _RATIO.sub(_WRITTEN, text) if self.lang == "ko" else text
 
     def number(self, value: float, decimals: int | None = None) -> str:
         """Return a number with the language's separators: 3 significant digits, or `decimals`
@@ -100,11 +96,7 @@ class Formatter:
             pattern = "0.00E0"
         exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(int(value))
         text = str(format_decimal(exact, pattern, locale=self.lang))
-        return (
-            text.replace("-", "−")
-            if any(digit in text for digit in "123456789")
-            else text.lstrip("-")
-        )
+        return text.replace("-", "−" if re.search("[1-9]", text) else "")
 
     def date(self, iso: str) -> str:
         """Return an ISO 8601 date or time as a long date."""
@@ -123,44 +115,38 @@ class Formatter:
             return self.date(value) if found.unit == "date" else self.translate(value)
         scale = _SCALES.get(found.unit, {}).get(unit, 1.0)
         # Whole numbers of bytes, nanoseconds, things are shown as they are.
-        exact = float(value or 0).is_integer() and unit in (
-            "B",
-            "ns",
-            "count",
-            found.unit,
-        )
-        places = 0 if "int" in words or exact else _decimals(value / scale) + 2 * ("fine" in words)
-        symbols = _SYMBOL | ({"x": _TIMES[self.lang]} if self.lang in _TIMES else {})
-        symbols["pp"] = _POINTS.get(self.lang, f"{NBSP}pp")
+        is_whole = float(value or 0).is_integer() and unit in ("B", "ns", "count", found.unit)
+        places = _decimals(value / scale) + 2 * ("fine" in words)
+        if "int" in words or is_whole:
+            places = 0
+        symbols = _SYMBOL | _OWN_SYMBOL.get(self.lang, {})
         symbol = "" if "bare" in words else symbols.get(unit, f"{NBSP}{unit}")
         text = self.number(value / scale if scale != 1.0 else value, places) + symbol
-        if "interval" in words and found.low is not None and found.high is not None:
-            ends = [self.number(end / scale, places) for end in (found.low, found.high)]
-            bounded = isfinite(found.low) and isfinite(found.high)
-            if {*ends} == {self.number(value / scale, places)}:
-                return text  # the interval lies within the value's last digit
-            text += f" [{_BETWEEN.get(self.lang, '–').join(ends) if bounded else self.translate(_UNBOUNDED)}]"
-        return text
+        if "interval" not in words or found.low is None or found.high is None:
+            return text
+        ends = [self.number(end / scale, places) for end in (found.low, found.high)]
+        if {*ends} == {self.number(value / scale, places)}:
+            return text  # the interval lies within the value's last digit
+        if isfinite(found.low) and isfinite(found.high):
+            return f"{text} [{_BETWEEN.get(self.lang, '–').join(ends)}]"
+        return f"{text} [{self.translate(_UNBOUNDED)}]"
 
     def _unit(self, found: Quantity, words: set[str]) -> str:
         scales = _SCALES.get(found.unit, {})
         asked = words - _FLAGS
         if len(asked) > 1 or not asked <= scales.keys():
-            known = ", ".join(sorted(_FLAGS | scales.keys()))
-            raise LabError(
-                f"a quantity in {found.unit}",
-                f"no format {','.join(sorted(asked))!r}",
-                f"it has {known}",
-            )
+            what = f"no format {','.join(sorted(asked))!r}"
+            there = f"it has {', '.join(sorted(_FLAGS | scales.keys()))}"
+            raise LabError(f"a quantity in {found.unit}", what, there)
         if asked:
             return asked.pop()
+        unit = _USUAL.get(found.unit, found.unit)
         if found.unit in ("ns", "B/s") or (found.unit == "B" and "scaled" in words):
             size = 0.0 if isinstance(found.value, str) else abs(_rounded(found.value))
-            reached = [
-                name for name, step in scales.items() if name not in _BINARY and size >= step
-            ]
-            return max(reached, key=scales.__getitem__, default=found.unit)
-        return {"share": "pct", "points": "pp"}.get(found.unit, found.unit)
+            for name, step in scales.items():  # from the least
+                if name not in _BINARY and size >= step:
+                    unit = name
+        return unit
 
 
 def plain(value: Any) -> Quantity | str:
@@ -169,11 +155,11 @@ def plain(value: Any) -> Quantity | str:
         return value
     if value is None or value is pd.NA:
         return missing()
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return str(value)
+    if isinstance(value, Integral):
         return Quantity(int(value), "count", kind="computed")
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return of(float(value))
-    return str(value)
+    return of(float(value))
 
 
 def trimmed(text: str) -> str:
@@ -189,6 +175,6 @@ def _rounded(value: float) -> float:
 
 def _decimals(value: float) -> int:
     """Return the decimal places that show 3 significant digits."""
-    return (
-        max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value))))) if value and isfinite(value) else 0
-    )
+    if not value or not isfinite(value):
+        return 0
+    return max(0, _DIGITS - 1 - floor(log10(abs(_rounded(value)))))

@@ -47,20 +47,15 @@ class Parameter:
             raise UsageError(f"parameter {self.name!r}", f"no type {self.type!r}", fix) from error
         given = value
         if self.type.startswith("list") and not isinstance(value, list | tuple):
-            given = (
-                [part for part in value.split(",") if part.strip()]
-                if isinstance(value, str)
-                else [value]
-            )
+            given = [value]
+            if isinstance(value, str):
+                given = [part for part in value.split(",") if part.strip()]
+        is_bool = kind in (int, float) and isinstance(given, bool)
         try:
-            return msgspec.convert(
-                given, kind, strict=kind in (int, float) and isinstance(given, bool)
-            )
+            return msgspec.convert(given, kind, strict=is_bool)
         except ValueError as error:
-            why = f"{value!r} is no {self.type}"
-            raise UsageError(
-                f"parameter {self.name!r}{where}", why, f"pass one like {self.default!r}"
-            ) from error
+            what, why = f"parameter {self.name!r}{where}", f"{value!r} is no {self.type}"
+            raise UsageError(what, why, f"pass one like {self.default!r}") from error
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
@@ -73,9 +68,8 @@ def read_notebook(path: Path) -> dict[str, Any]:
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
             for output in cell.get("outputs", []):
-                output["data"] = {
-                    kind: _joined(data) for kind, data in output.get("data", {}).items()
-                }
+                data = output.setdefault("data", {})
+                data |= {kind: _joined(shown) for kind, shown in data.items()}
     except OSError as error:
         raise UsageError(f"cannot read notebook {path}", error.strerror or str(error)) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -84,11 +78,8 @@ def read_notebook(path: Path) -> dict[str, Any]:
 
 
 def _joined(data: Any) -> Any:
-    return (
-        "".join(data)
-        if isinstance(data, list) and all(isinstance(line, str) for line in data)
-        else data
-    )
+    is_text = isinstance(data, list) and all(isinstance(line, str) for line in data)
+    return "".join(data) if is_text else data
 
 
 def read(notebook: Path) -> dict[str, Parameter]:
@@ -121,22 +112,22 @@ def from_source(source: str) -> dict[str, Parameter]:
             default = ast.literal_eval(value)
         except ValueError as error:
             raise UsageError(f"parameter {name!r}", "its default is no literal") from error
-        found[name] = Parameter(
-            name,
-            kind or ("object" if default is None else type(default).__name__),
-            default,
-        )
+        usual = "object" if default is None else type(default).__name__
+        found[name] = Parameter(name, kind or usual, default)
     return found
 
 
-def check(notebook: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+def check(
+    notebook: Path,
+    values: Mapping[str, Any],
+) -> dict[str, Any]:
     """Return `values` as the types that the notebook declares.
 
     Raises UsageError for an unknown name or a value of the wrong type.
     """
     known = read(notebook)
-    what = f"parameter of {notebook.name}"
+    where = f" of {notebook.name}"
     return {
-        name: chosen(what, name, known).checked(value, f" of {notebook.name}")
+        name: chosen(f"parameter{where}", name, known).checked(value, where)
         for name, value in values.items()
     }

@@ -6,15 +6,28 @@ The Markdown is CommonMark with tables and footnotes; raw HTML is text.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Any
 
 from markdown_it.token import Token
 
-from ipclab.errors import LabError, UsageError, nearest
+from ipclab.errors import LabError, UsageError
 from ipclab.lab.markdown import parser
 from ipclab.lab.numbers import Formatter, plain
-from ipclab.lab.questions import EDGE, Question, answered, edged, variants
+from ipclab.lab.questions import (
+    EDGE,
+    Lookup,
+    Question,
+    Variables,
+    answered,
+    edged,
+    nearest_name,
+    texts,
+)
 from ipclab.stats.quantity import Quantity
+
+if TYPE_CHECKING:
+    from ipclab.lab.data import Teller
 
 # A name of the notebook, or the address of a measured value such as
 # payload.write[mapping=kept].p50, and a format.
@@ -28,26 +41,7 @@ _SPACES = re.compile(" {2,}")  # around a sentence that was left out
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|$~])")
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _WIDE_BREAK = re.compile(rf"(?<=[{_WIDE}])[ \t]*\n[ \t]*(?=[{_WIDE}])")
-Lookup = Callable[[str], Quantity | str]
 TextChange = Callable[[str], str]
-
-
-class Teller(Protocol):
-    """Who says prose to a reader: translates, fills in values, and answers questions."""
-
-    def translate(self, msgid: str) -> str:
-        """Return `msgid` in the reader's language."""
-
-    def fill(self, text: str, more: Mapping[str, Any] | None = None) -> str:
-        """Return Markdown with its placeholders filled, from `more` first."""
-
-    def is_measured(self, text: str) -> bool:
-        """Return whether `text` names no value, or one that is there."""
-
-    def answer(self, question: Question) -> tuple[str, Mapping[str, Any]]:
-        """Return the alternative (a msgid) that the judge chooses, and what may be said of what was
-        asked.
-        """
 
 
 def split(source: str) -> list[str]:
@@ -56,15 +50,21 @@ def split(source: str) -> list[str]:
     They stand in order, but alternatives of one question behind the others.
     """
     msgids: dict[str, None] = {}
+    others: list[list[str]] = []
+
+    def first(question: Question) -> str:
+        alternative, *more = question.alternatives.values()
+        others.append(more)
+        return edged(alternative)
 
     def keep(block: str) -> str:
-        for piece in block.split(EDGE):
-            if piece.strip():
-                msgids[piece.strip()] = None
+        msgids.update(dict.fromkeys(piece.strip() for piece in block.split(EDGE)))
         return block
 
-    for variant in variants(source):
-        rewrite(variant, keep)
+    rewrite(answered(source, first), keep)
+    for alternative in chain.from_iterable(zip_longest(*others, fillvalue="")):
+        msgids.update(dict.fromkeys(texts(alternative)))
+    msgids.pop("", None)
     return list(msgids)
 
 
@@ -72,10 +72,11 @@ def rewrite(source: str, change: TextChange) -> str:
     """Return Markdown text with `change` applied to each paragraph, heading, list item, cell and
     footnote.
     """
-    lines: list[str | None] = list(source.splitlines())
-    for first, count, text in _edits(parse(source), source.splitlines(), change):
-        lines[first : first + count] = [text] + [None] * (count - 1)
-    return "\n".join(line for line in lines if line is not None)
+    lines = source.splitlines()
+    # from the last, so that the places of the others stay
+    for first, count, text in reversed(list(_edits(parse(source), lines, change))):
+        lines[first : first + count] = [text]
+    return "\n".join(lines)
 
 
 def placeholders(text: str) -> set[tuple[str, str]]:
@@ -83,30 +84,35 @@ def placeholders(text: str) -> set[tuple[str, str]]:
     return {(m[1], m[2] or "") for m in PLACEHOLDER.finditer(text) if m[1]}
 
 
-def fill(text: str, lookup: Lookup, formatter: Formatter) -> str:
-    """Return Markdown text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{`
-    and `}}` are braces.
+def fill(
+    text: str,
+    lookup: Lookup,
+    formatter: Formatter,
+    markdown: bool = True,
+) -> str:
+    """Return text with `{name}` and `{name:spec}` replaced by what `lookup` finds; `{{` and `}}` are
+    braces.
 
-    Values are escaped, so that none becomes markup. Raises what `lookup` raises for an unknown
-    name.
+    In Markdown values are escaped, so that none becomes markup; a cell or an axis is no `markdown`.
+    Raises what `lookup` raises for an unknown name.
     """
     codes = [code.span() for code in _CODE.finditer(text)]
 
-    def escaped(value: str, place: int) -> str:
-        inside = any(first <= place < last for first, last in codes)
-        return value.replace("`", "'") if inside else _SPECIAL.sub(r"\\\1", value)
+    def written(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0][0]
+        value = lookup(match[1])
+        if not isinstance(value, str):
+            value = formatter.format(value, match[2] or "")
+        if not markdown:
+            return value
+        is_code = any(first <= match.start() < last for first, last in codes)
+        return value.replace("`", "'") if is_code else _SPECIAL.sub(r"\\\1", value)
 
-    return _fill(text, lookup, formatter, escaped)
+    return PLACEHOLDER.sub(written, text)
 
 
-def fill_plain(text: str, lookup: Lookup, formatter: Formatter) -> str:
-    """Return text that is not Markdown (a cell, an axis) with its placeholders replaced; nothing is
-    escaped.
-    """
-    return _fill(text, lookup, formatter, lambda value, _: value)
-
-
-def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
+def named(name: str, namespace: Variables) -> Quantity | str:
     """Return a variable of the notebook, or an attribute or entry of one (`payload.gain`), as a
     quantity or a text.
 
@@ -115,20 +121,18 @@ def named(name: str, namespace: Mapping[str, Any]) -> Quantity | str:
     root, *rest = name.split(".")
     what = f"no value is named {name!r}"
     if root not in namespace:
-        near = nearest(name, [each for each in namespace if not each.startswith("_")])
-        raise LabError(what, "the prose asks for it", f"the nearest name is {near!r}")
-    found = namespace[root]
+        raise LabError(what, "the prose asks for it", nearest_name(name, namespace))
+    value = namespace[root]
     for part in rest:
         try:
-            found = found[part] if isinstance(found, Mapping) else getattr(found, part)
+            value = value[part] if isinstance(value, Mapping) else getattr(value, part)
         except (KeyError, AttributeError) as error:
-            raise LabError(
-                what, f"{root} has no {part!r}", "see what the notebook keeps"
-            ) from error
-    return plain(found)
+            why = f"{root} has no {part!r}"
+            raise LabError(what, why, "see what the notebook keeps") from error
+    return plain(value)
 
 
-def render(source: str, teller: Teller) -> str:
+def render(source: str, teller: "Teller") -> str:
     """Return the Markdown of one prose cell: questions answered, each block translated, then
     filled.
 
@@ -136,7 +140,7 @@ def render(source: str, teller: Teller) -> str:
     was measured.
     """
 
-    def said(msgid: str, more: Mapping[str, Any] | None = None) -> str:
+    def said(msgid: str, more: Variables | None = None) -> str:
         return teller.fill(join_lines(teller.translate(msgid)), more)
 
     def answer(question: Question) -> str:
@@ -155,12 +159,12 @@ def render(source: str, teller: Teller) -> str:
     return rewrite(answered(source, answer), block)
 
 
-def namespace() -> Mapping[str, Any]:
+def namespace() -> Variables:
     """Return the variables of the notebook that calls; none outside one."""
     return getattr(_shell(), "user_ns", {})
 
 
-def register(teller: Teller) -> None:
+def register(teller: "Teller") -> None:
     """Define `%%prose` in the notebook that calls, if one does: cells of it are what `render`
     returns.
     """
@@ -196,30 +200,19 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _one_line(shell: Any, kind: type[LabError], error: LabError, *_: Any, **__: Any) -> list[str]:
+def _one_line(
+    shell: Any,
+    kind: type[LabError],
+    error: LabError,
+    *_: Any,
+    **__: Any,
+) -> list[str]:
     """Show a LabError as its one line instead of a traceback; IPython leaves the showing to this
     handler.
     """
     line = [f"{kind.__name__}: {error}"]
     shell._showtraceback(kind, error, line)
     return line
-
-
-def _fill(
-    text: str, lookup: Lookup, formatter: Formatter, escape: Callable[[str, int], str]
-) -> str:
-    """Replace each placeholder by its value, `escape`d for its place in the text."""
-
-    def value(match: re.Match[str]) -> str:
-        if match[1] is None:
-            return match[0][0]
-        found = lookup(match[1])
-        return escape(
-            found if isinstance(found, str) else formatter.format(found, match[2] or ""),
-            match.start(),
-        )
-
-    return PLACEHOLDER.sub(value, text)
 
 
 def _edits(
@@ -242,11 +235,8 @@ def _edits(
                 row.append(re.sub(r"(?<!\\)\|", r"\\|", text))
             elif token.content.strip():
                 head, *more = token.content.split("\n")
-                yield (
-                    place,
-                    1 + len(more),
-                    lines[place][: lines[place].rfind(head)] + text,
-                )
+                before = lines[place][: lines[place].rfind(head)]
+                yield place, 1 + len(more), before + text
 
 
 def parse(source: str) -> list[Token]:

@@ -17,9 +17,9 @@ out where too few launches were made to test it. With `as name` at the end of th
 sentence that is chosen is that variable of the notebook from then on.
 """
 
-import builtins
 import math
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -44,6 +44,9 @@ _QUESTION = re.compile(
 )
 _ALTERNATIVE = re.compile(r"(?P<indent>\s*)(?P<mark>[><=~!])(?: (?P<text>.*))?")
 ADDRESS = re.compile(r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]=]+=[^\[\]]*\](?:\.[a-z]\w*(?:\.\d+)?)?")
+WRONG = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+Variables = Mapping[str, Any]  # of the notebook, by name
+Lookup = Callable[[str], Quantity | str]  # gives the value at an address
 _PERCENT = re.compile(r"([\d.]+)\s*%")
 
 
@@ -66,7 +69,7 @@ class Question:
         """Whether its alternatives are rows of a table."""
         return any(text.startswith("|") for text in self.alternatives.values())
 
-    def value(self, names: Mapping[str, Any], lookup: Callable[[str], Any]) -> Quantity:
+    def value(self, names: Variables, lookup: Lookup) -> Quantity:
         """Return what is asked, from the notebook's variables and what `lookup` finds at an
         address.
 
@@ -77,7 +80,7 @@ class Question:
         values = _evaluated(f"({self.asked},)", names, lookup)
         return Quantity(1) if all(values) else missing()
 
-    def limit(self, names: Mapping[str, Any], lookup: Callable[[str], Any]) -> float:
+    def limit(self, names: Variables, lookup: Lookup) -> float:
         """Return the bound as a number; raises `LabError` for one that cannot be computed."""
         bound = _PERCENT.sub(r"(\1 / 100)", self.bound) or "0"
         return float(of(_evaluated(bound, names, lookup)).value)
@@ -88,12 +91,10 @@ class Question:
 
         Inside is an interval within 1 / (1 + `margin`) to 1 + `margin` times the bound.
         """
-        alike = (
-            bound > 0
-            and judge.within(found, bound / (1 + margin), bound * (1 + margin)) == judge.INSIDE
-        )
-        if alike and judge.INSIDE in self.alternatives:
-            return judge.INSIDE
+        if judge.INSIDE in self.alternatives and bound > 0:
+            low, high = bound / (1 + margin), bound * (1 + margin)
+            if judge.within(found, low, high) == judge.INSIDE:
+                return judge.INSIDE
         return judge.side(found, bound)
 
 
@@ -114,22 +115,15 @@ def parts(source: str) -> Iterator[str | Question]:
     """Yield the lines of prose and, where they stand, its questions; raises `LabError` for one that
     lacks a side.
     """
-    lines = source.splitlines()
-    place = 0
-    while place < len(lines):
-        head = _QUESTION.fullmatch(lines[place])
+    lines = deque(source.splitlines())
+    while lines:
+        line = lines.popleft()
+        head = _QUESTION.fullmatch(line)
         if head is None:
-            yield lines[place]
-            place += 1
+            yield line
             continue
-        alternatives, place = _alternatives(lines, place + 1)
-        question = Question(
-            head["asked"],
-            head["bound"] or "",
-            alternatives,
-            head["before"],
-            head["name"] or "",
-        )
+        before, asked, bound, name = head.groups("")
+        question = Question(asked, bound, _alternatives(lines), before, name)
         _check(question)
         yield question
 
@@ -153,41 +147,29 @@ def answered(source: str, answer: Callable[[Question], str]) -> str:
     return "\n".join(lines)
 
 
-def edged(text: str, change: Callable[[str], str] = str) -> str:
-    """Return the text of an alternative, or each cell of one that is a table's row, changed and set
-    between edges.
-    """
-    if not text.startswith("|"):
-        return f"{EDGE}{change(text)}{EDGE}" if text else ""
-    cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
-    return f"| {' | '.join(f'{EDGE}{change(cell)}{EDGE}' if cell else '' for cell in cells)} |"
+def texts(alternative: str) -> list[str]:
+    """Return the text of an alternative, or those of its cells where it is a table's row."""
+    if not alternative.startswith("|"):
+        return [alternative]
+    return [cell.strip() for cell in alternative.strip().strip("|").split("|")]
 
 
-def variants(source: str) -> Iterator[str]:
-    """Yield prose with the first alternative of each question, then with the second, until each was
-    there once.
-    """
-    counts = [len(part.alternatives) for part in parts(source) if isinstance(part, Question)]
-    for place in range(max(counts, default=1)):
-
-        def chosen(question: Question, place: int = place) -> str:
-            texts = list(question.alternatives.values())
-            return edged(texts[min(place, len(texts) - 1)])
-
-        yield answered(source, chosen)
+def edged(alternative: str, change: Callable[[str], str] = str) -> str:
+    """Return an alternative with its text, or those of its cells, changed and set between edges."""
+    marked = [f"{EDGE}{change(text)}{EDGE}" if text else "" for text in texts(alternative)]
+    return f"| {' | '.join(marked)} |" if alternative.startswith("|") else marked[0]
 
 
-def _alternatives(lines: list[str], place: int) -> tuple[dict[str, str], int]:
-    """Return the alternatives that begin at a line, and the place of the line after them."""
+def _alternatives(lines: deque[str]) -> dict[str, str]:
+    """Take the alternatives that stand next from the lines."""
     alternatives: dict[str, str] = {}
-    while place < len(lines) and (found := _ALTERNATIVE.fullmatch(lines[place])):
-        words = [found["text"] or ""]
-        place += 1
-        while place < len(lines) and _goes_on(lines[place], found["indent"]):
-            words.append(lines[place])
-            place += 1
-        alternatives[MARKS[found["mark"]]] = " ".join(" ".join(words).split())
-    return alternatives, place
+    while lines and (head := _ALTERNATIVE.fullmatch(lines[0])):
+        lines.popleft()
+        words = [head["text"] or ""]
+        while lines and _goes_on(lines[0], head["indent"]):
+            words.append(lines.popleft())
+        alternatives[MARKS[head["mark"]]] = " ".join(" ".join(words).split())
+    return alternatives
 
 
 def _goes_on(line: str, indent: str) -> bool:
@@ -200,16 +182,19 @@ def _check(question: Question) -> None:
     lacking = (NEEDED if question.bound else {">"}) - marks
     if lacking:
         what = f"the question {question.asked!r} in prose"
-        raise LabError(
-            what,
-            f"it has no alternative {' '.join(sorted(lacking))}",
-            "add a line for it",
-        )
+        why = f"it has no alternative {' '.join(sorted(lacking))}"
+        raise LabError(what, why, "add a line for it")
 
 
-def _evaluated(expression: str, names: Mapping[str, Any], lookup: Callable[[str], Any]) -> Any:
+def nearest_name(name: str, names: Variables) -> str:
+    """Return which of the notebook's variables looks most like `name`."""
+    public = [other for other in names if not other.startswith("_")]
+    return f"the nearest name is {nearest(name, public)!r}"
+
+
+def _evaluated(expression: str, names: Variables, lookup: Lookup) -> Any:
     """Return what an expression gives; each address in it is a name that no notebook has."""
-    values = {**vars(builtins), **names}
+    values = dict(names)
 
     def named(address: re.Match[str]) -> str:
         name = f"_at_{address.start()}"
@@ -220,18 +205,8 @@ def _evaluated(expression: str, names: Mapping[str, Any], lookup: Callable[[str]
     try:
         return eval(compile(ADDRESS.sub(named, expression), "prose", "eval"), values)
     except NameError as error:
-        near = nearest(str(error.name), [name for name in names if not name.startswith("_")])
-        raise LabError(
-            what, f"no value is named {error.name!r}", f"the nearest name is {near!r}"
-        ) from error
-    except (
-        SyntaxError,
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        ArithmeticError,
-    ) as error:
-        raise LabError(
-            what, str(error), "ask for arithmetic with values of the notebook"
-        ) from error
+        why = f"no value is named {error.name!r}"
+        raise LabError(what, why, nearest_name(str(error.name), names)) from error
+    except WRONG as error:
+        fix = "ask for arithmetic with values of the notebook"
+        raise LabError(what, str(error), fix) from error

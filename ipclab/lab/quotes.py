@@ -3,10 +3,12 @@ notebook.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ipclab.errors import LabError, UsageError
 from ipclab.lab import canvas, table
@@ -31,23 +33,7 @@ class Kept:
     values: Mapping[str, Quantity | str]
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        told = {
-            name: asdict(each) if isinstance(each, Quantity) else each
-            for name, each in self.values.items()
-        }
-        return {MIME: told}
-
-
-def _quantity(kept: Mapping[str, Any]) -> Quantity:
-    """Return a quantity from what JSON made of it: an end that is infinite is a word there, a
-    heat's number too.
-    """
-    ends = {name: None if kept[name] is None else float(kept[name]) for name in ("low", "high")}
-    launches = {int(heat): value for heat, value in kept["launches"].items()}
-    quotient = tuple(kept["quotient"]) if kept["quotient"] else None
-    sources = tuple(kept["sources"])
-    more = {"launches": launches, "quotient": quotient, "sources": sources}
-    return Quantity(**{**kept, **ends, **more})
+        return {MIME: asdict(self)["values"]}
 
 
 class Quoted:
@@ -56,34 +42,34 @@ class Quoted:
     """
 
     def __init__(
-        self, name: str, outputs: list[tuple[Any, Any]], say: Callable[[str], str] = str
+        self,
+        name: str,
+        outputs: list[tuple[Any, Any]],
     ) -> None:
-        kept = [each for data, _ in outputs for each in data.get(MIME, {}).items()]
-        tables = [
-            table.Table.from_json(data[table.MIME]) for data, _ in outputs if table.MIME in data
-        ]
-        drawn = [
-            (data[canvas.MIME], more[canvas.MIME]) for data, more in outputs if canvas.MIME in data
-        ]
-        self._name, self._say = name, say
-        self._values = {
-            name: _quantity(each) if isinstance(each, dict) else each for name, each in kept
-        }
-        self._tables = {made.name or made.caption: made for made in tables}
-        self._figures = {words["name"]: canvas.Figure(svg, **words) for svg, words in drawn}
+        self._name = name
+        self._values: dict[str, Quantity | str] = {}
+        self._tables: dict[str, table.Table] = {}
+        self._figures: dict[str, canvas.Figure] = {}
+        for data, metadata in outputs:
+            for kept, value in data.get(MIME, {}).items():
+                # JSON has made words of infinite ends and of the heats' numbers
+                is_quantity = isinstance(value, dict)
+                quantity = msgspec.convert(value, Quantity, strict=False) if is_quantity else value
+                self._values[kept] = quantity
+            if table.MIME in data:
+                made = table.Table.from_json(data[table.MIME])
+                self._tables[made.name or made.caption] = made
+            if canvas.MIME in data:
+                words = metadata[canvas.MIME]
+                self._figures[words["name"]] = canvas.Figure(data[canvas.MIME], **words)
 
-    def figure(self, name: str, caption: str = "") -> canvas.Figure:
-        """Return the figure `name`, with another `caption` (a msgid) if one is given.
+    def figure(self, name: str) -> canvas.Figure:
+        """Return the figure `name`; raises `UsageError` with the nearest name when there is none."""
+        return chosen(f"figure of {self._name}", name, self._figures)
 
-        Raises `UsageError` with the nearest name when there is none.
-        """
-        found = chosen(f"figure of {self._name}", name, self._figures)
-        return replace(found, caption=self._say(caption) if caption else found.caption)
-
-    def table(self, name: str, caption: str = "") -> table.Table:
+    def table(self, name: str) -> table.Table:
         """Return the table `name`, as `figure` does."""
-        found = chosen(f"table of {self._name}", name, self._tables)
-        return replace(found, caption=self._say(caption) if caption else found.caption)
+        return chosen(f"table of {self._name}", name, self._tables)
 
     def __getattr__(self, name: str) -> Quantity | str:
         if name.startswith("_") or name not in self._values:
@@ -108,18 +94,28 @@ def executed(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
     it was made from.
     """
     source = chosen("notebook", notebook, notebooks(paths))
-    code = sorted(file for file in paths.package.rglob("*") if file.suffix in CODE)
     inputs = [
         source,
-        *code,
+        *sorted(file for file in paths.package.rglob("*") if file.suffix in CODE),
         *sorted(paths.locale.glob(f"{lang}/*/*.po")),
         *sorted(paths.published.iterdir()),
+        *filter(Path.is_file, [paths.control]),
+        *sorted(source.parent.glob("*.toml")),  # the claims of a person's own notebook
     ]
-    inputs += [paths.control] if paths.control.is_file() else []
-    inputs += sorted(source.parent.glob("*.toml"))  # the claims of a person's own notebook
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())
     stamp.update(repr(sorted(run.about["files"].items())).encode())
     return paths.data / "executed" / run.id / lang / f"{notebook}-{stamp.hexdigest()[:12]}.ipynb"
+
+
+def made(paths: Paths, run: RunFolder, lang: str, notebook: str) -> Path:
+    """Return where the executed `notebook` lies, and execute it when that was not done yet."""
+    file = executed(paths, run, lang, notebook)
+    if not file.is_file():
+        from ipclab.lab.execute import execute
+
+        given = {"run": str(run.path), "lang": lang}
+        execute(notebooks(paths)[notebook], given, file, timeout_s=TIMEOUT_S)
+    return file
 
 
 def quoted(lab: Data, notebook: str) -> Quoted:
@@ -131,20 +127,14 @@ def quoted(lab: Data, notebook: str) -> Quoted:
     >>> payload = lab.quoted("01_payload")
     >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
     """
-    file = executed(lab.paths, lab.run, lab.words.lang, notebook)
-    if not file.is_file():
-        from ipclab.lab.execute import execute
-
-        given = {"run": str(lab.run.path), "lang": lab.words.lang}
-        execute(notebooks(lab.paths)[notebook], given, file, timeout_s=TIMEOUT_S)
-    return read(file, notebook, lab.say)
+    return read(made(lab.paths, lab.run, lab.words.lang, notebook), notebook)
 
 
-def read(file: Path, notebook: str, say: Callable[[str], str] = str) -> Quoted:
+def read(file: Path, notebook: str) -> Quoted:
     """Return what the executed `notebook` in a file holds; raises `LabError` when it shows nothing."""
     cells = read_notebook(file)["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", []) if "data" in output]
     if not outputs:
         raise LabError(f"{notebook} shows nothing", "it has no outputs", "execute it again")
     shown = [(output["data"], output.get("metadata", {})) for output in outputs]
-    return Quoted(notebook, shown, say)
+    return Quoted(notebook, shown)

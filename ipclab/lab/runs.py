@@ -17,10 +17,8 @@ from ipclab.studies.installed import ORDER
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.profile import PROFILES
 
-COARSE = (  # a profile to try things with: it never stands for a measurement that was not asked for
-    "smoke"
-)
-
+# A profile to try things with: it never stands for a measurement that was not asked for.
+COARSE = "smoke"
 Answers: TypeAlias = Callable[[RunFolder], int]  # how many points of a run answer what is asked
 SWEPT = set(ORDER) - {CalibrationStudy.name}  # which is part of every run, and no parameter of one
 
@@ -29,12 +27,8 @@ def find(paths: Paths, name: str) -> Path:
     """Return where the run called `name` (a folder, a bundle or an id) lies, or would lie when
     there is none.
     """
-    places = (
-        Path(name),
-        paths.home / name,
-        paths.root / name,
-        *(machine / name for machine in paths.runs.glob("*")),
-    )
+    parents = (Path(), paths.home, paths.root, *paths.runs.glob("*"))
+    places = [parent / name for parent in parents]
     return next(filter(Path.exists, places), paths.home / name)
 
 
@@ -63,7 +57,11 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
     return found
 
 
-def best(paths: Paths, study: str, asked: Answers = lambda run: 0) -> list[RunFolder]:
+def best(
+    paths: Paths,
+    study: str,
+    asked: Answers = lambda run: 0,
+) -> list[RunFolder]:
     """Return the runs here that hold `study`, the best first.
 
     A run of this machine is better than another's, one of any profile than a coarse one; then
@@ -74,21 +72,11 @@ def best(paths: Paths, study: str, asked: Answers = lambda run: 0) -> list[RunFo
     def rank(run: RunFolder) -> tuple[Any, ...]:
         effort = run.about["parameters"]["profile"]
         place = list(PROFILES).index(effort) if effort in PROFILES else -1
-        ours = not elsewhere(paths, run)
-        return (
-            ours,
-            effort != COARSE,
-            asked(run),
-            len(points(run, study)),
-            place,
-            run.date,
-        )
+        ours, count = not elsewhere(paths, run), len(points(run, study))
+        return ours, effort != COARSE, asked(run), count, place, run.date
 
-    return sorted(
-        (run for run in folder.every(paths.runs) if holds(run, study)),
-        key=rank,
-        reverse=True,
-    )
+    held = [run for run in folder.every(paths.runs) if holds(run, study)]
+    return sorted(held, key=rank, reverse=True)
 
 
 def called(runs: Sequence[RunFolder]) -> str:

@@ -1,6 +1,8 @@
-"""A document to sign: who signs it, its number on every page, and the mark of what is preliminary."""
+"""A document to sign: who signs it, its number on every page, the mark of what is preliminary, and
+the configuration that it states: what the run was measured with, beside what the lock file pins.
+"""
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +14,32 @@ from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
 from ipclab.lab.table import Table
 from ipclab.lab.tabulation import tabulated
+from ipclab.lab.words import DASH
 from ipclab.studies.profile import PROFILES
 
 MIME = "application/vnd.ipclab.page+json"
 LEAST = "standard"  # the profile from which on values are not preliminary
 PRELIMINARY = N_("PRELIMINARY (profile {profile}): not to be signed")
-SIGNING = (
-    (N_("Author"), "author"),
-    (N_("Reviewer"), "reviewer"),
-    (N_("Approver"), "approver"),
-)
+SIGNING = N_("Author"), N_("Reviewer"), N_("Approver")
+# The facts of a run by what reports call them; packages have their versions in the lock file, too.
+SOFTWARE = {
+    "ipclab": "ipclab",
+    "git_commit": N_("commit"),
+    "lock_digest": N_("lock file (SHA-256, its beginning)"),
+    "python": "Python",
+    "numpy": "NumPy",
+    "pyarrow": "PyArrow",
+    "posix_ipc": "posix_ipc",
+    "pyzmq": "pyzmq",
+    "lmdb": "lmdb",
+    "native_digest": N_("native package (SHA-256, its beginning)"),
+    "cargo": N_("compiler of the native package"),
+    "kernel_release": N_("kernel"),
+    "libc": N_("C library"),
+}
+CHANGED = N_("{commit}, with changes that no commit holds")
+UNRECORDED = N_("not recorded in this run")
+_PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -68,22 +86,67 @@ def title_block(lab: Data) -> Table:
     Where `report.toml` names no earlier revision, the history is a line to write on.
     """
     control = signed_by(lab)
-    heads = [N_("Document number"), N_("Revision"), N_("Date")]
-    rows: list[Sequence[str]] = [
-        _fields(lab, heads, [control.number, control.revision, control.date])
-    ]
-    for who, name in SIGNING:
-        heads = [who, N_("Signature"), N_("Date")]
-        rows.append(_fields(lab, heads, [getattr(control, name), "", ""]))
-    heads = [N_("History: revision"), N_("Date"), N_("What changed")]
+    number, revision = (N_("Document number"), control.number), (N_("Revision"), control.revision)
+    rows = [_fields(lab, number, revision, (N_("Date"), control.date))]
+    for who in SIGNING:
+        name = getattr(control, who.lower())
+        rows.append(
+            _fields(
+                lab,
+                (who, name),
+                (N_("Signature"), ""),
+                (N_("Date"), ""),
+            )
+        )
     for each in control.history or [Revision()]:
-        rows.append(_fields(lab, heads, [each.revision, each.date, each.change]))
-    frame = pd.DataFrame(rows, columns=[""] * 6)
-    return tabulated(lab, frame, "", name="control")
+        revision, changed = (
+            (N_("History: revision"), each.revision),
+            (N_("What changed"), each.change),
+        )
+        rows.append(
+            _fields(
+                lab,
+                revision,
+                (N_("Date"), each.date),
+                changed,
+            )
+        )
+    return tabulated(
+        lab,
+        pd.DataFrame(rows, columns=[""] * 6),
+        "",
+        name="control",
+    )
 
 
-def _fields(lab: Data, heads: Sequence[str], values: Sequence[str]) -> list[str]:
-    said = []
-    for head, value in zip(heads, values, strict=True):
-        said += [lab.say(head), value]
-    return said
+def _fields(lab: Data, *fields: tuple[str, str]) -> list[str]:
+    return [text for head, value in fields for text in (lab.say(head), value)]
+
+
+def about_configuration(lab: Data) -> pd.DataFrame:
+    """Return what the run was measured with (item, measured), and what the lock file pins of it
+    (locked).
+    """
+    facts = lab.run.about["machine"]["facts"]
+    pins = _pins(lab)
+    rows = []
+    for fact, what in SOFTWARE.items():
+        said = str(facts.get(fact) or lab.say(UNRECORDED))
+        if fact == "git_commit" and facts.get(fact):
+            said = said[:12]
+            if facts.get("git_dirty"):
+                said = lab.say(CHANGED, commit=said)
+        locked = lab.words.joined(pins.get(fact.replace("_", "-"), [DASH]))
+        rows.append((lab.say(what), said, locked))
+    return pd.DataFrame(rows, columns=["item", "measured", "locked"])
+
+
+def _pins(lab: Data) -> dict[str, list[str]]:
+    """Return the versions that the lock file pins of each package: several where Python's version
+    decides.
+    """
+    pins: dict[str, list[str]] = {}
+    if lab.paths.lock.is_file():
+        for package, version in _PIN.findall(lab.paths.lock.read_text("utf-8")):
+            pins.setdefault(package, []).append(version)
+    return pins

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib import font_manager
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure as Canvas
@@ -22,10 +23,8 @@ from ipclab.backends.installed import backends
 FAMILY = {"ko": "Noto Sans CJK KR", "zh": "Noto Sans CJK SC", "en": "Noto Sans CJK KR"}
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
-    *("#000000", "#E69F00", "#56B4E9", "#009E73"),
-    *("#F0E442", "#0072B2", "#D55E00", "#CC79A7"),
-)
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, RED, PINK = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#888888"
 PALE = "#BBBBBB"  # what is not named in a figure
 GAMMA_FROM = 0.04045
@@ -99,16 +98,15 @@ def stroke(
     taken: dict[object, tuple[str, str, str]] = ax.figure.strokes
     if level not in taken:
         again = 0 if _own_look(level) else place // len(SERIES)
-        wanted = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
-        ordered = DASHES[wanted:] + DASHES[:wanted]
-        alike = {
-            known[2] for known in taken.values() if known[1] == marker and near(known[0], colour)
-        }
-        taken[level] = (
-            colour,
-            marker,
-            next((dash for dash in ordered if dash not in alike), ordered[0]),
-        )
+        first = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
+        dashes = [*DASHES[first:], *DASHES[:first]]
+        alike = [
+            dash
+            for other_colour, other_marker, dash in taken.values()
+            if other_marker == marker and near(other_colour, colour)
+        ]
+        free = [dash for dash in dashes if dash not in alike]
+        taken[level] = colour, marker, (free or dashes)[0]
     return {"color": colour, "linestyle": taken[level][2], "linewidth": 1.0}
 
 
@@ -116,16 +114,12 @@ def lightness(colour: Any) -> float:
     """Return the lightness L* (0 black to 100 white) of a colour of sRGB (CIE 15:2004; IEC
     61966-2-1).
     """
-    linear = [
-        part / 12.92 if part <= GAMMA_FROM else ((part + 0.055) / 1.055) ** 2.4
-        for part in to_rgb(colour)
-    ]
-    luminance = sum(
-        weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
-    )
-    return (
-        116 * luminance ** (1 / 3) - 16 if luminance > (6 / 29) ** 3 else luminance * (29 / 3) ** 3
-    )
+    encoded = np.array(to_rgb(colour))
+    linear = np.where(encoded <= GAMMA_FROM, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    if luminance <= (6 / 29) ** 3:
+        return luminance * (29 / 3) ** 3
+    return 116 * float(luminance ** (1 / 3)) - 16
 
 
 def near(one: Any, other: Any) -> bool:
@@ -135,8 +129,8 @@ def near(one: Any, other: Any) -> bool:
 
 def _own_look(level: object) -> tuple[str, str] | None:
     known = backends().get(str(level))
-    found = known.look if known and known.look[0] else LOOKS.get(str(level))
-    return found and (found[0], found[1])
+    own = known.look if known and known.look[0] else LOOKS.get(str(level))
+    return own and (own[0], own[1])
 
 
 def svg(drawn: Canvas) -> str:
@@ -150,7 +144,8 @@ def svg(drawn: Canvas) -> str:
     drawn.set_layout_engine("none")
     with mpl.rc_context({"svg.fonttype": "none"}):
         texts = "\n".join(_TEXT.findall(_saved(drawn)))
-    unseen = f'<g fill-opacity="0">{texts}{"".join(map(_hovered, getattr(drawn, "hover", ())))}</g>'
+    hovered = "".join(map(_hovered, getattr(drawn, "hover", ())))
+    unseen = f'<g fill-opacity="0">{texts}{hovered}</g>'
     return shapes.removesuffix("</svg>\n") + f"{unseen}\n</svg>\n"
 
 
@@ -180,12 +175,17 @@ def pdf(svg_text: str) -> bytes:
     import typst
 
     quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
-    source = (
-        f'#set page(width: auto, height: auto, margin: 0pt)\n#image(bytes("{quoted}"), format:'
-        ' "svg")'
+    page = "#set page(width: auto, height: auto, margin: 0pt)"
+    source = f'{page}\n#image(bytes("{quoted}"), format: "svg")'
+    return bytes(
+        typst.compile(
+            source.encode(),
+            format="pdf",
+            timestamp=0,
+            font_paths=print_fonts(),
+            ignore_system_fonts=True,
+        )
     )
-    options: dict[str, Any] = {"font_paths": print_fonts(), "ignore_system_fonts": True}
-    return bytes(typst.compile(source.encode(), format="pdf", timestamp=0, **options))
 
 
 @cache

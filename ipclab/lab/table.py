@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
@@ -15,7 +16,7 @@ from markupsafe import Markup, escape
 from ipclab.errors import LabError
 
 MIME = "application/vnd.ipclab.table+json"
-SAID = ("caption", "columns", "rows", "notes", "name", "drawn", "values")
+OPTIONAL = {"name", "drawn", "values", "frame"}  # in JSON left out where they are empty
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
 _INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
@@ -23,6 +24,7 @@ HTML = Environment(autoescape=True, loader=FileSystemLoader(Path(__file__).paren
     "table.html"
 )
 Align = Literal["left", "right", "center"]
+RULES = {"left": ":---", "right": "---:", "center": ":---:"}
 
 
 @dataclass(frozen=True)
@@ -52,34 +54,26 @@ class Table:
     frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if wrong := [row for row in self.rows if len(row) != len(self.columns)]:
-            raise LabError(
-                f"table {self.caption!r}",
-                f"a row has {len(wrong[0])} cells for {len(self.columns)} columns",
-            )
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                why = f"a row has {len(row)} cells for {len(self.columns)} columns"
+                raise LabError(f"table {self.caption!r}", why)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Table":
         """Return the table that `to_json` described, without its frame."""
-        return cls(**data | {"columns": [Column(**each) for each in data["columns"]]})
+        return msgspec.convert(data, cls)
 
     def to_json(self) -> dict[str, Any]:
         """Return `{"caption", "columns": [{"label", "align"}], "rows": [[...]], "notes", "name",
         "drawn"}`.
         """
         told = asdict(replace(self, frame=None))
-        return {
-            name: told[name]
-            for name in SAID
-            if told[name] or name not in ("name", "drawn", "values")
-        }
+        return {name: part for name, part in told.items() if part or name not in OPTIONAL}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the finished text as a frame, one column for each of the table's."""
-        return pd.DataFrame(
-            [list(row) for row in self.rows],
-            columns=[column.label for column in self.columns],
-        )
+        return pd.DataFrame(self.rows, columns=[column.label for column in self.columns])
 
     def to_csv(self) -> str:
         """Return the finished text as CSV."""
@@ -92,33 +86,22 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table in Markdown."""
-        rules = [
-            {"left": ":---", "right": "---:", "center": ":---:"}[column.align]
-            for column in self.columns
-        ]
-        rows = ([cell.replace("|", "\\|") for cell in row] for row in self.rows)
-        return (
-            "\n".join(
-                f"| {' | '.join(row)} |" for row in ([c.label for c in self.columns], rules, *rows)
-            )
-            + "\n"
-        )
+        heads = [column.label for column in self.columns]
+        rules = [RULES[column.align] for column in self.columns]
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in self.rows]
+        return "".join(f"| {' | '.join(row)} |\n" for row in (heads, rules, *rows))
 
     def to_html(self) -> str:
         """Return an HTML figure that scrolls sideways by itself; a row of claims or requirements
         has an address.
         """
         linked = self.name.endswith(LINKED)
-        return HTML.render(table=self, linked=linked, whole=_whole, kind=self._kind())
-
-    def _kind(self) -> str:
-        """Return the class of a form to fill in, or of a table that a narrow screen shows row by
-        row.
-        """
+        kind = ""
         if not any(column.label for column in self.columns):
-            return " form"
-        few = len(self.columns) <= FEW_COLUMNS and len(self.rows) <= FEW_ROWS
-        return " few" if few else ""
+            kind = " form"  # to fill in
+        elif len(self.columns) <= FEW_COLUMNS and len(self.rows) <= FEW_ROWS:
+            kind = " few"
+        return HTML.render(table=self, linked=linked, whole=_whole, kind=kind)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {

@@ -1,10 +1,9 @@
 """How a frame is made a table: its columns named, its cells finished text."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,32 +12,25 @@ from ipclab.errors import LabError
 from ipclab.frames.address import quantity
 from ipclab.frames.judged import judged
 from ipclab.lab import labels
-from ipclab.lab.canvas import named
+from ipclab.lab.canvas import Names, named
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data, why_empty
-from ipclab.lab.table import Column, Table
+from ipclab.lab.marks import groups
+from ipclab.lab.table import Align, Column, Table
 from ipclab.lab.words import DASH
 from ipclab.stats.quantity import Quantity
 
+Spec = str | Mapping[str, str]  # how quantities are printed: all, or by column
 LEFT_OUT = N_("Left out, since nothing is in them: {columns}.")
 
 
-@dataclass(frozen=True)
-class _Told:
-    """One column as it is shown: its head, its cells, whether it holds numbers, whether it must
-    stay.
-    """
+class _Told(NamedTuple):
+    """One column as it is shown; `stays` says that it is not left out, empty or not."""
 
-    head: str
+    column: Column
     cells: list[str]
-    numbers: bool
+    values: list[list[Any]]
     stays: bool
-    values: list[list[Any]] = field(default_factory=list)
-
-    @property
-    def holds(self) -> bool:
-        """Whether it is shown: a column without a cell is not."""
-        return self.stays or bool({*self.cells} - {"", DASH})
 
 
 def tabulated(
@@ -46,11 +38,11 @@ def tabulated(
     frame: pd.DataFrame,
     caption: str,
     *,
-    spec: str | Mapping[str, str] = "interval",
+    spec: Spec = "interval",
     notes: Sequence[str] = (),
     name: str = "",
     empty: str = "",
-    names: Mapping[Any, str] | Iterable[str] = (),
+    names: Names = (),
 ) -> Table:
     """Return a frame as a table: index levels and columns are named, cells formatted and
     translated.
@@ -74,21 +66,30 @@ def tabulated(
         what = f"table {name or caption!r} holds one study"
         raise LabError(what, f"its rows are of {', '.join(drawn)}")
     every = _columns(lab, frame, spec, named(names))
-    shown = [column for column in every if column.holds]
-    gone = [column.head for column in every if not column.holds]
+    shown = [told for told in every if told.stays]
+    gone = [told.column.label for told in every if not told.stays]
     said = [lab.say(note) for note in notes]
     if frame.empty:
         said.append(lab.say(empty or why_empty(lab)))
     if gone:
         said.append(lab.say(LEFT_OUT, columns=lab.words.joined(gone)))
-    columns = [Column(column.head, "right" if column.numbers else "left") for column in shown]
-    rows = [list(row) for row in zip(*(column.cells for column in shown), strict=True)]
+    rows = [list(row) for row in zip(*(told.cells for told in shown), strict=True)]
+    values = [list(row) for row in zip(*(told.values for told in shown), strict=True)]
     if gone and len(shown) <= len(_index(frame)):
         rows = []  # nothing beside the levels of the index
-    known = [list(row) for row in zip(*(column.values for column in shown), strict=True)]
-    if not rows or not any(any(row) for row in known):
-        known = []
-    return Table(lab.say(caption), columns, rows, said, name, drawn, known, frame)
+    if not rows or not any(map(any, values)):
+        values = []
+    columns = [told.column for told in shown]
+    return Table(
+        lab.say(caption),
+        columns,
+        rows,
+        said,
+        name,
+        drawn,
+        values,
+        frame,
+    )
 
 
 def _index(frame: pd.DataFrame) -> list[Any]:
@@ -98,7 +99,7 @@ def _index(frame: pd.DataFrame) -> list[Any]:
 def _columns(
     lab: Data,
     frame: pd.DataFrame,
-    spec: str | Mapping[str, str],
+    spec: Spec,
     names: Mapping[Any, str],
 ) -> list[_Told]:
     """Return the columns of a frame as they are shown, its index levels first."""
@@ -109,16 +110,15 @@ def _columns(
     told = []
     for place, part in enumerate(parts):
         in_index = place < len(index)
-        factors = (None,) if in_index else tuple(frame.columns.names)
-        head = _head(lab, part, factors, names)
-        values = shown.iloc[:, place]
+        head = _head(lab, part, [None] if in_index else frame.columns.names, names)
+        values, column = shown.iloc[:, place], str(part[-1])
         how = spec if isinstance(spec, str) else _spec(part, spec)
-        column = str(part[-1])
         cells = [_text(lab, column, value, how, names) for value in values]
-        numbers = place > 0 and _numeric(values, column)
-        stays = in_index or len(shown) <= 1 or not head.strip()
-        known = [_value(lab, value) for value in values]
-        told.append(_Told(head, cells, numbers, stays, known))
+        has_cells = bool({*cells} - {"", DASH})
+        stays = has_cells or in_index or len(shown) <= 1 or not head.strip()
+        align: Align = "right" if place > 0 and _numeric(values, column) else "left"
+        numbers = [_value(lab, value) for value in values]
+        told.append(_Told(Column(head, align), cells, numbers, stays))
     return told
 
 
@@ -128,9 +128,12 @@ def _value(lab: Data, value: Any) -> list[Any]:
     """
     if not isinstance(value, Quantity) or not isinstance(value.value, int | float | np.number):
         return []
-    found = judged(lab.run, value)
-    ends = [end if end is not None and np.isfinite(end) else "" for end in (found.low, found.high)]
-    return [float(found.value), *ends, found.unit]
+    known = judged(lab.run, value)
+    ends = []
+    for end in (known.low, known.high):
+        is_known = end is not None and np.isfinite(end)
+        ends.append(end if is_known else "")
+    return [float(known.value), *ends, known.unit]
 
 
 def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
@@ -142,20 +145,25 @@ def _drawn_from(frame: pd.DataFrame) -> dict[str, int]:
     return dict(sorted(Counter(source.partition("/")[0] for source in sources).items()))
 
 
-def listed(lab: Data, points: pd.DataFrame, by: str = "backend", spec: str = "") -> str:
+def listed(
+    lab: Data,
+    points: pd.DataFrame,
+    by: str = "backend",
+    spec: str = "",
+) -> str:
     """Return rows as text, such as "tcp 21.3 µs, unix 14.8 µs", one for each level of `by`; a dash
     without rows.
     """
     words = []
-    for level in labels.ordered(by, dict.fromkeys(points[by])):
-        for row in points[points[by] == level].itertuples():
-            value = row.cell if hasattr(row, "cell") else quantity(row)
+    for level, part in groups(points, by):
+        for row in part.itertuples():
+            value: Any = row.cell if hasattr(row, "cell") else quantity(row)
             words.append(f"{lab.level(by, level)} {lab.words.numbers.format(value, spec)}")
     return lab.words.joined(words) or DASH
 
 
 def _head(
-    lab: Data, parts: tuple[Any, ...], factors: tuple[Any, ...], names: Mapping[Any, str]
+    lab: Data, parts: tuple[Any, ...], factors: Sequence[Any], names: Mapping[Any, str]
 ) -> str:
     words = []
     for part, factor in zip(parts, factors, strict=True):
@@ -168,20 +176,28 @@ def _head(
     return reduce(lambda one, other: lab.say(N_("{one}, {other}"), one=one, other=other), words)
 
 
-def _text(lab: Data, column: str, value: Any, spec: str, names: Mapping[Any, str]) -> str:
+def _text(
+    lab: Data,
+    column: str,
+    value: Any,
+    spec: str,
+    names: Mapping[Any, str],
+) -> str:
     if isinstance(value, str) and value in names:
         return lab.say(names[value])
     if isinstance(value, Quantity):
         return lab.words.numbers.format(judged(lab.run, value), spec) if value else DASH
     if isinstance(value, float) and value == value and column not in labels.UNITS:  # noqa: PLR0124
-        unit = next((word for word in spec.split(",") if word in ("ns", "B", "share", "B/s")), "1")
-        return lab.words.numbers.format(
-            Quantity(value, unit), "int" if "int" in spec.split(",") else ""
-        )
+        words = spec.split(",")
+        unit = next((word for word in words if word in ("ns", "B", "share", "B/s")), "1")
+        return lab.words.numbers.format(Quantity(value, unit), "int" if "int" in words else "")
     return lab.level(column, value)
 
 
-def _spec(parts: tuple[Any, ...], specs: Mapping[str, str]) -> str:
+def _spec(
+    parts: tuple[Any, ...],
+    specs: Mapping[str, str],
+) -> str:
     return next((specs[str(part)] for part in parts if str(part) in specs), "interval")
 
 

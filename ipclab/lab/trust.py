@@ -1,19 +1,28 @@
-"""How far statements can be trusted, computed from facts of the run by fixed rules."""
+"""How far statements can be trusted, computed from facts of the run by fixed rules, and whether the
+run is fit for a table of machines.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ipclab.errors import LabError
 from ipclab.frames import calibration
-from ipclab.frames.limits import beaten
-from ipclab.lab import labels
+from ipclab.frames.derived import measured
+from ipclab.frames.limits import beaten, floors, lines
+from ipclab.lab import labels, limits
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.limits import limited
+from ipclab.lab.runs import full
+from ipclab.paths import typed
 from ipclab.stats.quantity import Quantity
 from ipclab.store import referees
+from ipclab.store.archive import CALIBRATION
+from ipclab.studies.limits.floors import WIDE
 
+DISTURBED_MOST = 0.10  # of the launches, where all can be trusted
+WIDE_MOST = 0.10  # of the limits
 HIGH, MEDIUM, LOW = LEVELS = ("high", "medium", "low")
 WORDS, FACTS, UNKNOWN = (labels.SAID[name] for name in ("trust", "trust-facts", "trust-unknown"))
 
@@ -29,11 +38,13 @@ class Rule(NamedTuple):
         """Return what the fact allows; one that is not known allows no more than medium."""
         if share is None:
             return MEDIUM
-        return HIGH if share <= self.high else MEDIUM if share <= self.medium else LOW
+        if share <= self.high:
+            return HIGH
+        return MEDIUM if share <= self.medium else LOW
 
 
 RULES = [
-    Rule("disturbed", high=0.10, medium=0.30),
+    Rule("disturbed", high=DISTURBED_MOST, medium=0.30),
     Rule("width", high=0.20, medium=0.50),
     Rule("false_alarms", high=0.05, medium=0.15),
     Rule("referees", high=0.0, medium=0.25),
@@ -41,38 +52,43 @@ RULES = [
 ]
 
 
-def facts(lab: Data, study: str, **levels: Any) -> dict[str, float | None]:
+def facts(
+    lab: Data,
+    study: str,
+    **levels: Any,
+) -> dict[str, float | None]:
     """Return each rule's fact (a share) for the points of `study` with `levels`; None where it is
     not known.
     """
-    medians = limited(lab, lab.points(study, metric="p50", **levels))
+    medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
     bounded = medians.dropna(subset="over_limit")
-    same = pd.DataFrame(
-        calibration.rows(lab.contests(calibration.STUDY)),
-        columns=["comparisons", "false_alarms"],
-    )
+    pairs = calibration.rows(lab.contests(calibration.STUDY))
+    alarms, compared = (sum(row[n] for row in pairs) for n in ("false_alarms", "comparisons"))
     asked = referees.kept(lab.run)
-    answered = []
+    answered, differ = 0, 0
     if asked and (asked.differ or not asked.skipped):
-        answered = [answer for answer in asked.found if not answer.skipped]
+        answered = sum(not answer.skipped for answer in asked.found)
+        differ = asked.differ
+    flags = one_by_one(lab, study, **levels)["flags"]
     shares = {
-        "disturbed": (
-            lab.launches(study, **levels)
-            .drop_duplicates(["point", "launch"])["flags"]
-            .ne("")
-            .mean()
-        ),
+        "disturbed": flags.ne("").mean(),
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
-        "false_alarms": (
-            same.false_alarms.sum() / same.comparisons.sum() if same.comparisons.any() else None
-        ),
-        "referees": asked.differ / len(answered) if asked and answered else None,
+        "false_alarms": alarms / compared if compared else None,
+        "referees": differ / answered if answered else None,
         "beaten": len(beaten(bounded)) / len(bounded) if len(bounded) else None,
     }
     return {name: None if pd.isna(share) else float(share) for name, share in shares.items()}
 
 
-def judged(known: Mapping[str, float | None], at_most: str = HIGH) -> tuple[str, list[Rule]]:
+def one_by_one(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
+    """Return one row for each launch of `study`, whatever its ops and metrics."""
+    return lab.launches(study, **levels).drop_duplicates(["point", "launch"])
+
+
+def judged(
+    known: Mapping[str, float | None],
+    at_most: str = HIGH,
+) -> tuple[str, list[Rule]]:
     """Return the level that the facts allow, no better than `at_most`, and the rules that keep it
     from being high.
 
@@ -100,14 +116,46 @@ def trusted(
     known = facts(lab, study, **levels)
     level, lowered = judged(known, at_most)
     shares = {name: Quantity(share, "share") for name, share in known.items()}
-    reasons = [
-        (
-            f"{lab.words.translate(FACTS[name])} {lab.words.numbers.format(shares[name])}"
-            if shares[name]
-            else lab.words.translate(UNKNOWN[name])
-        )
-        for name, *_ in lowered
-    ]
-    told = lab.words.joined([why] * (at_most != HIGH) + reasons, N_("; ")) or "–"
-    facts_shown = {name: shares[name] for name in ("disturbed", "width")}
-    return {**facts_shown, "trust": lab.words.translate(WORDS[level]), "lowered": told}
+    reasons = [why] if at_most != HIGH else []
+    for rule in lowered:
+        share = shares[rule.fact]
+        if share:
+            fact = lab.words.translate(FACTS[rule.fact])
+            reasons.append(f"{fact} {lab.words.numbers.format(share)}")
+        else:
+            reasons.append(lab.words.translate(UNKNOWN[rule.fact]))
+    return {
+        "disturbed": shares["disturbed"],
+        "width": shares["width"],
+        "trust": lab.words.translate(WORDS[level]),
+        "lowered": lab.words.joined(reasons, N_("; ")) or "–",
+    }
+
+
+def unfit(lab: Data) -> list[str]:
+    """Return a line for each reason why the run is not fit for a table of machines; none when it is."""
+    try:
+        lab.run.checked()
+    except LabError as error:
+        return [f"digests: {error}"]  # nothing else can be read
+    studies, reasons = measured(lab.run), []
+    if not full(lab.run):
+        reasons.append("incomplete: it is not finished, or not of all studies at their own levels")
+    for point, why in lab.run.about["failures"].items():
+        reasons.append(f"incomplete: {point} failed: {why}")
+    flags = [flag for study in studies for flag in one_by_one(lab, study)["flags"]]
+    disturbed = sum(flag != "" for flag in flags) / max(1, len(flags))
+    if disturbed > DISTURBED_MOST:
+        most = f"at most {DISTURBED_MOST:.0%} may be"
+        reasons.append(f"disturbed: {disturbed:.0%} of {len(flags)} launches, {most}")
+    if calibration.STUDY not in studies and not (lab.run.path.parent / CALIBRATION).is_file():
+        reasons.append(f"not calibrated: every run that {typed('report')} measures is")
+    if "limits" not in studies:
+        return [*reasons, "limits: they were not measured"]
+    known = floors(lab.launches("limits"))
+    wide, count = len(known.wide()), len(known.medians)
+    faults = lines(limits.beaten(lab))
+    if wide > WIDE_MOST * count:
+        faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")
+    faults += limits.impossible(lab)
+    return reasons + [f"limits: {fault}" for fault in faults]

@@ -1,15 +1,21 @@
 """What the uncertainty of a value is made of: standard uncertainties as shares of it, combined and
-expanded.
+expanded; and what the run's own calibration says of its judge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import hypot, log, sqrt
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ipclab.frames import calibration
-from ipclab.lab.about import stolen
+from ipclab.frames.derived import measured
+from ipclab.lab.about import spent
+from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
+from ipclab.lab.table import Table
+from ipclab.lab.tabulation import tabulated
 from ipclab.stats.compare import NOT_TESTED
 from ipclab.stats.intervals import SESSION, VARYING, median_interval
 from ipclab.stats.quantity import Quantity
@@ -29,7 +35,11 @@ LEAST = 0.0001  # what is smaller is given as that
 NORMAL = 1.96  # standard deviations in half of a 95 % interval
 
 
-def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
+def budget(
+    lab: Data,
+    value: Quantity,
+    *timed: Quantity,
+) -> dict[str, Quantity]:
     """Return the standard uncertainty (a share of `value`) by source, then `combined`, `expanded`
     and `printed`.
 
@@ -96,18 +106,17 @@ def _of_twins(lab: Data, sides: int) -> float | None:
         return None
     twins = contests[contests.other.astype(str).str.endswith(f" {EXCHANGES}")]
     logs = [log(ratio) for ratio in twins[twins.verdict != NOT_TESTED].ratio]
-    return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs)))) if logs else None
+    if not logs:
+        return None
+    return sqrt(sides / 2) * float(np.sqrt(np.mean(np.square(logs))))
 
 
 def _of_host(lab: Data) -> float | None:
     """Return the share of the CPU time in use that the host took away, as the half-width of a
     rectangle.
     """
-    busy = 0.0
-    for session in lab.run.about["sessions"]:
-        last = session.get("conditions_end") or session["conditions"]
-        busy += (last.get("busy_ns") or 0) - (session["conditions"].get("busy_ns") or 0)
-    return stolen(lab.run.about) / busy / sqrt(3) if busy > 0 else None
+    busy = spent(lab.run.about, "busy_ns")
+    return spent(lab.run.about, "steal_ns") / busy / sqrt(3) if busy > 0 else None
 
 
 def _printed(value: Quantity) -> float | None:
@@ -121,11 +130,55 @@ def smallest_found(lab: Data) -> Quantity:
     """Return the least planted slow-down (a share) that the run's judge found in every trial;
     missing without one.
     """
+    always: list[set[float]] = []
+    for row in calibration.rows(lab.contests(calibration.STUDY)):
+        counts = row["found"].items()
+        always.append({float(share) for share, count in counts if count == row["trials"]})
+    in_all = set.intersection(*always) if always else ()
+    return Quantity(min(in_all, default=None), "share")
+
+
+def calibration_table(lab: Data) -> Table:
+    """Return what the run's judge was seen to do with identical code and with planted slow-downs,
+    as a table by placement.
+
+    Of identical code compared, a share was called slower, at most `upper` with 95 % confidence; a
+    column for each planted slow-down says in how many of the contests (or trials) it was found.
+    """
+    note = N_("Found: of so many contests, those in which the slower one was called slower.")
+    before = N_("This run was made before calibration was part of a run.")
+    caption = N_(
+        "Calibration: identical code and planted slow-downs, judged as the contests of the run are"
+    )
     rows = calibration.rows(lab.contests(calibration.STUDY))
-    planted = {share for row in rows for share in row["found"]}
-    always = [
-        float(share)
-        for share in planted
-        if all(row["found"].get(share) == row["trials"] for row in rows)
-    ]
-    return Quantity(min(always, default=None), "share")
+    told = pd.DataFrame([_calibrated(lab, row) for row in rows])
+    notes = []
+    if rows:
+        told = told.set_index("placement")
+        notes = [note] if calibration.STUDY in measured(lab.run) else [note, before]
+    return tabulated(
+        lab,
+        told,
+        caption,
+        spec="pct",
+        notes=notes,
+        name="calibration",
+        empty=before,
+    )
+
+
+def _calibrated(
+    lab: Data,
+    row: Mapping[str, Any],
+) -> dict[str, Any]:
+    rate = row["false_alarms"] / row["comparisons"] if row["comparisons"] else None
+    told = {
+        "placement": row["placement"],
+        "comparisons": row["comparisons"],
+        "false_alarms": Quantity(rate, "share"),
+        "upper": Quantity(row["upper"], "share"),
+    }
+    for planted, count in row["found"].items():
+        head = lab.say(N_("{share:pct,int} slower, found"), share=Quantity(float(planted), "share"))
+        told[head] = lab.say(N_("{count} of {trials}"), count=count, trials=row["trials"])
+    return told

@@ -2,92 +2,89 @@
 cannot be tested.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
 from ipclab.frames import derived
 from ipclab.frames.address import Address
-from ipclab.frames.claims import SLACK, Claim, Verdict
+from ipclab.frames.claims import SLACK, Claim, Verdict, known_of
 from ipclab.frames.rules import Rule
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data
-from ipclab.lab.numbers import Formatter
 from ipclab.stats.quantity import Quantity
 
 WORDS, NEEDS, REASONS = (labels.SAID[name] for name in ("verdicts", "needs", "reasons"))
 
 
-@dataclass(frozen=True)
-class VerdictWords:
-    """What is said of verdicts on the data of `lab`; `known` is what rules know of its run, by
-    name.
+def bounds(lab: Data, rule: Rule) -> str:
+    """Return the rule's bounds as a reader writes them, and whether what rounds to them is meant."""
+    low, high = rule.written
+    ends = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
+    spec = ""
+    if rule.unit in ("share", "points") and all(_is_whole(100 * end) for end in ends):
+        spec = "int"
+    first, *more = [lab.words.numbers.format(Quantity(end, rule.unit), spec) for end in ends]
+    if more:
+        said = lab.say(N_("{low} to {high}"), low=first, high=more[0])
+    elif low == high:
+        said = f"= {first}"
+    else:
+        said = f"{('≥>' if high == inf else '≤<')[rule.open]} {first}"
+    return lab.say(N_("{bounds} (rounded)"), bounds=said) if rule.rounded else said
+
+
+def _is_whole(number: float) -> bool:
+    return abs(number - round(number)) < SLACK
+
+
+def in_words(
+    lab: Data,
+    verdict: Verdict,
+    reason: str,
+    rule: Rule,
+    code: bool,
+) -> str:
+    """Return a verdict in words: with the quantity that decides it, or with why there is none."""
+    word = lab.say(WORDS[verdict.word])
+    if verdict.deciding is None:
+        return lab.say(N_("{word} ({reason})"), word=word, reason=reason)
+    value = with_interval(lab, verdict.deciding, (rule.low, rule.high))
+    said = N_("{word}: {value} (its code)") if code else N_("{word}: {value}")
+    return lab.say(said, word=word, value=value)
+
+
+def with_interval(lab: Data, deciding: Quantity, rule_bounds: tuple[float, float]) -> str:
+    """Return what decides with its interval, in as many digits as keep an end apart from a bound
+    beside it.
     """
+    numbers = lab.words.numbers
+    if deciding.ends == (deciding.value,) * 2:
+        return numbers.format(deciding)
+    ends = (*deciding.ends, *rule_bounds)
+    shown = {end: numbers.format(replace(deciding, low=end, high=end), "interval") for end in ends}
+    near = any(
+        end != bound and shown[end] == shown[bound]
+        for end in deciding.ends
+        for bound in rule_bounds
+    )
+    return numbers.format(deciding, "interval,fine" if near else "interval")
 
-    lab: Data
-    known: Mapping[str, float]
 
-    @property
-    def numbers(self) -> Formatter:
-        """Return how numbers are written in the reader's language."""
-        return self.lab.words.numbers
-
-    def say(self, text: str, **values: object) -> str:
-        """Return `text` in the reader's language, filled with `values`."""
-        return self.lab.say(text, **values)
-
-    def bounds(self, rule: Rule) -> str:
-        """Return the rule's bounds as a reader writes them, and whether what rounds to them is
-        meant.
-        """
-        low, high = rule.written
-        known = [end for end in dict.fromkeys((low, high)) if abs(end) < inf]
-        whole = rule.unit in ("share", "points") and all(
-            abs(100 * end - round(100 * end)) < SLACK for end in known
+def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
+    """Return why a claim cannot be tested."""
+    if own or claim.untestable:
+        return lab.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
+    if verdict.need:
+        here = Quantity(known_of(lab.run.about).get(verdict.need), "count")
+        needed = NEEDS.get(verdict.need, REASONS["unmeasured"])
+        return lab.say(
+            needed,
+            least=claim.needs[verdict.need],
+            here=here,
+            fact=verdict.need,
         )
-        ends = [
-            self.numbers.format(Quantity(end, rule.unit), "int" if whole else "") for end in known
-        ]
-        sign = "=" if low == high else ("≥>" if high == inf else "≤<")[rule.open]
-        said = f"{sign} {ends[0]}"
-        if len(ends) > 1:
-            said = self.say(N_("{low} to {high}"), low=ends[0], high=ends[1])
-        return self.say(N_("{bounds} (rounded)"), bounds=said) if rule.rounded else said
-
-    def in_words(self, verdict: Verdict, reason: str, rule: Rule, code: bool) -> str:
-        """Return a verdict in words: with the quantity that decides it, or with why there is none."""
-        word = self.say(WORDS[verdict.word])
-        if verdict.deciding is None:
-            return self.say(N_("{word} ({reason})"), word=word, reason=reason)
-        value = self.with_interval(verdict.deciding, (rule.low, rule.high))
-        said = N_("{word}: {value} (its code)") if code else N_("{word}: {value}")
-        return self.say(said, word=word, value=value)
-
-    def with_interval(self, deciding: Quantity, bounds: tuple[float, float]) -> str:
-        """Return what decides with its interval, in as many digits as keep an end apart from a
-        bound beside it.
-        """
-        if deciding.ends == (deciding.value,) * 2:
-            return self.numbers.format(deciding)
-        shown = {
-            end: self.numbers.format(replace(deciding, low=end, high=end), "interval")
-            for end in (*deciding.ends, *bounds)
-        }
-        near = any(
-            end != bound and shown[end] == shown[bound] for end in deciding.ends for bound in bounds
-        )
-        return self.numbers.format(deciding, "interval,fine" if near else "interval")
-
-    def reason(self, claim: Claim, verdict: Verdict, own: bool) -> str:
-        """Return why a claim cannot be tested."""
-        if own or claim.untestable:
-            return self.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
-        if verdict.need:
-            here = Quantity(self.known.get(verdict.need), "count")
-            needed = NEEDS.get(verdict.need, REASONS["unmeasured"])
-            return self.say(needed, least=claim.needs[verdict.need], here=here, fact=verdict.need)
-        address = Address.read(verdict.missing)
-        if address and derived.read(self.lab.run, address.study, "points").empty:
-            return self.say(REASONS["unrun"], study=address.study)
-        return self.say(REASONS["unmeasured"])
+    address = Address.read(verdict.missing)
+    if address and derived.read(lab.run, address.study, "points").empty:
+        return lab.say(REASONS["unrun"], study=address.study)
+    return lab.say(REASONS["unmeasured"])

@@ -18,24 +18,13 @@ DASH = "–"
 
 
 @dataclass(frozen=True)
-class Words:
-    """The catalogue of one language, and what follows from it."""
-
-    catalogue: Catalogue
-
-    @property
-    def lang(self) -> str:
-        """Return the language: ko, zh, en."""
-        return self.catalogue.lang
+class Words(Catalogue):
+    """The catalogue of one language (ko, zh, en), and what follows from it."""
 
     @cached_property
     def numbers(self) -> Formatter:
         """Return how quantities are written."""
         return Formatter(self.lang, self.translate)
-
-    def translate(self, msgid: str) -> str:
-        """Return `msgid` in the reader's language, or as it is where it is not translated."""
-        return self.catalogue.translate(msgid)
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
@@ -45,7 +34,7 @@ class Words:
         """Return how a level, or a list of them, is written: with its unit, words translated."""
         if isinstance(level, list | tuple):
             return self.joined(self.level(factor, item) for item in level) or DASH
-        if level is None or level is pd.NA or level != level:  # noqa: PLR0124  NaN
+        if pd.isna(level):
             return DASH
         if factor in labels.UNITS:
             size = Quantity(level, labels.UNITS[factor])
@@ -58,6 +47,10 @@ class Words:
         value = plain(level)
         return value if isinstance(value, str) else self.numbers.format(value)
 
-    def joined(self, words: Iterable[str], by: str = N_(", ")) -> str:
+    def joined(
+        self,
+        words: Iterable[str],
+        by: str = N_(", "),
+    ) -> str:
         """Return words as a list with the language's comma, or with another separator (a msgid)."""
         return self.translate(by).join(words)

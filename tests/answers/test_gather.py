@@ -15,7 +15,7 @@ import pytest
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import lab_of
 from ipclab.lab.limits import limited
-from ipclab.lab.strict import reasons
+from ipclab.lab.trust import unfit
 from ipclab.paths import Paths
 from ipclab.store.bundle import opened, pack
 from ipclab.store.samples import decode, encode
@@ -151,7 +151,7 @@ def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path
 def test_strict_says_why_a_run_is_not_fit(
     ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
 ) -> None:
-    told = reasons(lab_of(opened(PATHS, PATHS.compared), PATHS, "en"))
+    told = unfit(lab_of(opened(PATHS, PATHS.compared), PATHS, "en"))
     assert {line.partition(":")[0] for line in told} <= {
         "incomplete",
         "disturbed",

@@ -17,10 +17,9 @@ from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, decide
 from ipclab.frames.expression import Source
 from ipclab.frames.published import Outcome, _follows, published, recompute, rounded, texts, worded
 from ipclab.lab import prose
-from ipclab.lab.audit import claims, claims_table, corrections
-from ipclab.lab.computed import compute
+from ipclab.lab.audit import claims, claims_table, compute, corrections
 from ipclab.lab.lab import lab_of
-from ipclab.lab.verdicts import NEEDS, VerdictWords
+from ipclab.lab.verdicts import NEEDS, with_interval
 from ipclab.paths import Paths, checkout
 from ipclab.render.words import digits
 from ipclab.stats.quantity import Quantity
@@ -319,7 +318,7 @@ def test_a_printed_interval_never_reaches_a_bound_that_it_does_not(
 ) -> None:
     lab = lab_of(opened(checkout(), checkout().reference), checkout(), "en")
     decides = Quantity(0.726, "1", 0.609, 0.9999)
-    assert VerdictWords(lab, {}).with_interval(decides, (bound, inf)) == printed
+    assert with_interval(lab, decides, (bound, inf)) == printed
 
 
 @pytest.mark.slow

@@ -7,14 +7,13 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.lab import labels
-from ipclab.lab.catalogue import Catalogue
 from ipclab.lab.data import Data
 from ipclab.lab.words import Words
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from tests.support.commands import ROOT
 
-DATA = Data(cast(Any, None), Words(Catalogue("en")), Paths(ROOT))
+DATA = Data(cast(Any, None), Words("en"), Paths(ROOT))
 
 
 def points(rows: list[tuple[str, int, float]]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from ipclab.frames.contests import contests
 from ipclab.frames.expression import Source
 from ipclab.frames.points import BY_HEAT, TURNS
 from ipclab.frames.rules import read_rule
-from ipclab.lab.audit import Audit
+from ipclab.lab.audit import values_of
 from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout
 from ipclab.store.run import RunFolder
@@ -124,7 +124,7 @@ def entry(template: str) -> Asserts | None:
 def wrong(name: str, run: Run) -> Iterator[str]:
     """Yield each sentence that has no entry, or that the values contradict."""
     with Told(name, run) as told:
-        source, chosen = Audit(told.values["lab"]).sources[1], told.alternatives
+        source, chosen = values_of(told.values["lab"])[1], told.alternatives
         for template in sorted(told.templates()):
             asserts = entry(template)
             if asserts is None and (template in chosen or FINDING.search(template)):
@@ -160,7 +160,7 @@ def test_what_a_sentence_asserts_follows_the_values(
         monkeypatch.setattr(derived, "read", Run("payload", {(factor, level): times}))
         forget_judged()
         lab = lab_of(reference(), checkout(), "en")
-        assert stands(TABLE[begins], Audit(lab).sources[1]) is stand
+        assert stands(TABLE[begins], values_of(lab)[1]) is stand
     forget_judged()
 
 

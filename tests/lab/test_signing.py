@@ -13,9 +13,15 @@ import pytest
 from nbformat import v4
 
 from ipclab.lab import budget, claims, smallest_found, with_own
-from ipclab.lab.configuration import about_configuration
 from ipclab.lab.lab import Lab, lab_of
-from ipclab.lab.signing import MIME, Marks, is_preliminary, page_marks, title_block
+from ipclab.lab.signing import (
+    MIME,
+    Marks,
+    about_configuration,
+    is_preliminary,
+    page_marks,
+    title_block,
+)
 from ipclab.lab.uncertainty import COVERAGE, LEAST, NORMAL, TYPES
 from ipclab.paths import Paths, checkout
 from ipclab.render import document

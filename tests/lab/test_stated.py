@@ -9,8 +9,7 @@ import pytest
 
 from ipclab.frames.derived import measured
 from ipclab.frames.published import texts
-from ipclab.lab.audit import claims, corrections
-from ipclab.lab.computed import compute
+from ipclab.lab.audit import claims, compute, corrections
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.lab.numbers import Formatter
 from ipclab.paths import checkout

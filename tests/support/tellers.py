@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ipclab.lab.data import Teller
 from ipclab.lab.questions import Question
 
 
-class Plain:
+class Plain(Teller):
     """Says prose with a translation and values of a test's own; the first alternative of each
     question is taken.
     """

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from ipclab.frames import derived, judged
-from ipclab.lab import prose
-from ipclab.lab.audit import Audit
+from ipclab.lab import audit, prose
 from ipclab.lab.data import Data, Teller
 from ipclab.lab.lab import Lab
 from ipclab.lab.questions import Question
@@ -86,7 +85,7 @@ def cells(name: str) -> list[tuple[bool, Any]]:
     return found
 
 
-class Told:
+class Told(Teller):
     """The sentences of one execution: each template beside what it became, and the notebook's
     variables.
     """
@@ -129,7 +128,7 @@ class Told:
 
     def _made(self) -> list[tuple[Any, str, Any]]:
         say, translate = Data.say, Words.translate
-        methods = ((Lab, "table"), (Lab, "keep"), (Audit, "claims_table"))
+        methods = ((Lab, "table"), (Lab, "keep"), (audit, "claims_table"))
         nothing = ((where, name, lambda *_, **__: None) for where, name in methods)
         return [
             (derived, "read", self.frames),
