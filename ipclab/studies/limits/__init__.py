@@ -136,7 +136,9 @@ class LimitsStudy(Study):
         if point.backend == pairs.NAME:
             made.facts["relation"] = point.levels["shares"]
         batch = int(str(made.facts.pop(BATCH, 1)))
-        return replace(made, per=dict.fromkeys(point.primary, batch) if batch > 1 else {})
+        if batch > 1:
+            made.per = dict.fromkeys(point.primary, batch)
+        return made
 
 
 def limit_point(name: str, size: int, placement: str) -> Point:

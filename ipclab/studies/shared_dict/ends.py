@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.backends.codecs import dictionary
+from ipclab.backends.codecs import dictionary, encoded_bytes
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Place, Store
 from ipclab.spawn.loops import keep
@@ -78,10 +78,10 @@ def _write_many(writing: Writing) -> Turns:
 
 
 def _read_many(reading: Reading) -> Turns:
-    store, taken = reading.store, 0
+    store, writer, taken = reading.store, reading.worker.roles[0], 0
     while roles := (yield {}):
         if not store.keeps:  # each message is taken; the last one stays with its reader
-            for _ in range(roles[reading.writer]["writes"]):
+            for _ in range(roles[writer]["writes"]):
                 store.read(taken, WAIT_NS)
                 taken += 1
         count = reading.asked()
@@ -200,7 +200,7 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
     place = Place(
         worker.prefix,
         worker.folder,
-        task.size,
+        encoded_bytes(task.codec, task.entries),
         readers=len(worker.peers),
         sync=task.sync,
         map=task.map,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
+from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, rotations
 from ipclab.backends.interface import Store
 from ipclab.spawn.loops import await_due, keep_phases, operations
 from ipclab.spawn.mpi_worker import RankWorker
@@ -36,11 +36,6 @@ class Task:
     budget_ns: int
     least: int
     most: int
-
-    @property
-    def size(self) -> int:
-        """Return the encoded bytes."""
-        return encoded_bytes(self.codec, self.entries)
 
     @property
     def contents(self) -> int:
@@ -184,14 +179,9 @@ class Reading(Body):
             for _ in range(count):
                 self.read(self.version if once else 0)
 
-    @property
-    def writer(self) -> str:
-        """Return the writer's role."""
-        return self.worker.roles[0]
-
     def asked(self) -> int:
         """Return how many reads the writer asks for, once they are due."""
-        asked = self.worker.meet()[self.writer]
+        asked = self.worker.meet()[self.worker.roles[0]]
         await_due(asked["at"])
         return int(asked["reads"])
 

@@ -189,6 +189,7 @@ def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
     entries = entries_of(*ENTRIES, *([MANY_ENTRIES] if profile.name == "full" else []))
     readers = sweep.numbers("readers", READERS[:2] if short else READERS)
     streamed = entries_of(*STREAM_ENTRIES)
+    some = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
     cells = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
     if profile.name == "quick" and not sweep.levels:
         cells = [
@@ -198,13 +199,13 @@ def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
         ]
     return {
         "entries": entries,
-        "usual": [USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]],
         "streamed": streamed,
         "lively": entries_of(*LIVE_ENTRIES),
         "readers": readers,
-        "fewest": readers[:-1][:1],
         "most": readers[-1:],
         "published": [number for number in readers if sweep.levels or number >= PUBLISHED_READERS],
+        "usual": [{"entries": some, "readers": readers[-1]}],
+        "alone": [{"entries": some, "readers": readers[0]}] if len(readers) > 1 else [],
         "cells": cells,
         "streamed_cells": [cell for cell in cells if cell["entries"] in streamed],
         "away": list(_away(streamed, readers)),
