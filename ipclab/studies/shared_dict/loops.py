@@ -76,6 +76,7 @@ class Body:
         self.stamps.clear()
 
 
+@dataclass
 class Writing(Body):
     """The writer's loop body: encode, hand over, keep the times."""
 
@@ -139,6 +140,7 @@ def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
     return [CODECS[codec].encode(content) for content in _contents(entries, count)]
 
 
+@dataclass
 class Reading(Body):
     """A reader's loop body: read, decode, keep the times, check every byte with what this reader
     encodes by itself.
