@@ -2,8 +2,8 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -271,10 +271,9 @@ class Study(ABC):
         """Return how many bytes of /dev/shm one launch of `point` may take."""
         return self.payloads_shared * point.size_bytes
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
+    ) -> AbstractContextManager[Bench]:
         """Make ready what `points` need and give what launches them; what was made is taken away at
         the end.
 
@@ -282,4 +281,4 @@ class Study(ABC):
         ended and is good for the next one whatever became of it. Raises `NotTestableError` when
         none of `points` can be measured here.
         """
-        yield site.workers
+        return nullcontext(site.workers)

@@ -47,9 +47,8 @@ class CalibrationStudy(Study):
         """Return the twins and the slower ones; of a profile whose launches decide nothing one
         pair.
         """
-        pinned = [name for name in ("same", "cross") if name in profile.placements]
         pairs = range(1, 1 + PAIRS.get(profile.name, 1))
-        return self.of_arms(self.mechanisms, pinned=pinned, pairs=pairs)
+        return self.of_arms(self.mechanisms, pinned=profile.pinned, pairs=pairs)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""

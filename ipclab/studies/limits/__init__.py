@@ -93,7 +93,6 @@ class LimitsStudy(Study):
         """
         every = sweep.backends is None
         asked = TABLE["basic"] if every else sweep.backends
-        two = [name for name in PAIRS if name in profile.placements]
         sizes = sorted(set(sweep.sizes or ()))
         points = self.of_arms(
             [name for name in self.backends() if name in asked],
@@ -101,8 +100,8 @@ class LimitsStudy(Study):
             payloads=sizes or PAYLOADS,
             messages=sizes or MESSAGES,
             streamed=sizes or STREAMED,
-            pairs=two,
-            cross=[name for name in two if name == "cross"],
+            pinned=profile.pinned,
+            cross=[name for name in profile.pinned if name == "cross"],
         )
         pairs_too = every and profile.name not in BRIEF and self.backends()
         if pairs_too or pairs.NAME in asked:

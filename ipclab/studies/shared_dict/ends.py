@@ -201,7 +201,7 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
         worker.prefix,
         worker.folder,
         encoded_bytes(task.codec, task.entries),
-        readers=len(worker.peers),
+        readers=task.readers,
         sync=task.sync,
         map=task.map,
         host=worker.address,

@@ -29,6 +29,7 @@ class Task:
     arm: str
     codec: str
     entries: int
+    readers: int
     sync: str
     map: str
     nodes: int

@@ -1,8 +1,9 @@
 """The study itself: its points, the roles of its ranks, and how their outcomes are joined."""
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -89,19 +90,18 @@ class SharedDictStudy(Study):
         """Return the points of all scenarios, in one block: a round of launches is one set of
         ranks.
         """
-        every = _stores()
-        stores = {name: every[name] for name in sweep.of(every)}
-        near = [name for name in stores if name != NETWORKED]
+        stores = _stores()
+        asked = sweep.of(stores)
+        near = [name for name in asked if name != NETWORKED]
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
-        return self.of_arms(stores, _whole, **levels, **_known(profile, sweep))
+        return self.of_arms(asked, _whole, **levels, **_known(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns
-        writes = max(1, -(-WRITES // max(1, min(FEW, profile.least_launches) * turns)))
-        levels = {name: level for name, level in point.levels.items() if name != "readers"}
-        arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
+        writes = math.ceil(WRITES / (min(FEW, profile.least_launches) * turns))
+        arguments = {"backend": point.backend, **point.levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
         return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
 
@@ -149,16 +149,14 @@ class SharedDictStudy(Study):
         """Return room for the content, and for what MPI takes for each rank."""
         return 2 * point.size_bytes + (int(point.levels["readers"]) + 1) * mpi.SEGMENT_BYTES
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
+    ) -> AbstractContextManager[Bench]:
         """Give ranks: those of the launcher around us, else our own, as many as the largest point
         takes.
         """
         most = max(int(point.levels["readers"]) for point in points)
-        with on_ranks(site, 1 + most, HERE) as bench:
-            yield bench
+        return on_ranks(site, 1 + most, HERE)
 
 
 def _stores() -> dict[str, type[Store]]:
