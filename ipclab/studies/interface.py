@@ -224,7 +224,7 @@ class Study(ABC):
         """Return the point of `levels`, which then holds only those of its own factors."""
         block = levels.pop("block").format_map(levels)
         primary = levels.pop("primary").format_map(levels)
-        backend, size, placement = map(levels.pop, ("backend", "size", "placement"))
+        backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
         return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:

@@ -92,7 +92,7 @@ class LimitsStudy(Study):
         of the profiles `standard` and up, or named.
         """
         every = sweep.backends is None
-        asked = TABLE["basic"] if every else sweep.backends
+        asked = TABLE["basic"] if sweep.backends is None else sweep.backends
         sizes = sorted(set(sweep.sizes or ()))
         points = self.of_arms(
             [name for name in self.backends() if name in asked],
