@@ -3,7 +3,7 @@ fork server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ipclab.backends import installed as registry
 from ipclab.spawn.mpi_outer import OuterBench, world
@@ -12,17 +12,14 @@ from ipclab.store.point import Point
 from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site
 
 
-@contextmanager
-def on_ranks(site: Site, count: int, preload: str) -> Iterator[Bench]:
+def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Bench]:
     """Give ranks: those of the launcher around us, else `count` of our own, which import module
     `preload` first.
     """
     if here := world():
         site.note("nodes", [{"ranks": node.ranks, **node.machine} for node in here.nodes])
-        yield OuterBench(site.launcher, here)
-        return
-    with RankBench(site.launcher, count, (preload,), site.say) as bench:
-        yield bench
+        return nullcontext(OuterBench(site.launcher, here))
+    return RankBench(site.launcher, count, (preload,), site.say)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def limits_of(point: Point) -> list[Point]:
     return [limit for op in ops if (limit := native(point.study, op, levels))]
 
 
-def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
+def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
     """Return the limits that the `points` of other studies need: what bounds their ops, and copies
     to check them by.
 
