@@ -6,8 +6,6 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import missing
 from ipclab.machine.source import Source
@@ -174,8 +172,7 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
 
         def turn() -> None:
             for op, program in programs.items():
-                samples = program.turn(budget_ns // len(programs), MOST_SAMPLES, WAIT_NS)
-                keep(worker, op, np.array(samples, np.int64))
+                keep(worker, op, program.turn(budget_ns // len(programs), MOST_SAMPLES, WAIT_NS))
 
         if size > LARGEST_IN_TURNS:
             turn()

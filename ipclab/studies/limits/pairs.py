@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import combinations
 
-import numpy as np
-
 from ipclab.machine.topology import RELATIONS, Topology
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
@@ -78,5 +76,4 @@ def run(worker: Worker, pairs: list[Pair]) -> None:
     for pair in pairs:
         with closing(native.Limit(LINE, 1, tuple(pair))) as line:
             line.turn(WARM_NS, WARM_MOST, WAIT_NS)
-            times = line.turn(TURN_NS, KEPT, WAIT_NS)
-            keep(worker, op(pair), np.array(times, np.int64))
+            keep(worker, op(pair), line.turn(TURN_NS, KEPT, WAIT_NS))

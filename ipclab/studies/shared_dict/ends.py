@@ -44,7 +44,7 @@ def _write_published(writing: Writing) -> None:
     writing.write_all(max(messages, task.writes))
     writing.note_first()
     total = sum(done - start for start, _, done in writing.stamps[:messages])
-    keep(worker, "write-total", np.array([total], np.int64))
+    keep(worker, "write-total", np.array([total]))
     writing.copies = 1
     worker.barrier()
     worker.barrier()
@@ -58,7 +58,7 @@ def _read_published(reading: Reading) -> None:
     reading.read_all(PUBLISHED_READS, once=not reading.store.keeps)
     worker.barrier()
     total = sum(done - start for start, _, done in reading.stamps)
-    keep(worker, "read-total", np.array([total], np.int64))
+    keep(worker, "read-total", np.array([total]))
     reading.end_turn()
 
 
@@ -154,7 +154,7 @@ def _read_live(reading: Reading) -> Turns:
                 versions[number] = reading.read(0)
         worker.signal(0)
         keep(worker, VERSION, np.frombuffer(versions, np.int64))
-        keep(worker, SEEN, np.array([done for _, _, done in reading.stamps], np.int64))
+        keep(worker, SEEN, np.array([done for _, _, done in reading.stamps]))
         reading.end_turn()
 
 

@@ -72,7 +72,7 @@ class Body:
 
     def end_turn(self) -> None:
         """Keep the samples of this turn."""
-        keep_phases(self.worker, self.op, self.phases, np.array(self.stamps, np.int64))
+        keep_phases(self.worker, self.op, self.phases, np.array(self.stamps))
         self.count += len(self.stamps)
         self.stamps.clear()
 
