@@ -27,8 +27,11 @@ def table(file: Path) -> dict[str, Any]:
 
 def expanded(row: Levels, known: Known) -> Iterator[Levels]:
     """Yield the product of the factors in `row`, whose `$name` stands for the levels `known[name]`."""
-    for chosen in product(*([*_choices(name, value, known)] for name, value in row.items())):
-        yield {name: level for part in chosen for name, level in part.items()}
+    for chosen in product(*(_choices(name, value, known) for name, value in row.items())):
+        levels: Levels = {}
+        for part in chosen:
+            levels |= part
+        yield levels
 
 
 def _choices(name: str, value: Any, known: Known) -> Iterator[Levels]:

@@ -2,11 +2,10 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,8 +33,6 @@ __all__ = [
     "Levels",
     "NotTestableError",
     "Outcome",
-]
-__all__ += [
     "Placement",
     "Point",
     "Profile",
@@ -73,13 +70,9 @@ class Sweep:
                 f"size {wrong[0]} is not possible", "", "give a number of bytes above 0"
             )
 
-    def wants(self, backend: str) -> bool:
-        """Tell whether points of `backend` are asked for."""
-        return self.backends is None or backend in self.backends
-
     def of(self, backends: Iterable[str]) -> list[str]:
         """Return those of `backends` whose points are asked for."""
-        return [name for name in backends if self.wants(name)]
+        return [name for name in backends if self.backends is None or name in self.backends]
 
     def numbers(self, factor: str, usual: Sequence[int]) -> tuple[int, ...]:
         """Return the levels of a factor of whole numbers, ascending: those asked for, or else the
@@ -87,9 +80,10 @@ class Sweep:
 
         Raises `UsageError` for one that is no number.
         """
-        if wrong := [level for level in self.levels.get(factor, ()) if not isinstance(level, int)]:
+        levels = self.levels.get(factor, usual)
+        if wrong := [level for level in levels if not isinstance(level, int)]:
             raise UsageError(f"{factor}={wrong[0]} is not possible", "", "give whole numbers")
-        return tuple(sorted({int(level) for level in self.levels.get(factor, usual)}))
+        return tuple(sorted(map(int, set(levels))))
 
 
 @dataclass(frozen=True)
@@ -155,6 +149,17 @@ def rings(size: int) -> int:
     return 8 * (2 * size + (1 << 18))
 
 
+def _has(point: Point, row: Levels) -> bool:
+    """Tell whether `point` has the levels of `row`: one, any of a list, or a pattern such as `*CnR`."""
+    levels = {**point.key(), "size": point.size_bytes}
+    for factor, wanted in row.items():
+        choices = wanted if isinstance(wanted, list) else [wanted]
+        level = str(levels.get(factor))
+        if not any(fnmatchcase(level, str(choice)) for choice in choices):
+            return False
+    return True
+
+
 class Study(ABC):
     """One question with its factors; what most studies have in common is here."""
 
@@ -195,6 +200,7 @@ class Study(ABC):
         self,
         backends: Container[str],
         whole: Callable[[Levels], Levels] = dict,
+        /,
         **known: Sequence[Any],
     ) -> list[Point]:
         """Return the points of `backends` in the arms of the study's table, each once, those of one
@@ -203,47 +209,36 @@ class Study(ABC):
         `$name` stands for the levels `known[name]`; `whole` completes the levels of a point with
         what follows.
         """
-        usual, by_id = self.table().get("usual", {}), dict[str, Point]()
-        every = (
-            usual | row_levels for row in self.table()["arm"] for row_levels in expanded(row, known)
-        )
-        for levels in (
-            whole(row_levels) for row_levels in every if row_levels["backend"] in backends
-        ):
-            block, primary = (
-                str(levels.pop(name)).format(**levels) for name in ("block", "primary")
-            )
-            backend, size, placement = (
-                levels.pop(name) for name in ("backend", "size", "placement")
-            )
-            point = Point(
-                self.name, backend, size, placement, levels, block, tuple(primary.split())
-            )
-            by_id[point.id] = point
+        usual = self.table().get("usual", {})
+        by_id = dict[str, Point]()
+        for row in self.table()["arm"]:
+            for row_levels in expanded(row, known):
+                levels = usual | row_levels
+                if levels["backend"] in backends:
+                    point = self._point(whole(levels))
+                    by_id[point.id] = point
         blocks = list(dict.fromkeys(point.block for point in by_id.values()))
         return sorted(by_id.values(), key=lambda point: blocks.index(point.block))
+
+    def _point(self, levels: Levels) -> Point:
+        """Return the point of `levels`, which then holds only those of its own factors."""
+        block = levels.pop("block").format_map(levels)
+        primary = levels.pop("primary").format_map(levels)
+        backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
+        return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
         """Return `points` without those that the table or their backend leaves out of a quick run.
 
-        It then decides the others. A level that is text may be a pattern, such as `*CnR`.
+        It then decides the others.
         """
-        rows = self.table().get("brief", {}).get("leave", [])
-
-        def is_level(level: Any, wanted: Any) -> bool:
-            choices = wanted if isinstance(wanted, list) else [wanted]
-            return level in choices or any(
-                fnmatchcase(str(level), choice) for choice in choices if "*" in str(choice)
-            )
-
-        def has(point: Point, row: Levels) -> bool:
-            levels = {**point.key(), "size": point.size_bytes}
-            return all(is_level(levels.get(factor), wanted) for factor, wanted in row.items())
-
+        left_out = self.table().get("brief", {}).get("leave", [])
         not_brief = {name for name, backend in registry.backends().items() if not backend.brief}
-        kept = [point for point in points if point.backend not in not_brief]
-        left_out = {point.id for point, row in product(kept, rows) if has(point, row)}
-        return [point for point in kept if point.id not in left_out]
+        return [
+            point
+            for point in points
+            if point.backend not in not_brief and not any(_has(point, row) for row in left_out)
+        ]
 
     @abstractmethod
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
@@ -253,9 +248,8 @@ class Study(ABC):
         """Join the workers' outcomes; raises `PayloadError` when data were lost, torn or reordered."""
         made = Launch({}, {})
         for outcome in outcomes.values():
-            made.samples |= {
-                op: np.frombuffer(values, np.int64) for op, values in outcome.samples.items()
-            }
+            for op, values in outcome.samples.items():
+                made.samples[op] = np.frombuffer(values, np.int64)
             made.turns |= outcome.turns
             made.counters |= outcome.counters
             made.facts |= outcome.facts
@@ -277,10 +271,9 @@ class Study(ABC):
         """Return how many bytes of /dev/shm one launch of `point` may take."""
         return self.payloads_shared * point.size_bytes
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
+    ) -> AbstractContextManager[Bench]:
         """Make ready what `points` need and give what launches them; what was made is taken away at
         the end.
 
@@ -288,4 +281,4 @@ class Study(ABC):
         ended and is good for the next one whatever became of it. Raises `NotTestableError` when
         none of `points` can be measured here.
         """
-        yield site.workers
+        return nullcontext(site.workers)

@@ -66,8 +66,8 @@ class Profile:
 
 
 PROFILES = {
-    row["name"]: Profile(**row)
-    for row in table(Path(__file__).with_name("profiles.toml"))["profile"]
+    name: Profile(name, **values)
+    for name, values in table(Path(__file__).with_name("profiles.toml")).items()
 }
 
 

@@ -3,7 +3,7 @@ fork server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ipclab.backends import installed as registry
 from ipclab.spawn.mpi_outer import OuterBench, world
@@ -12,17 +12,14 @@ from ipclab.store.point import Point
 from ipclab.studies.interface import Bench, Contestant, Ends, Schedule, Site
 
 
-@contextmanager
-def on_ranks(site: Site, count: int, preload: str) -> Iterator[Bench]:
+def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Bench]:
     """Give ranks: those of the launcher around us, else `count` of our own, which import module
     `preload` first.
     """
     if here := world():
         site.note("nodes", [{"ranks": node.ranks, **node.machine} for node in here.nodes])
-        yield OuterBench(site.launcher, here)
-        return
-    with RankBench(site.launcher, count, (preload,), site.say) as bench:
-        yield bench
+        return nullcontext(OuterBench(site.launcher, here))
+    return RankBench(site.launcher, count, (preload,), site.say)
 
 
 @contextmanager
@@ -31,26 +28,24 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
 
     Two of them, or one for each consumer of a point and one for its producer.
     """
-    registered = registry.backends()
-    theirs = [
-        point for point in points if point.backend in registered and registered[point.backend].ranks
+    ranked = {name for name, backend in registry.backends().items() if backend.ranks}
+    consumers = [
+        int(point.levels.get("consumers", 1)) for point in points if point.backend in ranked
     ]
-    ranked = {point.backend for point in theirs}
-    if not ranked:
+    if not consumers:
         yield site.workers
         return
-    count = 1 + max(int(point.levels.get("consumers", 1)) for point in theirs)
-    with on_ranks(site, count, preload) as bench:
+    with on_ranks(site, 1 + max(consumers), preload) as bench:
 
         def run(heat: Mapping[str, Contestant], schedule: Schedule) -> Ends:
             """Run the heat of the workers, and next to it, one by one, those that own their ranks."""
-            on_their_own = {
-                name: member for name, member in heat.items() if member.point.backend in ranked
+            others = {
+                name: member for name, member in heat.items() if member.point.backend not in ranked
             }
-            others = {name: member for name, member in heat.items() if name not in on_their_own}
             ends = site.workers(others, schedule) if others else {}
-            for name, contestant in on_their_own.items():
-                ends |= bench({name: contestant}, schedule)
+            for name, contestant in heat.items():
+                if name not in others:
+                    ends |= bench({name: contestant}, schedule)
             return ends
 
         yield run

@@ -19,7 +19,7 @@ from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LAUNCHES, LimitsStudy, limit_point
-from ipclab.studies.limits.floors import Floor, Floors, Key, bounding, limit_points
+from ipclab.studies.limits.floors import Floor, Floors, Key, bounding
 from ipclab.studies.profile import PROFILES
 from tests.support.made import make_launch
 
@@ -251,7 +251,8 @@ def test_a_quick_run_has_few_limits_and_all_that_its_points_need() -> None:
         if point.backend.startswith("cache-line") and point.placement == "same"
     ]
     bounded = [point for name in ("payload", "stream") for point in every[name]]
-    assert all(limit_points(point, own) for point in bounded)
+    by_point, _ = bounding([*own, *bounded])
+    assert all(by_point[point.id] for point in bounded)
     assert np.all([point.block == "limits" for point in own])
 
 

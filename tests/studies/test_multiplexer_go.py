@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.spawn.launcher import Launcher
+from ipclab.studies.interface import NotTestableError
 from ipclab.studies.multiplexer import toolchain
 from tests.spawn.test_workers import gone
 from tests.support.commands import environment, eventually
@@ -67,12 +68,12 @@ def test_a_build_that_fails_or_hangs_says_so(tmp_path: Path, launcher: Launcher)
         command(tmp_path, "bad", "echo '# x'; echo './a.go:1:1: undefined: y'; exit 1"), "go1.24"
     )
     with pytest.raises(
-        toolchain.CompileError,
+        NotTestableError,
         match=r"cannot compile the Go benchmarks: \./a\.go:1:1: undefined: y",
     ):
         toolchain.build(bad, tmp_path, launcher)
     lasting = command(tmp_path, "hang", f"sleep 100 & echo $! > {tmp_path}/pid; wait")
-    with pytest.raises(toolchain.CompileError, match=r"'compiler' did not finish within 2 s"):
+    with pytest.raises(NotTestableError, match=r"'compiler' did not finish within 2 s"):
         toolchain.build(toolchain.Toolchain(lasting, "go1.24"), tmp_path, launcher, 2)
     assert eventually(lambda: gone(tmp_path / "pid"))
 

@@ -355,6 +355,6 @@ def test_strangers_are_dropped_and_the_launch_is_made_again(
 def test_a_header_without_the_token_is_all_that_is_read() -> None:
     ours, theirs = socket.socketpair()
     theirs.sendall(tcp.HEADER.pack(1 << 30, b"guess") + b"body")
-    receiver = tcp._Receiver(socket.socket(), b"another ", 84, 4096, True, False)
+    receiver = tcp._Receiver(socket.socket(), b"another ", 84, 4096, True)
     assert receiver._length(ours) is None
     assert ours.recv(100) == b"body"

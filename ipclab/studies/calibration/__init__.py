@@ -1,31 +1,34 @@
 """What the comparisons of a run are worth: identical code under several names, and planted
 slow-downs, in every run.
 
-They are launched in the run's own rounds and judged as its own contests are.
+They are launched in the run's own rounds and judged as its own contests are. So many exchanges
+through one mechanism make one operation, and a slow-down is planted by further exchanges, so that
+it is a share of whatever the machine takes.
 """
 
 from dataclasses import replace
+from time import perf_counter_ns as clock
 
+import numpy as np
+
+from ipclab.spawn.loops import DISCARDED, keep, operations
+from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.point import Point
-from ipclab.studies.calibration.echo import EXCHANGES, OP, SIZE, USUAL
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.round_trip.ends import opened
 
-__all__ = ["EXCHANGES", "OP", "SIZE", "CalibrationStudy", "roles"]
-HERE = "ipclab.studies.calibration.echo"
+HERE = "ipclab.studies.calibration"
+SIZE = 100  # bytes
+EXCHANGES = 10  # of an operation without a planted slow-down
+OP = "exchange"
+USUAL = "unix"  # the mechanism
+WAIT = "block"
 # identical code would else take the time of questions that can be decided
 MOST_LAUNCHES = HEAT_LOOKS[1]
 # Of twins in each placement, by profile; no two share a contestant, so that each errs by itself.
 PAIRS = {"quick": 4, "standard": 6, "full": 8}
-
-
-def roles(
-    exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL
-) -> list[Role]:
-    """Return the echoing and the asking process, which exchange through `backend`."""
-    asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
-    serving = Role("server", f"{HERE}:serve", {"backend": backend}, placement.role(0))
-    return [serving, Role("client", f"{HERE}:ask", asking, placement.role(1))]
 
 
 class CalibrationStudy(Study):
@@ -44,10 +47,51 @@ class CalibrationStudy(Study):
         """Return the twins and the slower ones; of a profile whose launches decide nothing one
         pair.
         """
-        pinned = [name for name in ("same", "cross") if name in profile.placements]
         pairs = range(1, 1 + PAIRS.get(profile.name, 1))
-        return self.of_arms(self.mechanisms, pinned=pinned, pairs=list(pairs))
+        return self.of_arms(self.mechanisms, pinned=profile.pinned, pairs=pairs)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""
         return roles(int(point.levels["exchanges"]), profile, placement)
+
+
+def roles(
+    exchanges: int, profile: Profile, placement: Placement, backend: str = USUAL
+) -> list[Role]:
+    """Return the echoing and the asking process, which exchange through `backend`."""
+    asking = {"exchanges": exchanges, "backend": backend, **profile.samples}
+    serving = Role("server", f"{HERE}:serve", {"backend": backend}, placement.role(0))
+    return [serving, Role("client", f"{HERE}:ask", asking, placement.role(1))]
+
+
+def serve(worker: Worker, backend: str) -> Turns:
+    """Be the echoing end."""
+    with opened(worker, backend, SIZE, WAIT) as channel:
+        while roles := (yield {}):
+            for _ in range(roles["client"]["exchanges"]):
+                channel.send(channel.recv(WAIT_NS), WAIT_NS)
+        worker.meet()  # the other end is done: nothing is closed under it
+
+
+def ask(
+    worker: Worker, exchanges: int, backend: str, budget_ns: int, least: int, most: int
+) -> Turns:
+    """Be the asking end: in each turn, time as many operations of `exchanges` each as fit into
+    `budget_ns`.
+    """
+    message = bytes(range(SIZE))
+    with opened(worker, backend, SIZE, WAIT) as channel:
+        count = DISCARDED + least
+        while (yield {"exchanges": count * exchanges}):
+            stamps = zeros(count + 1)
+            stamps[0] = clock()
+            for i in range(1, count + 1):
+                for _ in range(exchanges):
+                    channel.send(message, WAIT_NS)
+                    if channel.recv(WAIT_NS) != message:
+                        raise ConnectionError("the answer is not what was asked")
+                stamps[i] = clock()
+            times = np.diff(np.frombuffer(stamps, np.int64))[DISCARDED:]
+            keep(worker, OP, times)
+            count = DISCARDED + operations(float(np.median(times)), budget_ns, least, most)
+        worker.meet()

@@ -2,13 +2,9 @@
 figure.
 """
 
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import missing
@@ -21,7 +17,9 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.arms import table
 from ipclab.studies.interface import Placement, Profile, Role, Study, Sweep
+from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.limits import pairs
+from ipclab.studies.payload import SIZES as PAYLOADS
 
 MEMCPY_SIZES = (
     4_000,
@@ -34,7 +32,6 @@ MEMCPY_SIZES = (
     64_000_000,
     256_000_000,
 )
-PAYLOADS = (84, 13_824, 1_382_400)
 MESSAGES = (100, 10_000, 500_000, 2_000_000)
 STREAMED = (64, 1_024, 16_384, 1_048_576)
 PAIRS = ("same", "cross")  # the placements of two processes that have limits
@@ -49,14 +46,14 @@ LARGEST_IN_TURNS = 4_000_000
 LAUNCHES = 6  # of a limit at least, except in a quick run: the best of fewer is luck
 MOST_LAUNCHES = 10_000  # it is in the heats of all that it bounds
 MOST_SAMPLES = 20_000
-DEADLINE_NS = 10_000_000_000
 
 
 def _programs() -> dict[str, dict[str, str]]:
     """Return by limit and op what is timed."""
     programs = {}
     for row in TABLE["arm"]:
-        for limit in [row["backend"]] if isinstance(row["backend"], str) else row["backend"]:
+        limits = row["backend"]
+        for limit in [limits] if isinstance(limits, str) else limits:
             ops = row["primary"].split()
             programs[limit] = {op: limit.replace(MAPS, f"{op}-") for op in ops}
     return programs
@@ -80,11 +77,10 @@ class LimitsStudy(Study):
         """Return the profile with launches enough for a floor, and as many as the heats that it
         takes part in.
         """
-        most = profile.most_launches
-        if most >= LAUNCHES:
-            least = min(LAUNCHES, profile.least_values)
-            return replace(profile, least_launches=least, most_launches=MOST_LAUNCHES)
-        return replace(profile, least_launches=most)
+        if profile.most_launches < LAUNCHES:
+            return replace(profile, least_launches=profile.most_launches)
+        least = min(LAUNCHES, profile.least_values)
+        return replace(profile, least_launches=least, most_launches=MOST_LAUNCHES)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its sizes or the usual
@@ -93,26 +89,22 @@ class LimitsStudy(Study):
         What bounds the points of other studies is added by `floors.bounded`. The pairs of CPUs are
         of the profiles `standard` and up, or named.
         """
+        every = sweep.backends is None
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
-        two = [name for name in PAIRS if name in profile.placements]
-        levels: dict[str, Sequence[Any]] = {
-            "pairs": two,
-            "cross": [name for name in two if name == "cross"],
-        }
-        usual = {
-            "copied": MEMCPY_SIZES,
-            "payloads": PAYLOADS,
-            "messages": MESSAGES,
-            "streamed": STREAMED,
-        }
-        levels |= {name: sorted(set(sweep.sizes or sizes)) for name, sizes in usual.items()}
-        if sweep.backends is None:
-            levels["copied"] = MEMCPY_SIZES
-        found = self.of_arms([name for name in self.backends() if name in asked], dict, **levels)
-        usually = sweep.backends is None and profile.name not in BRIEF and bool(self.backends())
-        if usually or pairs.NAME in asked:
-            found += pairs.points(Topology.read(Source()))
-        return found
+        sizes = sorted(set(sweep.sizes or ()))
+        points = self.of_arms(
+            [name for name in self.backends() if name in asked],
+            copied=MEMCPY_SIZES if every else sizes or MEMCPY_SIZES,
+            payloads=sizes or PAYLOADS,
+            messages=sizes or MESSAGES,
+            streamed=sizes or STREAMED,
+            pinned=profile.pinned,
+            cross=[name for name in profile.pinned if name == "cross"],
+        )
+        pairs_too = every and profile.name not in BRIEF and self.backends()
+        if pairs_too or pairs.NAME in asked:
+            points += pairs.points(Topology.read(Source()))
+        return points
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return refused(point)
@@ -126,14 +118,14 @@ class LimitsStudy(Study):
             timed = [pairs.pair_of(op) for op in point.primary]
             cpus = frozenset(cpu for pair in timed for cpu in pair)
             return [Role("native", "ipclab.studies.limits.pairs:run", {"pairs": timed}, cpus)]
-        ends = placement.role(0), placement.role(1)
+        near, far = placement.role(0), placement.role(1)
         arguments = {
             "limit": point.backend,
             "size": point.size_bytes,
-            "cpus": [min(end) for end in ends],
+            "cpus": [min(near), min(far)],
+            "budget_ns": profile.turn_ns,
         }
-        arguments["budget_ns"] = profile.turn_ns
-        return [Role("native", "ipclab.studies.limits:run", arguments, ends[0] | ends[1])]
+        return [Role("native", "ipclab.studies.limits:run", arguments, near | far)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Return the samples; one of messages that flow stands for as many as the worker says."""
@@ -141,7 +133,9 @@ class LimitsStudy(Study):
         if point.backend == pairs.NAME:
             made.facts["relation"] = point.levels["shares"]
         batch = int(str(made.facts.pop(BATCH, 1)))
-        return replace(made, per=dict.fromkeys(point.primary, batch) if batch > 1 else {})
+        if batch > 1:
+            made.per = dict.fromkeys(point.primary, batch)
+        return made
 
 
 def limit_point(name: str, size: int, placement: str) -> Point:
@@ -169,24 +163,20 @@ def run(worker: Worker, limit: str, size: int, cpus: list[int], budget_ns: int) 
     import ipclab_native as native
 
     path = SHARED_MEMORY / worker.name("limit")
-    programs = PROGRAMS[limit]
+    programs = {}
     with ExitStack() as held:
         held.callback(path.unlink, missing_ok=True)
-        made = {
-            op: native.Limit(kind, max(1, size), tuple(cpus), str(path))
-            for op, kind in programs.items()
-        }
-        for program in made.values():
-            held.enter_context(closing(program))
+        for op, kind in PROGRAMS[limit].items():
+            program = native.Limit(kind, max(1, size), tuple(cpus), str(path))
+            programs[op] = held.enter_context(closing(program))
 
         def turn() -> None:
-            for op, program in made.items():
-                samples = program.turn(budget_ns // len(made), MOST_SAMPLES, DEADLINE_NS)
-                keep(worker, op, np.array(samples, np.int64))
+            for op, program in programs.items():
+                keep(worker, op, program.turn(budget_ns // len(programs), MOST_SAMPLES, WAIT_NS))
 
         if size > LARGEST_IN_TURNS:
             turn()
         else:
             while (yield {}) is not None:
                 turn()
-        worker.outcome.facts[BATCH] = max(program.batch for program in made.values())
+        worker.outcome.facts[BATCH] = max(program.batch for program in programs.values())

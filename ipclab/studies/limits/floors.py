@@ -4,7 +4,6 @@ Which limit that is says the op's `Bound`: a native program that does just what 
 of as many bytes and in the same placement.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,9 +40,8 @@ def called(limit: str, op: str) -> str:
     return f"{limit}.{op}" if len(PROGRAMS.get(limit, ())) > 1 else limit
 
 
-def native(study: str, op: str, levels: Mapping[Any, Any]) -> tuple[str, Key] | None:
-    """Return the limit that does just what `op` of a point of `study` cannot avoid, by name and as
-    a key.
+def native(study: str, op: str, levels: Mapping[Any, Any]) -> Point | None:
+    """Return the limit that does just what `op` of a point of `study` cannot avoid.
 
     `levels` are those of the point, `backend`, `size_bytes` and `placement` among them. None where
     there is no such native program.
@@ -54,21 +52,28 @@ def native(study: str, op: str, levels: Mapping[Any, Any]) -> tuple[str, Key] | 
         return None
     size = LEAST_BYTES if levels.get("receive") == IN_PLACE else int(levels["size_bytes"])
     placement = PAIRS[0] if one_process(name) else str(levels["placement"])
-    return name, (called(name, op), size, placement)
+    return limit_point(name, size, placement)
 
 
 def _named(bound: Bound, levels: Mapping[Any, Any]) -> str:
     template = bound.native
     if not isinstance(template, str):
         template = template.get(str(levels.get("arm")), "")
-    backend = backends().get(str(levels["backend"]))
-    mechanism, flow = (backend.limit, backend.flow) if backend else ("", "")
+    names = defaultdict(str, levels)
+    if backend := backends().get(str(levels["backend"])):
+        names |= {"mechanism": backend.limit, "flow": backend.flow}
     if str(levels.get("wait", "")).startswith("spin"):
-        mechanism = SPINNING
-    return template.format_map(defaultdict(str, {**levels, "mechanism": mechanism, "flow": flow}))
+        names["mechanism"] = SPINNING
+    return template.format_map(names)
 
 
-def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
+def limits_of(point: Point) -> list[Point]:
+    """Return the limits of the ops of study point `point`, measured or not."""
+    levels, ops = point.key(), study_of(point.study).limits
+    return [limit for op in ops if (limit := native(point.study, op, levels))]
+
+
+def wanted(points: Iterable[Point], copied: Iterable[int]) -> list[Point]:
     """Return the limits that the `points` of other studies need: what bounds their ops, and copies
     to check them by.
 
@@ -77,16 +82,13 @@ def wanted(points: Iterable[Point], copied: Iterable[int] = ()) -> list[Point]:
     limits: dict[str, Point] = {}
     passed = set[int]()
     for point in points:
-        levels = point.key()
-        for op in study_of(point.study).limits:
-            if bounding := native(point.study, op, levels):
-                name, (_, size, placement) = bounding
-                limit = limit_point(name, size, placement)
-                if placement in PAIRS and not refused(limit):
-                    limits[limit.id] = limit
-            bound = study_of(point.study).bound(op, levels)
-            if bound and bound.copies:
-                passed.add(point.size_bytes)
+        for limit in limits_of(point):
+            if limit.placement in PAIRS and not refused(limit):
+                limits[limit.id] = limit
+        study, levels = study_of(point.study), point.key()
+        bounds = [study.bound(op, levels) for op in study.limits]
+        if any(bound and bound.copies for bound in bounds):
+            passed.add(point.size_bytes)
     copies = {*copied, *(point.size_bytes for point in limits.values() if point.backend == COPYING)}
     for size in sorted(passed):
         if size >= LEAST_COPIED and not any(size / 2 <= other <= size for other in copies):
@@ -104,41 +106,25 @@ def bounded(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Study, 
     others = [
         point for study, points in every if study.name != LimitsStudy.name for point in points
     ]
-
-    def with_theirs(points: list[Point]) -> list[Point]:
-        copied = [point.size_bytes for point in points if point.backend == COPYING]
-        return [*{point.id: point for point in [*points, *wanted(others, copied)]}.values()]
-
-    return [
-        (study, with_theirs(points) if points and study.name == LimitsStudy.name else points)
-        for study, points in every
-    ]
-
-
-def limit_points(point: Point, points: Iterable[Point]) -> list[Point]:
-    """Return those of `points` that are the limits of the ops of study point `point`."""
-    levels = point.key()
-    keys = [
-        limit for op in study_of(point.study).limits if (limit := native(point.study, op, levels))
-    ]
-    ids = {limit_point(name, size, placement).id for name, (_, size, placement) in keys}
-    return [
-        candidate
-        for candidate in points
-        if candidate.id in ids and candidate.study == LimitsStudy.name
-    ]
+    for number, (study, points) in enumerate(every):
+        if points and study.name == LimitsStudy.name:
+            copied = [point.size_bytes for point in points if point.backend == COPYING]
+            by_id = {point.id: point for point in [*points, *wanted(others, copied)]}
+            every[number] = study, [*by_id.values()]
+    return every
 
 
 def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
     """Return by study point the limit points of `points` that bound it, and all limit points; all
     by name.
     """
-    limits = [point for point in points if point.study == LimitsStudy.name]
-    others = [point for point in points if point.study != LimitsStudy.name]
+    names = [point.id for point in points if point.study == LimitsStudy.name]
     by_point = {}
-    for point in others:
-        by_point[point.id] = [limit.id for limit in limit_points(point, limits)]
-    return by_point, [point.id for point in limits]
+    for point in points:
+        if point.study != LimitsStudy.name:
+            theirs = {limit.id for limit in limits_of(point)}
+            by_point[point.id] = [name for name in names if name in theirs]
+    return by_point, names
 
 
 def _without_freak(medians: Sequence[float]) -> list[float]:
@@ -171,38 +157,27 @@ class Floors:
         bound = study_of(study).bound(op, levels)
         if bound is None:
             return None
-        key = self._native(study, op, levels)
-        if key is None and self._measured_elsewhere(study, op, levels):
-            return None
-        if key is None and bound.older == COPYING:
+        limit = native(study, op, levels)
+        name = called(limit.backend, op) if limit else ""
+        measured = [key for key in self.medians if key[0] == name]
+        if limit and measured:  # where of another placement alone, nothing stands in for it
+            in_place = levels.get("receive") == IN_PLACE  # then that of the fewest bytes bounds it
+            keys = [
+                key
+                for key in measured
+                if key[2] == limit.placement and (in_place or key[1] == limit.size_bytes)
+            ]
+            key = min(keys, default=None)
+        elif bound.older == COPYING:
             return self._copies(bound, levels, place)
-        older = (bound.older, int(levels["size_bytes"]), str(levels["placement"]))
-        key = older if key is None and older in self.medians else key
+        else:
+            older = bound.older, int(levels["size_bytes"]), str(levels["placement"])
+            key = older if older in self.medians else None
         return Floor(self._best(key, place), (key,)) if key else None
 
     def _best(self, key: Key, place: int) -> float:
         values = self.medians[key]
         return values[min(place, len(values) - 1)]
-
-    def _measured_elsewhere(self, study: str, op: str, levels: Mapping[Any, Any]) -> bool:
-        """Tell whether the run has the native limit of `op` in another placement, so that nothing
-        stands in for it.
-        """
-        named = native(study, op, levels)
-        return named is not None and any(key[0] == named[1][0] for key in self.medians)
-
-    def _native(self, study: str, op: str, levels: Mapping[Any, Any]) -> Key | None:
-        """Return the limit that does what `op` cannot avoid; for a message in place that of the
-        fewest bytes.
-        """
-        named = native(study, op, levels)
-        if named is None:
-            return None
-        _, key = named
-        if levels.get("receive") == IN_PLACE:
-            same = [other for other in self.medians if (other[0], other[2]) == (key[0], key[2])]
-            return min(same, default=None)
-        return key if key in self.medians else None
 
     def _copies(self, bound: Bound, levels: Mapping[Any, Any], place: int) -> Floor | None:
         """Return passes of memcpy, and a wake-up where one is needed and was measured."""
@@ -210,24 +185,22 @@ class Floors:
         size = levels["size_bytes"]
         if not copies or size <= 0 or levels.get("receive") == IN_PLACE:
             return None
-        wake = (WAKING, 0, str(levels["placement"]))
-        woken = (wake,) if bound.wake and wake in self.medians else ()
         copy = self._copy(int(size), copies, place)
-        ns = bound.copies * copy.ns + math.fsum(self._best(key, place) for key in woken)
-        return Floor(ns, (*copy.limits, *woken))
+        ns, limits = bound.copies * copy.ns, copy.limits
+        wake = WAKING, 0, str(levels["placement"])
+        if bound.wake and wake in self.medians:
+            ns, limits = ns + self._best(wake, place), (*limits, wake)
+        return Floor(ns, limits)
 
     def _copy(self, size: int, copies: Sequence[Key], place: int) -> Floor:
         """Return one copy of `size` bytes: on a line of logarithms between measured sizes, beyond
         at their speed.
         """
         near = min(max(size, copies[0][1]), copies[-1][1])
-        below, above = (
-            (key for key in copies if key[1] <= near),
-            (key for key in copies if key[1] >= near),
-        )
-        keys = tuple(dict.fromkeys((max(below), min(above))))
-        sizes, times = (
-            np.log([key[1] for key in keys]),
-            np.log([self._best(key, place) for key in keys]),
-        )
-        return Floor(float(np.exp(np.interp(np.log(near), sizes, times))) * size / near, keys)
+        below = max(key for key in copies if key[1] <= near)
+        above = min(key for key in copies if key[1] >= near)
+        keys = tuple(dict.fromkeys((below, above)))
+        sizes = np.log([key[1] for key in keys])
+        times = np.log([self._best(key, place) for key in keys])
+        ns = float(np.exp(np.interp(np.log(near), sizes, times)))
+        return Floor(ns * size / near, keys)

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import combinations
 
-import numpy as np
-
 from ipclab.machine.topology import RELATIONS, Topology
 from ipclab.spawn.loops import keep
 from ipclab.spawn.worker import Worker
 from ipclab.store.point import Point
+from ipclab.studies.joining import WAIT_NS
 
 Pair = tuple[int, int]
 
@@ -26,7 +25,6 @@ MOST_CPUS = 64  # of which every pair is measured
 SAMPLED = 32  # pairs that are equally near, of more CPUs
 WARM_NS, WARM_MOST = 2_000_000, 20_000  # until both CPUs are awake
 TURN_NS, KEPT = 2_000_000, 500  # round trips that are timed
-DEADLINE_NS = 10_000_000_000
 
 
 def chosen(topology: Topology) -> dict[str, list[Pair]]:
@@ -75,11 +73,7 @@ def run(worker: Worker, pairs: list[Pair]) -> None:
     """Time the cache line's round trips of each pair, one pair after the other; it takes no turns."""
     import ipclab_native as native
 
-    for first, second in pairs:
-        with closing(native.Limit(LINE, 1, (first, second))) as line:
-            line.turn(WARM_NS, WARM_MOST, DEADLINE_NS)
-            keep(
-                worker,
-                op((first, second)),
-                np.array(line.turn(TURN_NS, KEPT, DEADLINE_NS), np.int64),
-            )
+    for pair in pairs:
+        with closing(native.Limit(LINE, 1, tuple(pair))) as line:
+            line.turn(WARM_NS, WARM_MOST, WAIT_NS)
+            keep(worker, op(pair), line.turn(TURN_NS, KEPT, WAIT_NS))

@@ -3,18 +3,16 @@
 import re
 from array import array
 from decimal import Decimal
-from pathlib import Path
 
 from ipclab.spawn.launcher import LaunchError
 from ipclab.spawn.worker import Outcome
-from ipclab.studies.arms import table
 
 PREFIX = "BenchmarkCell/"
 HEADER = ("goos: ", "goarch: ", "pkg: ", "cpu: ")
 # what failed says something else
 FRAME = "goos:", "goarch:", "pkg:", "cpu:", "--- FAIL", "exit status", "{"
 TIME = "ns/op"
-COUNTED = table(Path(__file__).with_name("arms.toml"))["counted"]  # counter -> its unit
+COUNTED = {"allocations": "allocs/op", "bytes_allocated": "B/op"}  # counter -> its unit
 UNITS = (TIME, "MB/s", *COUNTED.values())
 METRIC = rf"([0-9.]+(?:e[+-]?\d+)?) ({'|'.join(UNITS)})"
 LINE = re.compile(rf"(\S+?)(?:-\d+)?\s+(\d+)((?:\s+{METRIC})+)\s*")
@@ -28,33 +26,27 @@ def outcome(said: str, cell: str, op: str) -> Outcome:
     Raises `LaunchError` for all but its one line.
     """
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith(HEADER)]
-    counts = [_count(line, cell) for line in lines if line.startswith(PREFIX)]
-    if unknown := [line for line in lines if not line.startswith(PREFIX) and line != "PASS"]:
+    results = [line for line in lines if line.startswith(PREFIX)]
+    if unknown := [line for line in lines if line not in ("PASS", *results)]:
         raise wrong(f"an unknown line {unknown[0][:LENGTH]!r}")
     if "PASS" not in lines:
         raise wrong("it did not pass")
-    if len(counts) != 1:
-        raise wrong(f"{len(counts)} results of {cell} where one was asked for")
-    operations, metrics = counts[0]
-    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items()}
-    nanoseconds = round(metrics[TIME] * PER)
-    return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})
-
-
-def _count(line: str, cell: str) -> tuple[int, dict[str, Decimal]]:
-    """Return how many operations were timed, and the metrics by unit, as printed."""
-    match = LINE.fullmatch(line)
+    if len(results) != 1:
+        raise wrong(f"{len(results)} results of {cell} where one was asked for")
+    match = LINE.fullmatch(results[0])
     if match is None:
-        raise wrong(f"a line that is no result {line[:LENGTH]!r}")
+        raise wrong(f"a line that is no result {results[0][:LENGTH]!r}")
     if match[1] != PREFIX + cell:
         raise wrong(f"a result of {match[1]!r} where {cell!r} was asked for")
     pairs = re.findall(METRIC, match[3])
     operations, metrics = int(match[2]), {unit: Decimal(value) for value, unit in pairs}
     if len(metrics) != len(pairs) or not metrics.keys() >= {TIME, *COUNTED.values()}:
-        raise wrong(f"metrics that are missing or there twice in {line[:LENGTH]!r}")
+        raise wrong(f"metrics that are missing or there twice in {results[0][:LENGTH]!r}")
     if operations <= 0 or metrics[TIME] <= 0:
-        raise wrong(f"nothing was timed in {line[:LENGTH]!r}")
-    return operations, metrics
+        raise wrong(f"nothing was timed in {results[0][:LENGTH]!r}")
+    counted = {name: float(metrics[unit]) for name, unit in COUNTED.items()}
+    nanoseconds = round(metrics[TIME] * PER)
+    return Outcome({op: array("q", [nanoseconds])}, {op: counted}, facts={"operations": operations})
 
 
 def wrong(what: str) -> LaunchError:
@@ -69,4 +61,4 @@ def reason(text: str) -> str:
         line for line in lines if line not in ("", "PASS", "FAIL") and not line.startswith(FRAME)
     ]
     panics = [line for line in said if line.startswith(("panic:", "fatal error:"))]
-    return next(iter([*panics, *said]), "nothing was said")[:LENGTH]
+    return [*panics, *said, "nothing was said"][0][:LENGTH]

@@ -48,19 +48,18 @@ class Program:
     def _benchmark(self, contestant: Contestant, seconds: float) -> Outcome:
         """Run one cell as `go test -bench` does."""
         arguments = contestant.roles[0].arguments
-        # Go's own deadline comes first: it says where the benchmark hung.
-        flags = {
-            "run": "^$",
-            "bench": "^BenchmarkCell$",
-            "count": 1,
-            "benchtime": arguments["benchtime"],
-        }
-        flags |= {"timeout": f"{seconds:g}s"}
-        given = ["-test.benchmem", *(f"-test.{name}={value}" for name, value in flags.items())]
-        said = self._said(
-            contestant.roles[0], given, {"IPCLAB_CELL": arguments["cell"]}, seconds + 1
-        )
-        made = output.outcome(said, arguments["cell"], contestant.point.primary[0])
+        given = [
+            "-test.benchmem",
+            "-test.run=^$",
+            "-test.bench=^BenchmarkCell$",
+            "-test.count=1",
+            f"-test.benchtime={arguments['benchtime']}",
+            # Go's own deadline comes first: it says where the benchmark hung.
+            f"-test.timeout={seconds:g}s",
+        ]
+        cell = arguments["cell"]
+        said = self._said(contestant.roles[0], given, {"IPCLAB_CELL": cell}, seconds + 1)
+        made = output.outcome(said, cell, contestant.point.primary[0])
         self.raw.append(said)
         return made
 
@@ -78,15 +77,15 @@ class Program:
                 outcomes = dict(zip(going, turns.ends(said, ops, schedule.turns), strict=True))
                 self.raw += [asked, "\n", said]
             except LaunchError as error:
-                outcomes = {
-                    going[number]: why for number, why in turns.failures(error.said).items()
-                }
-                if not outcomes:
+                failures = turns.failures(error.said)
+                if not failures:
                     return ended | dict.fromkeys(going, error)
+                outcomes = {going[number]: why for number, why in failures.items()}
             for name, end in outcomes.items():
-                ended[name] = (
-                    {NAME: end} if isinstance(end, Outcome) else _failed(end, heat[name].roles[0])
-                )
+                if isinstance(end, str):
+                    ended[name] = _failed(end, heat[name].roles[0])
+                else:
+                    ended[name] = {NAME: end}
         return ended
 
     def _said(self, role: Role, given: Sequence[str], more: dict[str, str], seconds: float) -> str:

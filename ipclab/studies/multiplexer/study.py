@@ -60,9 +60,7 @@ class MultiplexerStudy(Study):
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         asked = sweep.of(self.backends())
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
-        return self.of_arms(
-            asked, dict, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels
-        )
+        return self.of_arms(asked, nodes=NODES, calls=CALLS, varied=levels["sinks"][-1:], **levels)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the Go program; where it starts a peer on other CPUs, the peer's CPUs are an

@@ -15,20 +15,21 @@ from ipclab.errors import LabError
 from ipclab.paths import checkout, typed
 from ipclab.spawn.launcher import Launcher, LaunchError, LostError
 from ipclab.spawn.started import Role
-from ipclab.studies.arms import table
 from ipclab.studies.interface import NotTestableError
 
 ASK_SECONDS = 30.0
 COMPILE_SECONDS = 300.0
 REASON_LENGTH = 300
-# The cache is the person's; anything else of theirs would make the build, or what is measured,
-# another one.
-KEPT = ("GOCACHE",)
-SETTINGS = table(Path(__file__).with_name("arms.toml"))["go"]
-
-
-class CompileError(NotTestableError):
-    """The compiler refused the benchmarks."""
+# The toolchain and the sources that are there, and no network.
+SETTINGS = {
+    "GOTOOLCHAIN": "local",
+    "GOPROXY": "off",
+    "GOFLAGS": "-mod=mod",
+    "GOWORK": "off",
+    "GOENV": "off",
+    "GO111MODULE": "on",
+    "CGO_ENABLED": "0",
+}
 
 
 @dataclass(frozen=True)
@@ -108,18 +109,17 @@ def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str
     """Return a Go command's environment: the person's with our settings; caches in `folder` if
     there is no home.
     """
+    # The cache is the person's; anything else of theirs would make the build, or what is measured,
+    # another one.
     kept = {
-        name: value for name, value in given.items() if not name.startswith("GO") or name in KEPT
+        name: value
+        for name, value in given.items()
+        if not name.startswith("GO") or name == "GOCACHE"
     }
-    made = {**kept, **SETTINGS}
-    home = given.get("HOME")
-    if not home or not os.access(home, os.W_OK):
-        made = {
-            "GOCACHE": str(folder / "go-cache"),
-            **made,
-            "GOPATH": str(folder / "go-path"),
-            "HOME": str(folder),
-        }
+    made = kept | SETTINGS
+    if not os.access(given.get("HOME", ""), os.W_OK):
+        made |= {"GOPATH": str(folder / "go-path"), "HOME": str(folder)}
+        made.setdefault("GOCACHE", str(folder / "go-cache"))
     return made
 
 
@@ -129,39 +129,28 @@ def build(
     """Compile the tests of the module in `source` into the folder of the session and return the
     binary.
 
-    Raises `CompileError` with the compiler's first complaint, or when it was killed or took longer
+    Raises `NotTestableError` with the compiler's first complaint, or when it was killed or took longer
     than `seconds`.
     """
     folder = Path(launcher.session.folder)
     binary = folder / "multiplexer.test"
     binary.unlink(missing_ok=True)  # one of a build before would hide that this one fails
-    command = (
-        str(toolchain.command),
-        "-C",
-        str(source),
-        "test",
-        "-c",
-        "-trimpath",
-        "-o",
-        str(binary),
-        ".",
-    )
+    options = ("test", "-c", "-trimpath", "-o", str(binary), ".")
+    command = (str(toolchain.command), "-C", str(source), *options)
     env = launcher.changes({**environment(folder), "GOTMPDIR": str(folder)})
-    compiler = Role(
-        "compiler", "", {}, frozenset(os.sched_getaffinity(0)), command=command, env=env
-    )
+    cpus = frozenset(os.sched_getaffinity(0))
+    compiler = Role("compiler", "", {}, cpus, command=command, env=env)
     try:
-        said, why = launcher.launch([compiler], seconds)[compiler.name].facts["said"], "no message"
+        said, why = launcher.launch([compiler], seconds)["compiler"].facts["said"], "no message"
     except LostError:
         return build(toolchain, source, launcher, seconds)
     except LaunchError as error:
         said, why = error.said, error.what
     if not binary.is_file():
+        lines = [line for line in said.splitlines() if line.strip() and not line.startswith("#")]
+        why = _line(lines[0]) if lines else why
         fix = "see 'go vet' in the module's folder"
-        complaints = (
-            _line(line) for line in said.splitlines() if line.strip() and not line.startswith("#")
-        )
-        raise CompileError("cannot compile the Go benchmarks", next(complaints, why), fix)
+        raise NotTestableError("cannot compile the Go benchmarks", why, fix)
     return binary
 
 

@@ -5,7 +5,6 @@ import random
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
-from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -88,13 +87,14 @@ def ends(said: str, ops: Sequence[str], turns: int) -> list[Outcome | str]:
         else:
             taken[parsed.cell].append(parsed)
     outcomes: list[Outcome | str] = []
-    for number, (op, mine) in enumerate(zip(ops, taken, strict=True)):
-        if number not in why and [turn_line.turn for turn_line in mine] != [*range(1, turns + 1)]:
-            raise wrong(
-                f"turns {[turn_line.turn for turn_line in mine]} of cell {number} where {turns}"
-                " were asked for"
-            )
-        outcomes.append(why[number] if number in why else _joined(mine, op))
+    for number, op in enumerate(ops):
+        if number in why:
+            outcomes.append(why[number])
+            continue
+        numbers = [turn.turn for turn in taken[number]]
+        if numbers != [*range(1, turns + 1)]:
+            raise wrong(f"turns {numbers} of cell {number} where {turns} were asked for")
+        outcomes.append(_joined(taken[number], op))
     return outcomes
 
 
@@ -111,23 +111,17 @@ def failures(said: str) -> dict[int, str]:
 
 def _joined(taken: Sequence[Turn], op: str) -> Outcome:
     """Return the turns of a cell as one sample each, and what both ends allocated in all of them."""
-    operations = sum(each.operations for each in taken)
-    told = _told(taken[0])
-    if any(_told(each) != told for each in taken):
-        raise wrong("figures that are missing in some turns")
-    sums = {name: sum(map(attrgetter(name), taken)) for name in told}
-    counted = {
-        name: value / (len(taken) if name == FAIRNESS else operations)
-        for name, value in sums.items()
-    }
+    operations = sum(turn.operations for turn in taken)
+    counted = dict[str, float]()
+    for name in FIGURES:
+        values = [getattr(turn, name) for turn in taken]
+        missing = values.count(None)
+        if missing == 0:
+            counted[name] = sum(values) / (len(taken) if name == FAIRNESS else operations)
+        elif missing < len(taken):
+            raise wrong("figures that are missing in some turns")
     for name in BOTH_ENDS:
         counted[name] += counted.get(f"receiver_{name}", 0.0)
-    samples = array("q", [round(each.ns * PER / each.operations) for each in taken])
-    return Outcome(
-        {op: samples}, {op: counted}, facts={"operations": operations}, turns={op: [1] * len(taken)}
-    )
-
-
-def _told(turn: Turn) -> list[str]:
-    """Return what is told of `turn` beside its time."""
-    return [name for name in FIGURES if getattr(turn, name) is not None]
+    samples = array("q", [round(turn.ns * PER / turn.operations) for turn in taken])
+    turns = {op: [1] * len(taken)}
+    return Outcome({op: samples}, {op: counted}, facts={"operations": operations}, turns=turns)

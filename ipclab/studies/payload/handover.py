@@ -33,10 +33,9 @@ def _opened(worker: Worker, backend: str, size: int, create: bool) -> Iterator[E
     if not create:
         worker.meet()  # all is there
     segment = kind(worker.name("segment"), size, create)
-    flags, states = posix_ipc.O_CREX if create else 0, (("full", 0), ("empty", 1))
-    full, empty = (
-        posix_ipc.Semaphore(f"/{worker.name(tag)}", flags, 0o600, state) for tag, state in states
-    )
+    flags = posix_ipc.O_CREX if create else 0
+    full = posix_ipc.Semaphore(f"/{worker.name('full')}", flags, 0o600, 0)
+    empty = posix_ipc.Semaphore(f"/{worker.name('empty')}", flags, 0o600, 1)
     try:
         if create:
             worker.meet()

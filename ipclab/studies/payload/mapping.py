@@ -12,13 +12,24 @@ import numpy as np
 
 from ipclab.spawn.loops import DISCARDED, LEAST_LONG, Step, count_faults, operations, record
 from ipclab.spawn.worker import Turns, Worker
-from ipclab.studies.arms import table
 from ipclab.studies.payload.published import Floats, checked, floats
 
-# By mapping: the phases of a write and of a read, in the order of the stamps below.
-PHASES = table(Path(__file__).with_name("arms.toml"))["phases"]
-WRITE_PHASES = tuple(PHASES["reopened"]["write"])
-Steps = tuple[Step, Step]
+# The phases of a write and of a read, in the order of the stamps below.
+OPENED = {
+    "write": ["open", "ftruncate", "map", "serialise", "copy", "flush", "unmap", "close"],
+    "read": ["open", "map", "copy", "deserialise", "unmap", "close"],
+}
+PHASES = {  # by mapping
+    "truncated": OPENED,
+    "reopened": OPENED,
+    "kept": {"write": ["serialise", "copy", "flush"], "read": ["copy", "deserialise"]},
+    "file": {
+        "write": ["open", "serialise", "copy", "fsync", "close"],
+        "read": ["open", "copy", "deserialise", "close"],
+    },
+}
+WRITE_PHASES = OPENED["write"]
+Steps = dict[str, Step]  # by op
 
 
 def run(
@@ -38,12 +49,11 @@ def run(
     data = floats(size, seed)
     with checked(worker, data, size) as path, ExitStack() as held:
         if mapping == "kept":
-            write, read = _kept(path, data, held)
+            steps = _kept(path, data, held)
         elif mapping == "file":
-            write, read = _file(path, data)
+            steps = _file(path, data)
         else:
-            write, read = _opened(path, data, os.O_TRUNC if mapping == "truncated" else 0)
-        steps = {"write": write, "read": read}
+            steps = _opened(path, data, os.O_TRUNC if mapping == "truncated" else 0)
         counts = dict.fromkeys(steps, LEAST_LONG)
         while (yield {}):
             for op, step in steps.items():
@@ -90,7 +100,7 @@ def _opened(path: Path, data: Floats, flags: int) -> Steps:
         os.close(descriptor)
         return start, opened, mapped, copied, deserialised, unmapped, clock()
 
-    return write, read
+    return {"write": write, "read": read}
 
 
 def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
@@ -119,7 +129,7 @@ def _kept(path: Path, data: Floats, held: ExitStack) -> Steps:
         _ = np.frombuffer(content, dtype=np.float32)[0]
         return start, copied, clock()
 
-    return write, read
+    return {"write": write, "read": read}
 
 
 def _file(path: Path, data: Floats) -> Steps:
@@ -150,4 +160,4 @@ def _file(path: Path, data: Floats) -> Steps:
         file.close()
         return start, opened, copied, deserialised, clock()
 
-    return write, read
+    return {"write": write, "read": read}

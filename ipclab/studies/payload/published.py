@@ -4,7 +4,8 @@
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter_ns as clock
@@ -13,12 +14,12 @@ import numpy as np
 
 from ipclab.errors import LabError
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.loops import count_faults, record
+from ipclab.spawn.loops import Step, count_faults, record
 from ipclab.spawn.worker import Worker
 from ipclab.studies.payload import MOVED
 
 ITERATIONS = 100
-Steps = tuple[Callable[[], tuple[int, int]], Callable[[], tuple[int, int]]]
+ENLARGE = "free some, or enlarge it: mount -o remount,size=1G /dev/shm"
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
@@ -34,13 +35,13 @@ def run(worker: Worker, size: int, seed: int, **others: object) -> None:
     data = floats(size, seed)
     with checked(worker, data, size) as path:
         for earlier in (moved for moved in MOVED.values() if moved < size):
-            for step in steps(path, floats(earlier, seed)):
+            for step in steps(path, floats(earlier, seed)).values():
                 for _ in range(ITERATIONS):
                     step()
             path.unlink()
         # No warm-up and no removal between iterations: the first write alone allocates the pages,
         # as published.
-        both = dict(zip(("write", "read"), steps(path, data), strict=True))
+        both = steps(path, data)
         for op, step in both.items():
             record(worker, op, ("all",), step, ITERATIONS)
         for op, step in both.items():
@@ -54,28 +55,25 @@ def checked(worker: Worker, data: Floats, room: int) -> Iterator[Path]:
     Raises `LabError` for other contents, and unless `room` bytes are free: a mapped write into a
     full tmpfs is SIGBUS.
     """
-    path, disk = SHARED_MEMORY / worker.name("payload"), os.statvfs(SHARED_MEMORY)
-    if (free := disk.f_bavail * disk.f_frsize) < room:
+    path, free = SHARED_MEMORY / worker.name("payload"), shutil.disk_usage(SHARED_MEMORY).free
+    if free < room:
         why = f"{free} bytes are free and {room} are needed"
-        raise LabError(
-            "/dev/shm is full", why, "free some, or enlarge it: mount -o remount,size=1G /dev/shm"
-        )
+        raise LabError("/dev/shm is full", why, ENLARGE)
     try:
         yield path
         if path.read_bytes() != data.tobytes():
-            raise LabError(
-                "what was read is not what was written", "the payload changed in /dev/shm"
-            )
+            why = "the payload changed in /dev/shm"
+            raise LabError("what was read is not what was written", why)
     finally:
         path.unlink(missing_ok=True)
 
 
-def floats(size: int, seed: int) -> Floats:
+def floats(size: int, seed: int | Sequence[int]) -> Floats:
     """Return `size` bytes of random float32."""
     return np.random.Generator(np.random.PCG64(seed)).random(size // 4, dtype=np.float32)
 
 
-def steps(where: Path, data: Floats) -> Steps:
+def steps(where: Path, data: Floats) -> dict[str, Step]:
     """Return one write and one read of `data`, as published: each opens, maps and closes; each
     returns its stamps.
     """
@@ -102,4 +100,4 @@ def steps(where: Path, data: Floats) -> Steps:
         os.close(descriptor)
         return start, clock()
 
-    return write, read
+    return {"write": write, "read": read}

@@ -56,12 +56,7 @@ class PayloadStudy(Study):
         """Return the shared-memory backends that are there, and the two arms that are mechanisms of
         their own.
         """
-        segments = [
-            backend.name
-            for backend in registry.backends().values()
-            if backend.segment and not backend.missing()
-        ]
-        return (*segments, *OTHERS)
+        return (*registry.ready(lambda backend: backend.segment), *OTHERS)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
         for size in sweep.sizes or ():
@@ -70,13 +65,11 @@ class PayloadStudy(Study):
                     f"size {size} holds no whole float32", "", f"give a multiple of {FLOAT}"
                 )
         asked = sweep.of(self.backends())
-        blocks = {size: f"payload-{size}" for size in sweep.sizes or SIZES}
+        sizes = sweep.sizes or SIZES
         return self.of_arms(
             asked,
-            sizes=[{"size": size, "block": block} for size, block in blocks.items()],
-            moved=[
-                {"size": MOVED.get(size, size), "block": block} for size, block in blocks.items()
-            ],
+            sizes=sizes,
+            moved=[{"size": MOVED.get(size, size), "block": f"payload-{size}"} for size in sizes],
             segments=[name for name in asked if name not in OTHERS],
             placements=profile.placements,
             pinned=profile.pinned,

@@ -15,6 +15,7 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -26,6 +27,7 @@ from ipclab.spawn.proof import digest
 from ipclab.spawn.worker import Turns, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.payload.handover import END, START
+from ipclab.studies.payload.published import Floats, floats
 
 RECEIVES = {"recv-4096": 4096, "recv-1mib": 1 << 20, "recv-into": 0}
 CODECS = {"raw": None, "pickle-5": 5, "pickle-0": 0}
@@ -56,11 +58,9 @@ class ArrayUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def contents(seed: int, sequence: int, size: int) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+def contents(seed: int, sequence: int, size: int) -> Floats:
     """Return the float32 array of `size` bytes that is message number `sequence`."""
-    return np.random.Generator(np.random.PCG64([seed, sequence])).random(
-        size // 4, dtype=np.float32
-    )
+    return floats(size, [seed, sequence])
 
 
 def send(
@@ -72,7 +72,9 @@ def send(
     """
     token = secrets.token_bytes(TOKEN_BYTES)
     port = worker.meet(token=token.hex())["receiver"]["port"]
-    link = _Sender(port, token, CODECS[codec], nodelay == "on", connection == "kept")
+    link = _Sender(("127.0.0.1", port), token, CODECS[codec], nodelay == "on")
+    if connection == "kept":
+        link.keep()
     # none of the proof's: a stale buffer cannot pass for one
     data = contents(seed, PROOF_MESSAGES, size)
     count = LEAST_LONG
@@ -88,15 +90,18 @@ def send(
         link.transfer(contents(seed, sequence, size))
 
 
+@dataclass
 class _Sender:
-    def __init__(
-        self, port: int, token: bytes, protocol: int | None, nodelay: bool, kept: bool
-    ) -> None:
-        self.address, self.token = ("127.0.0.1", port), token
-        self.protocol, self.nodelay = protocol, nodelay
-        self.kept = self._connect() if kept else None
-        if self.kept:
-            self.kept.sendall(HEADER.pack(0, token))  # says who is there, before anything is timed
+    address: tuple[str, int]
+    token: bytes
+    protocol: int | None
+    nodelay: bool
+    kept: socket.socket | None = None
+
+    def keep(self) -> None:
+        """Keep one connection, which says who is there before anything is timed."""
+        self.kept = self._connect()
+        self.kept.sendall(HEADER.pack(0, self.token))
 
     def _connect(self) -> socket.socket:
         link = socket.create_connection(self.address, timeout=WAIT_SECONDS)
@@ -129,7 +134,9 @@ def receive(
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     listener.settimeout(WAIT_SECONDS)
     token = bytes.fromhex(worker.meet(port=listener.getsockname()[1])["sender"]["token"])
-    link = _Receiver(listener, token, size, RECEIVES[receive], codec != "raw", connection == "kept")
+    link = _Receiver(listener, token, size, RECEIVES[receive], codec != "raw")
+    if connection == "kept":
+        link.kept, _ = link.accept()
     while roles := (yield {}):
         stamps = zeros(roles["sender"]["count"])
         with worker.counting("receive", len(stamps)):
@@ -142,24 +149,22 @@ def receive(
         worker.outcome.proof.append(digest(memoryview(link.transfer()[1]).cast("B")))
 
 
+@dataclass
 class _Receiver:
-    def __init__(
-        self,
-        listener: socket.socket,
-        token: bytes,
-        size: int,
-        chunk: int,
-        pickled: bool,
-        kept: bool,
-    ) -> None:
-        self.listener, self.token, self.chunk, self.pickled = listener, token, chunk, pickled
+    listener: socket.socket
+    token: bytes
+    size: int
+    chunk: int
+    pickled: bool
+    strangers: int = 0
+    kept: socket.socket | None = None
+
+    def __post_init__(self) -> None:
         # A pickle is longer than its array, protocol 0 several times: room for the longest is made
         # once.
-        self.buffer = bytearray(size * 8 + 4096 if pickled else size)
-        self.strangers = 0
-        self.kept = self._accept()[0] if kept else None
+        self.buffer = bytearray(self.size * 8 + 4096 if self.pickled else self.size)
 
-    def _accept(self) -> tuple[socket.socket, int]:
+    def accept(self) -> tuple[socket.socket, int]:
         """Return the next connection of the sender and the length that its header says; a
         stranger's is dropped.
         """
@@ -185,7 +190,7 @@ class _Receiver:
 
     def transfer(self) -> tuple[int, Any]:
         """Return the clock when the array was complete, and the array."""
-        link, length = (self.kept, self._length(self.kept)) if self.kept else self._accept()
+        link, length = (self.kept, self._length(self.kept)) if self.kept else self.accept()
         if length is None:
             raise LabError("the sender's header is wrong", "it lacks the launch's token")
         body = (

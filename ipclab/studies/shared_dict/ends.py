@@ -4,7 +4,6 @@ on it.
 
 import gc
 import time
-from array import array
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import entry_points
@@ -13,37 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from ipclab.backends.codecs import dictionary
+from ipclab.backends.codecs import dictionary, encoded_bytes
 from ipclab.backends.installed import GROUP
 from ipclab.backends.interface import Place, Store
-from ipclab.spawn.loops import await_due, keep, operations
+from ipclab.spawn.loops import keep
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.worker import Turns, zeros
-from ipclab.studies.shared_dict.loops import WAIT_NS, Reading, Task, Writing
+from ipclab.studies.joining import WAIT_NS
+from ipclab.studies.shared_dict.loops import READY_NS, Reading, Task, Writing
 from ipclab.studies.shared_dict.published import STORES
 
 PUBLISHED_READS = 100
 MOST_STAMPS = 1 << 18  # writes of arm `live` whose times are kept
-READY_NS = 3_000_000  # until all ranks have come from a meeting, where they sleep
 LOOK_NS = 1_000_000  # between two looks whether readers are done: to ask MPI is to offer the CPU to others
 STAMP, SEEN, VERSION = "stamp", "seen", "version"  # joined by the study, not kept
 
 
-def _write_all(worker: RankWorker, writing: Writing, count: int) -> None:
-    with worker.counting("write", count):
-        for _ in range(count):
-            writing.write()
-
-
-def _note_first(worker: RankWorker, writing: Writing) -> None:
-    """Keep the first write of all, which finds everything cold, whether its turn is recorded or
-    not.
-    """
-    start, _, done = writing.stamps[0]
-    worker.outcome.samples["write-cold"] = array("q", [done - start])
-
-
-def _write_published(worker: RankWorker, task: Task, writing: Writing) -> Turns:
+def _write_published(writing: Writing) -> None:
     """Write all before anyone reads: one write for shared state, a message for each read of each
     reader otherwise.
 
@@ -51,98 +36,67 @@ def _write_published(worker: RankWorker, task: Task, writing: Writing) -> Turns:
     possible. Who waits does so in a barrier, awake, as published; the content was just made, and
     its program had encoded others. A program takes no turns.
     """
+    worker, task = writing.worker, writing.task
     task.how.encode(dictionary(1, 0))
     writing.contents = [dictionary(task.entries, 0)]
     worker.barrier()
     messages = 1 if writing.store.keeps else PUBLISHED_READS * writing.copies
-    _write_all(worker, writing, max(messages, task.writes))
-    _note_first(worker, writing)
+    writing.write_all(max(messages, task.writes))
+    writing.note_first()
     total = sum(done - start for start, _, done in writing.stamps[:messages])
-    keep(worker, "write-total", np.array([total], np.int64))
+    keep(worker, "write-total", np.array([total]))
     writing.copies = 1
     worker.barrier()
     worker.barrier()
     writing.end_turn()
-    return
-    yield {}  # never reached: it makes this a generator, as the other scenarios are
 
 
-def _read_published(worker: RankWorker, task: Task, reading: Reading) -> Turns:
+def _read_published(reading: Reading) -> None:
+    worker = reading.worker
     worker.barrier()
     worker.barrier()
-    _read_all(worker, reading, PUBLISHED_READS, once=not reading.store.keeps)
+    reading.read_all(PUBLISHED_READS, once=not reading.store.keeps)
     worker.barrier()
     total = sum(done - start for start, _, done in reading.stamps)
-    keep(worker, "read-total", np.array([total], np.int64))
+    keep(worker, "read-total", np.array([total]))
     reading.end_turn()
-    return
-    yield {}  # never reached: it makes this a generator, as the other scenarios are
 
 
-def _read_all(worker: RankWorker, reading: Reading, count: int, once: bool) -> None:
-    with worker.counting("read", count):
-        for _ in range(count):
-            reading.read(reading.version if once else 0)
-
-
-def _ask(worker: RankWorker, task: Task, reads: int) -> int:
-    """Tell every reader to make `reads` reads, all from one moment on where they have one clock."""
-    facts = worker.outcome.facts
-    facts["asked"] = facts.get("asked", 0) + reads
-    worker.meet(reads=reads, at=clock() + READY_NS if task.nodes == 1 else 0)
-    return reads
-
-
-def _asked(worker: RankWorker) -> int:
-    asked = worker.meet()[worker.roles[0]]
-    await_due(asked["at"])
-    return int(asked["reads"])
-
-
-def _fit(task: Task, step: Callable[[], object], least: int) -> int:
-    """Return how many repeats of `step` fit into a turn, by how long one takes."""
-    start = clock()
-    step()
-    return operations(clock() - start, task.budget_ns, least, task.most)
-
-
-def _reads(task: Task, writing: Writing) -> int:
-    """Return how many reads fit into a turn, by how long one decoding takes the writer."""
-    return _fit(task, partial(task.how.decode, task.how.encode(writing.contents[0])), task.least)
-
-
-def _write_many(worker: RankWorker, task: Task, writing: Writing) -> Turns:
+def _write_many(writing: Writing) -> Turns:
     """Write while the readers sleep, or take the messages; then let all read at the same time."""
-    writes = _fit(task, partial(task.how.encode, writing.contents[0]), task.writes)
-    reads, first = _reads(task, writing), True
+    task = writing.task
+    writes = task.fitting(partial(task.how.encode, writing.contents[0]), task.writes)
+    reads, first = writing.fitting_reads(), True
     while (yield {"writes": writes}):
         time.sleep(READY_NS / 1e9)
-        _write_all(worker, writing, writes)
+        writing.write_all(writes)
         if first:
-            _note_first(worker, writing)
+            writing.note_first()
             first = False
         writing.end_turn()
-        _ask(worker, task, reads)
+        writing.ask(reads)
 
 
-def _read_many(worker: RankWorker, task: Task, reading: Reading) -> Turns:
-    taken = 0
+def _read_many(reading: Reading) -> Turns:
+    store, writer, taken = reading.store, reading.worker.roles[0], 0
     while roles := (yield {}):
-        if not reading.store.keeps:  # each message is taken; the last one stays with its reader
-            for _ in range(roles[worker.roles[0]]["writes"]):
-                reading.store.read(taken, WAIT_NS)
+        if not store.keeps:  # each message is taken; the last one stays with its reader
+            for _ in range(roles[writer]["writes"]):
+                store.read(taken, WAIT_NS)
                 taken += 1
-        count = _asked(worker)
-        reading.version, _ = reading.store.read(0, WAIT_NS)
-        _read_all(worker, reading, count, once=False)
+        count = reading.asked()
+        reading.version, _ = store.read(0, WAIT_NS)
+        reading.read_all(count, once=False)
         reading.end_turn()
 
 
-def _write_stream(worker: RankWorker, task: Task, writing: Writing) -> Turns:
+def _write_stream(writing: Writing) -> Turns:
     """Write an update when every reader has acknowledged the one before, and is ready for the next."""
-    reads, spent, made = _reads(task, writing), 0, 0
+    worker = writing.worker
+    count = max(writing.task.writes, writing.fitting_reads() // 2)
+    spent = made = 0
     while (yield {}):
-        count = _ask(worker, task, max(task.writes, reads // 2))
+        writing.ask(count)
         updates = zeros(count)
         with worker.counting("update", count):
             for number in range(count):
@@ -157,9 +111,10 @@ def _write_stream(worker: RankWorker, task: Task, writing: Writing) -> Turns:
     worker.outcome.facts["messages_per_second"] = made * len(worker.peers) / (spent / 1e9)
 
 
-def _read_stream(worker: RankWorker, task: Task, reading: Reading) -> Turns:
+def _read_stream(reading: Reading) -> Turns:
+    worker = reading.worker
     while (yield {}):
-        count = _asked(worker)
+        count = reading.asked()
         with worker.counting("read", count):
             for _ in range(count):
                 wanted = reading.version + 1
@@ -169,12 +124,13 @@ def _read_stream(worker: RankWorker, task: Task, reading: Reading) -> Turns:
         reading.end_turn()
 
 
-def _write_live(worker: RankWorker, task: Task, writing: Writing) -> Turns:
+def _write_live(writing: Writing) -> Turns:
     """Write without a pause until every reader has made its reads."""
+    worker, task = writing.worker, writing.task
     writing.write()
-    reads, kept = _reads(task, writing), worker.outcome.samples.setdefault(STAMP, zeros(0))
+    reads, kept = writing.fitting_reads(), worker.outcome.samples.setdefault(STAMP, zeros(0))
     while (yield {}):
-        _ask(worker, task, reads)
+        writing.ask(reads)
         waiting, looked, most = list(worker.peers), clock(), MOST_STAMPS - len(kept)
         while (waiting or len(writing.stamps) < task.writes) and len(writing.stamps) < most:
             writing.write()
@@ -188,20 +144,21 @@ def _write_live(worker: RankWorker, task: Task, writing: Writing) -> Turns:
         writing.end_turn()
 
 
-def _read_live(worker: RankWorker, task: Task, reading: Reading) -> Turns:
+def _read_live(reading: Reading) -> Turns:
+    worker = reading.worker
     while (yield {}):
-        count = _asked(worker)
+        count = reading.asked()
         versions = zeros(count)
         with worker.counting("read", count):
             for number in range(count):
                 versions[number] = reading.read(0)
         worker.signal(0)
         keep(worker, VERSION, np.frombuffer(versions, np.int64))
-        keep(worker, SEEN, np.array([done for _, _, done in reading.stamps], np.int64))
+        keep(worker, SEEN, np.array([done for _, _, done in reading.stamps]))
         reading.end_turn()
 
 
-Scenario = Callable[[RankWorker, Task, Any], Turns]
+Scenario = Callable[[Any], Turns | None]
 SCENARIOS: dict[str, tuple[Scenario, Scenario]] = {
     "published": (_write_published, _read_published),
     "read-many": (_write_many, _read_many),
@@ -240,27 +197,24 @@ def run(worker: RankWorker, **levels: Any) -> Turns:
     by its name.
     """
     task, reads = Task(**levels), worker.index > 0
-    us = worker.prefix, worker.folder
     place = Place(
-        *us,
-        task.size,
-        "block",
-        len(worker.peers),
-        task.sync,
-        task.map,
-        worker.address,
+        worker.prefix,
+        worker.folder,
+        encoded_bytes(task.codec, task.entries),
+        readers=task.readers,
+        sync=task.sync,
+        map=task.map,
+        host=worker.address,
         comm=worker.comm,
     )
-    store = joined(
-        worker, STORES[task.backend] if task.arm == "published" else store_of(task.backend), place
-    )
+    published = task.arm == "published"
+    store = joined(worker, STORES[task.backend] if published else store_of(task.backend), place)
     gc.collect()
-    # in the timed loops only where it was as published
-    (gc.enable if task.arm == "published" else gc.disable)()
+    (gc.enable if published else gc.disable)()  # in the timed loops only where it was as published
     try:
         body = (Reading if reads else Writing)(worker, task, store)
         worker.meet()
-        yield from SCENARIOS[task.arm][reads](worker, task, body)
+        yield from SCENARIOS[task.arm][reads](body) or ()
         body.finish()
     finally:
         gc.enable()

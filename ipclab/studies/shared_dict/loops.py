@@ -2,21 +2,23 @@
 each read checked.
 """
 
+from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from time import monotonic_ns as clock
-from typing import Any, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, encoded_bytes, rotations
+from ipclab.backends.codecs import CODECS, Codec, Dictionary, dictionary, rotations
 from ipclab.backends.interface import Store
-from ipclab.spawn.loops import keep_phases
+from ipclab.spawn.loops import await_due, keep_phases, operations
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, digest
+from ipclab.studies.joining import WAIT_NS
 
-WAIT_NS = 10_000_000_000
+READY_NS = 3_000_000  # until all ranks have come from a meeting, where they sleep
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Task:
     arm: str
     codec: str
     entries: int
+    readers: int
     sync: str
     map: str
     nodes: int
@@ -34,11 +37,6 @@ class Task:
     budget_ns: int
     least: int
     most: int
-
-    @property
-    def size(self) -> int:
-        """Return the encoded bytes."""
-        return encoded_bytes(self.codec, self.entries)
 
     @property
     def contents(self) -> int:
@@ -52,17 +50,42 @@ class Task:
         """Return the codec itself."""
         return CODECS[self.codec]
 
+    def fitting(self, step: Callable[[], object], least: int) -> int:
+        """Return how many repeats of `step` fit into a turn, by how long one takes."""
+        start = clock()
+        step()
+        return operations(clock() - start, self.budget_ns, least, self.most)
 
-class Writing:
+
+@dataclass
+class Body:
+    """What the loop bodies of both ends share: the times of each turn, and how many they are."""
+
+    op: ClassVar[str]
+    phases: ClassVar[tuple[str, str]]
+    worker: RankWorker
+    task: Task
+    store: Store
+    version: int = 0
+    stamps: list[tuple[int, int, int]] = field(default_factory=list)  # of this turn
+    count: int = 0  # of all turns
+
+    def end_turn(self) -> None:
+        """Keep the samples of this turn."""
+        keep_phases(self.worker, self.op, self.phases, np.array(self.stamps))
+        self.count += len(self.stamps)
+        self.stamps.clear()
+
+
+@dataclass
+class Writing(Body):
     """The writer's loop body: encode, hand over, keep the times."""
 
-    def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
-        self.worker, self.task, self.store = worker, task, store
-        self.contents = _contents(task.entries, task.contents)
-        self.version = 0
-        self.stamps: list[tuple[int, int, int]] = []  # of this turn
-        self.copies = 1 if store.fans_out else len(worker.peers)
-        self.writes = self.messages = 0  # of all turns
+    op, phases = "write", ("encode", "transport")
+
+    def __post_init__(self) -> None:
+        self.contents = _contents(self.task.entries, self.task.contents)
+        self.copies = 1 if self.store.fans_out else len(self.worker.peers)
 
     def write(self, copies: int = 1) -> int:
         """Encode and write the next version `copies` times; return the clock before that."""
@@ -77,16 +100,34 @@ class Writing:
         self.stamps.append((start, encoded, clock()))
         return start
 
-    def end_turn(self) -> None:
-        """Keep the samples of this turn's writes."""
-        keep_phases(self.worker, "write", ("encode", "transport"), np.array(self.stamps, np.int64))
-        self.writes += len(self.stamps)
-        self.messages += len(self.stamps) * self.copies
-        self.stamps.clear()
+    def write_all(self, count: int) -> None:
+        """Write `count` times, and count what it takes."""
+        with self.worker.counting("write", count):
+            for _ in range(count):
+                self.write()
+
+    def note_first(self) -> None:
+        """Keep the first write of all, which finds everything cold, whether its turn is recorded or
+        not.
+        """
+        start, _, done = self.stamps[0]
+        self.worker.outcome.samples["write-cold"] = array("q", [done - start])
+
+    def fitting_reads(self) -> int:
+        """Return how many reads fit into a turn, by how long one decoding takes the writer."""
+        how = self.task.how
+        return self.task.fitting(partial(how.decode, how.encode(self.contents[0])), self.task.least)
+
+    def ask(self, reads: int) -> None:
+        """Tell every reader to make `reads` reads, all from one moment on where they have one clock."""
+        facts = self.worker.outcome.facts
+        facts["asked"] = facts.get("asked", 0) + reads
+        self.worker.meet(reads=reads, at=clock() + READY_NS if self.task.nodes == 1 else 0)
 
     def finish(self) -> None:
         """Note how much was written in all."""
-        self.worker.outcome.facts |= {"writes": self.writes, "messages": self.messages}
+        messages = self.count * self.copies
+        self.worker.outcome.facts |= {"writes": self.count, "messages": messages}
 
 
 @lru_cache(maxsize=2)
@@ -100,18 +141,19 @@ def _encoded(codec: str, entries: int, count: int) -> list[bytes]:
     return [CODECS[codec].encode(content) for content in _contents(entries, count)]
 
 
-class Reading:
+@dataclass
+class Reading(Body):
     """A reader's loop body: read, decode, keep the times, check every byte with what this reader
     encodes by itself.
     """
 
-    def __init__(self, worker: RankWorker, task: Task, store: Store) -> None:
-        self.worker, self.task, self.store = worker, task, store
-        self.decode = task.how.decode
-        self.expected = _encoded(task.codec, task.entries, task.contents)
-        self.stamps: list[tuple[int, int, int]] = []  # of this turn
-        self.version, self.torn, self.reads = 0, 0, 0
-        self.data, self.decoded = b"", cast(Any, None)
+    op, phases = "read", ("transport", "decode")
+
+    def __post_init__(self) -> None:
+        self.decode = self.task.how.decode
+        self.expected = _encoded(self.task.codec, self.task.entries, self.task.contents)
+        self.torn, self.data = 0, b""
+        self.decoded: Any = None
 
     def read(self, after: int, acknowledge: Callable[[], None] | None = None) -> int:
         """Read and decode a version above `after`, then check it; return the version."""
@@ -134,14 +176,20 @@ class Reading:
         self.data = data
         return self.version
 
+    def read_all(self, count: int, once: bool) -> None:
+        """Read `count` times, each version `once` or whatever there is, and count what it takes."""
+        with self.worker.counting("read", count):
+            for _ in range(count):
+                self.read(self.version if once else 0)
+
+    def asked(self) -> int:
+        """Return how many reads the writer asks for, once they are due."""
+        asked = self.worker.meet()[self.worker.roles[0]]
+        await_due(asked["at"])
+        return int(asked["reads"])
+
     def _expected(self) -> bytes:
         return self.expected[self.version % len(self.expected)]
-
-    def end_turn(self) -> None:
-        """Keep the samples of this turn's reads."""
-        keep_phases(self.worker, "read", ("transport", "decode"), np.array(self.stamps, np.int64))
-        self.reads += len(self.stamps)
-        self.stamps.clear()
 
     def finish(self) -> None:
         """Note how much was read in all, and the proof: what was decoded last compared with the
@@ -150,7 +198,5 @@ class Reading:
         content = dictionary(self.task.entries, self.version % len(self.expected))
         whole = self.task.how.restore(self.decoded) == content
         self.worker.outcome.proof = [digest(self.data)]
-        self.worker.outcome.facts |= {
-            "reads": self.reads,
-            "torn": self.torn + (not whole and not self.torn),
-        }
+        torn = self.torn or int(not whole)
+        self.worker.outcome.facts |= {"reads": self.count, "torn": torn}

@@ -35,14 +35,9 @@ class _Lmdb(Store):
         if create:
             self.path.mkdir(mode=0o700)
             self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
-        how: dict[str, Any] = {
-            "map_size": MAP_BYTES,
-            "max_dbs": 1,
-            "writemap": True,
-            "sync": False,
-            "mode": 0o600,
-        }
-        self.environment: Any = lmdb.open(str(self.path), **how)
+        self.environment: Any = lmdb.open(
+            str(self.path), map_size=MAP_BYTES, max_dbs=1, writemap=True, sync=False, mode=0o600
+        )
         self.held.callback(self.environment.close)
 
     def write(self, data: Data, timeout_ns: int) -> None:

@@ -1,8 +1,9 @@
 """The study itself: its points, the roles of its ranks, and how their outcomes are joined."""
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -53,7 +54,7 @@ TURN_NS = 10_000_000  # some time slices of the scheduler
 WRITES = 30  # of a point at least, over all its launches
 Facts = dict[str, Any]
 WRITE_FACTS = ("writes", "messages", "messages_per_second", "ranks_per_cpu", "fresh_ranks", "node")
-READ_OPS = ("read", "read.transport", "read.decode", "read-total")
+READ_OPS = ("read", "read.transport", "read.decode", "read-total", "staleness")
 
 
 class SharedDictStudy(Study):
@@ -89,19 +90,18 @@ class SharedDictStudy(Study):
         """Return the points of all scenarios, in one block: a round of launches is one set of
         ranks.
         """
-        every = _stores()
-        stores = {name: every[name] for name in sweep.of(every)}
-        near = [name for name in stores if name != NETWORKED]
+        stores = _stores()
+        asked = sweep.of(stores)
+        near = [name for name in asked if name != NETWORKED]
         shared = [name for name in near if stores[name].keeps]
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
-        return self.of_arms(stores, _whole, **levels, **_cells(profile, sweep))
+        return self.of_arms(asked, _whole, **levels, **_known(profile, sweep))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         turns = 1 if point.levels["arm"] == "published" else profile.turns
-        writes = max(1, -(-WRITES // max(1, min(FEW, profile.least_launches) * turns)))
-        levels = {name: level for name, level in point.levels.items() if name != "readers"}
-        arguments = {"backend": point.backend, **levels, "writes": writes, **profile.samples}
+        writes = math.ceil(WRITES / (min(FEW, profile.least_launches) * turns))
+        arguments = {"backend": point.backend, **point.levels, "writes": writes, **profile.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
         return spread(["writer", *readers], f"{HERE}:run", arguments, placement)
 
@@ -113,24 +113,13 @@ class SharedDictStudy(Study):
             Study.collect(self, point, {name: end}, seed) for name, end in outcomes.items()
         ]
         facts = proved(point, writer.facts, [reader.facts for reader in readers])
-        samples, turns = dict(writer.samples), dict(writer.turns)
+        if STAMP in writer.samples:
+            facts |= _aged(writer.samples.pop(STAMP), readers)
         for op in (op for op in READ_OPS if op in readers[0].samples):
-            samples[op], turns[op] = together(readers, op)
-        if STAMP in samples:
-            stamps, late = samples.pop(STAMP), []
-            for reader in readers:
-                ages, behind = staleness(stamps, reader.samples[VERSION], reader.samples[SEEN])
-                late.append(behind)
-                reader.samples["staleness"], reader.turns["staleness"] = ages, reader.turns[SEEN]
-            samples["staleness"], turns["staleness"] = together(readers, "staleness")
-            behind = np.concatenate(late)
-            facts |= {
-                "versions_behind_mean": float(behind.mean()),
-                "versions_behind_max": int(behind.max()),
-            }
-        names = readers[0].counters["read"]
-        mean = {name: fmean(reader.counters["read"][name] for reader in readers) for name in names}
-        return Launch(samples, writer.counters | {"read": mean}, facts=facts, turns=turns)
+            writer.samples[op], writer.turns[op] = together(readers, op)
+        counted = [reader.counters["read"] for reader in readers]
+        mean = {name: fmean(of_one[name] for of_one in counted) for name in counted[0]}
+        return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return what is missing: MPI, the mechanism, ranks of the launcher around us, or memory
@@ -149,31 +138,25 @@ class SharedDictStudy(Study):
         moves nothing.
         """
         backend = registry.backends().get(str(levels["backend"]))
-        own = (
-            levels.get("arm") == "read-many"
-            and backend
-            and backend.store
-            and not backend.store.keeps
-        )
-        bound = None if own else super().bound(op, levels)
-        usual = levels.get("codec") == USUAL_CODEC  # of others no contest tells the transport apart
-        return bound if usual or bound is None else replace(bound, native="")
+        message = backend and backend.store and not backend.store.keeps
+        bound = super().bound(op, levels)
+        if bound is None or (message and levels.get("arm") == "read-many"):
+            return None
+        # of other codecs no contest tells the transport apart
+        return bound if levels.get("codec") == USUAL_CODEC else replace(bound, native="")
 
     def shared_memory(self, point: Point) -> int:
         """Return room for the content, and for what MPI takes for each rank."""
         return 2 * point.size_bytes + (int(point.levels["readers"]) + 1) * mpi.SEGMENT_BYTES
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
+    ) -> AbstractContextManager[Bench]:
         """Give ranks: those of the launcher around us, else our own, as many as the largest point
         takes.
         """
-        with on_ranks(
-            site, 1 + max(int(point.levels["readers"]) for point in points), HERE
-        ) as bench:
-            yield bench
+        most = max(int(point.levels["readers"]) for point in points)
+        return on_ranks(site, 1 + most, HERE)
 
 
 def _stores() -> dict[str, type[Store]]:
@@ -186,49 +169,43 @@ def _stores() -> dict[str, type[Store]]:
 def _whole(levels: Levels) -> Levels:
     """Return the levels of a point with what follows from its backend and its codec."""
     own = USUAL.get(levels["backend"], {})
-    size = encoded_bytes(levels["codec"], levels["entries"])
-    return {
-        **levels,
-        **{name: own.get(name, "none") for name in levels if levels[name] == "usual"},
-        "size": size,
-    }
+    for name in ("sync", "map"):
+        if levels[name] == "usual":
+            levels[name] = own.get(name, "none")
+    return {**levels, "size": encoded_bytes(levels["codec"], levels["entries"])}
 
 
-def _cells(profile: Profile, sweep: Sweep) -> dict[str, list[Levels]]:
-    """Return numbers of entries and readers by what they are for; quick varies the readers at one
-    of entries alone.
+def _known(profile: Profile, sweep: Sweep) -> dict[str, Sequence[Any]]:
+    """Return numbers of entries and readers by what they are for, and cells of both; quick varies
+    the readers at one of entries alone.
     """
 
     def entries_of(*usual: int) -> tuple[int, ...]:
         return sweep.numbers("entries", ENTRIES[:1] if profile.name == "smoke" else usual)
 
-    entries = entries_of(*ENTRIES, MANY_ENTRIES) if profile.name == "full" else entries_of(*ENTRIES)
-    readers = sweep.numbers(
-        "readers", READERS[:2] if profile.name in ("smoke", "quick") else READERS
-    )
-    streamed, most = entries_of(*STREAM_ENTRIES), readers[-1]
-    usual = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
-    cells = grid = [
-        {"entries": count, "readers": number} for count, number in product(entries, readers)
-    ]
+    short = profile.name in ("smoke", "quick")
+    entries = entries_of(*ENTRIES, *([MANY_ENTRIES] if profile.name == "full" else []))
+    readers = sweep.numbers("readers", READERS[:2] if short else READERS)
+    streamed = entries_of(*STREAM_ENTRIES)
+    some = USUAL_ENTRIES if USUAL_ENTRIES in entries else entries[0]
+    cells = [{"entries": count, "readers": number} for count, number in product(entries, readers)]
     if profile.name == "quick" and not sweep.levels:
         cells = [
             cell
-            for cell in grid
+            for cell in cells
             if cell["readers"] == PUBLISHED_READERS or cell["entries"] == USUAL_ENTRIES
         ]
     return {
-        "grid": grid,
+        "entries": entries,
+        "streamed": streamed,
+        "lively": entries_of(*LIVE_ENTRIES),
+        "readers": readers,
+        "most": readers[-1:],
+        "published": [number for number in readers if sweep.levels or number >= PUBLISHED_READERS],
+        "usual": [{"entries": some, "readers": readers[-1]}],
+        "alone": [{"entries": some, "readers": readers[0]}] if len(readers) > 1 else [],
         "cells": cells,
-        "published": [
-            cell for cell in cells if sweep.levels or cell["readers"] >= PUBLISHED_READERS
-        ],
-        "fullest": [cell for cell in cells if cell["readers"] == most],
-        "usual": [{"entries": usual, "readers": most}],
-        "streamed": [cell for cell in cells if cell["entries"] in streamed],
-        "streamed_grid": [cell for cell in grid if cell["entries"] in streamed],
-        "live": [{"entries": count, "readers": most} for count in entries_of(*LIVE_ENTRIES)],
-        "live_alone": [{"entries": usual, "readers": readers[0]}] if readers[0] < most else [],
+        "streamed_cells": [cell for cell in cells if cell["entries"] in streamed],
         "away": list(_away(streamed, readers)),
     }
 
@@ -260,21 +237,33 @@ def proved(point: Point, wrote: Facts, read: Sequence[Facts]) -> Facts:
     """Return the launch's facts; raises `PayloadError` when reads were lost or torn."""
     wanted = PUBLISHED_READS if point.levels["arm"] == "published" else wrote["asked"]
     reads = [reader["reads"] for reader in read]
-    torn, lost = (
-        sum(reader["torn"] for reader in read),
-        sum(max(0, wanted - made) for made in reads),
-    )
+    asked, made = wanted * len(read), sum(reads)
+    torn = sum(reader["torn"] for reader in read)
+    lost = sum(max(0, wanted - number) for number in reads)
     if torn:
-        raise PayloadError(
-            f"{torn} of {sum(reads)} reads were torn", "their bytes are none that were written"
-        )
+        why = "their bytes are none that were written"
+        raise PayloadError(f"{torn} of {made} reads were torn", why)
     if lost or len(read) != point.levels["readers"]:
-        raise PayloadError(
-            f"{lost} of {wanted * len(read)} reads were lost", f"the readers made {reads}"
-        )
+        raise PayloadError(f"{lost} of {asked} reads were lost", f"the readers made {reads}")
     facts = {name: wrote[name] for name in WRITE_FACTS if name in wrote}
-    facts |= {"reads": sum(reads), "reads_wanted": wanted * len(read), "lost": lost, "torn": torn}
+    facts |= {"reads": made, "reads_wanted": asked, "lost": lost, "torn": torn}
     return facts | {"readers": len(read), "reads_per_reader": reads}
+
+
+def _aged(stamps: Samples, readers: Sequence[Launch]) -> Facts:
+    """Give each reader the ages of the versions that it read as op `staleness`; return how many
+    later ones there were.
+    """
+    late = []
+    for reader in readers:
+        ages, behind = staleness(stamps, reader.samples[VERSION], reader.samples[SEEN])
+        reader.samples["staleness"], reader.turns["staleness"] = ages, reader.turns[SEEN]
+        late.append(behind)
+    behind = np.concatenate(late)
+    return {
+        "versions_behind_mean": float(behind.mean()),
+        "versions_behind_max": int(behind.max()),
+    }
 
 
 def staleness(stamps: Samples, versions: Samples, seen: Samples) -> tuple[Samples, Samples]:
