@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from ipclab.claims.claim import OWN, Claim, Verdict, Verdicts, judge_all, known_of
+from ipclab.claims.expression import SHOWN, Source, Term
+from ipclab.claims.file import File
+from ipclab.claims.lines import Lines
+from ipclab.claims.published import texts, worded
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import MissingError
-from ipclab.frames.claim_file import File
-from ipclab.frames.claim_lines import Lines
-from ipclab.frames.claims import OWN, Claim, Verdict, Verdicts, judge_all, known_of
-from ipclab.frames.expression import SHOWN, Source, Term
 from ipclab.frames.judged import judged
-from ipclab.frames.published import texts, worded
 from ipclab.lab import labels, prose
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.data import Data

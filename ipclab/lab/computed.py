@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from ipclab.claims.expression import MOST_WORK, RuleError, Work
+from ipclab.claims.published import texts
+from ipclab.claims.rules import read_names, read_sum
 from ipclab.errors import UsageError
 from ipclab.frames.address import MissingError
-from ipclab.frames.expression import MOST_WORK, RuleError, Work
-from ipclab.frames.published import texts
-from ipclab.frames.rules import read_names, read_sum
 from ipclab.lab.audit import Audit, one_value
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity, missing

@@ -7,8 +7,8 @@ import re
 import pandas as pd
 import pytest
 
+from ipclab.claims.published import texts
 from ipclab.frames.derived import measured
-from ipclab.frames.published import texts
 from ipclab.lab.audit import claims, corrections
 from ipclab.lab.computed import compute
 from ipclab.lab.lab import Lab, lab_of

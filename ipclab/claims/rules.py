@@ -18,9 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf, isfinite
 
-from ipclab.errors import nearest
-from ipclab.frames.address import PATTERN, Address
-from ipclab.frames.expression import (
+from ipclab.claims.expression import (
     ALONG,
     FUNCTIONS,
     SHOWN,
@@ -33,6 +31,8 @@ from ipclab.frames.expression import (
     call,
     joined,
 )
+from ipclab.errors import nearest
+from ipclab.frames.address import PATTERN, Address
 from ipclab.stats.quantity import Quantity
 
 _WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "points", "count")]

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from ipclab.claims.claim import Claim, Table, decide
+from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.file import Control, File, _Names
+from ipclab.claims.rules import Rule, amount, read_names, read_rule, read_sum
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
-from ipclab.frames.claim_file import Control, File, _Names
-from ipclab.frames.claims import Claim, Table, decide
-from ipclab.frames.expression import MOST_WORK, RuleError, Source, Term, Work
-from ipclab.frames.rules import Rule, amount, read_names, read_rule, read_sum
 from ipclab.store.files import text_of
 
 _HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")

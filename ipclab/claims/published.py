@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ipclab.claims.claim import SLACK
+from ipclab.claims.expression import Source
+from ipclab.claims.file import File
+from ipclab.claims.lines import Lines
+from ipclab.claims.rules import half_a_digit
 from ipclab.frames.address import Address, Points
-from ipclab.frames.claim_file import File
-from ipclab.frames.claim_lines import Lines
-from ipclab.frames.claims import SLACK
-from ipclab.frames.expression import Source
-from ipclab.frames.rules import half_a_digit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of

@@ -9,10 +9,10 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from ipclab.claims.expression import RuleError, Source, Term
+from ipclab.claims.rules import Rule
 from ipclab.errors import nearest
 from ipclab.frames.address import MissingError
-from ipclab.frames.expression import RuleError, Source, Term
-from ipclab.frames.rules import Rule
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 

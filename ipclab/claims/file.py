@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from ipclab.frames.claims import OWN, Claim, Text
-from ipclab.frames.expression import Term
+from ipclab.claims.claim import OWN, Claim, Text
+from ipclab.claims.expression import Term
 
 NO_TABLE = "the file gives no table for it"
 Terms = dict[str, Term]
