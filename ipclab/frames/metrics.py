@@ -12,7 +12,7 @@ import numpy as np
 from ipclab.errors import LabError
 from ipclab.stats.intervals import Estimate, rank, statistic_estimate
 from ipclab.stats.modes import modes
-from ipclab.stats.quantiles import Pooled, pooled
+from ipclab.stats.quantiles import pooled
 from ipclab.stats.ranktest import drift
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
@@ -94,12 +94,11 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
 
 
 def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
-    size, summaries = (
-        measured.point.size_bytes,
-        [summary(launch, op) for launch in measured.launches],
-    )
-    count = int(sum(each["samples"] for each in summaries))
-    medians = [each["median"] for each in summaries]
+    size, launches = measured.point.size_bytes, measured.launches
+    summaries = [summary(launch, op) for launch in launches]
+    by_launch = {name: [of_launch[name] for of_launch in summaries] for name in SUMMARY}
+    count = int(sum(by_launch["samples"]))
+    medians = by_launch["median"]
     median = statistic_estimate(medians, count)
     yield Metric(op, "p50", "ns", median, flags + _shape(measured, op), medians)
     if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
@@ -107,43 +106,38 @@ def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metr
         yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
     for metric, quantile in quantiles(measured, op).items():
         if quantile is None:
-            empty = Estimate(np.nan, np.nan, np.nan, len(summaries), count)
+            empty = Estimate(np.nan, np.nan, np.nan, len(launches), count)
             yield Metric(op, metric, "ns", empty, (*flags, FEW_SAMPLES))
         else:
-            estimate = Estimate(quantile.value, quantile.low, quantile.high, len(summaries), count)
-            yield Metric(op, metric, "ns", estimate, flags)
-    ends = {
-        "min": min(each["min"] for each in summaries),
-        "max": max(each["max"] for each in summaries),
-    }
-    for name, end in ends.items():
-        yield Metric(op, name, "ns", Estimate(end, end, end, len(summaries), count), flags)
+            yield Metric(op, metric, "ns", quantile, flags)
+    for name, end in (("min", min(by_launch["min"])), ("max", max(by_launch["max"]))):
+        yield Metric(op, name, "ns", Estimate(end, end, end, len(launches), count), flags)
     for name in ("mean", "sd"):
-        values = [each[name] for each in summaries]
+        values = by_launch[name]
         yield Metric(op, name, "ns", statistic_estimate(values, count), flags, values)
 
 
-def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
+def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
     """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples
     lie beyond it.
 
     Of a thinned point they are those that were kept when it was thinned; one that was thinned
     before they were kept has the medians over launches.
     """
-    whole = measured.launches[0].whole.get(op)
-    if whole is None:
-        times = [launch.times(op) for launch in measured.launches]
+    launches = measured.launches
+    if op not in launches[0].whole:
+        times = [launch.times(op) for launch in launches]
         return {metric: pooled(times, q) for metric, q in TAILS.items()}
-    by_metric: dict[str, Pooled | None] = {}
+    kept = [summary(launch, op) for launch in launches]
+    count, first = int(sum(whole["samples"] for whole in kept)), kept[0]
+    by_metric: dict[str, Estimate | None] = {}
     for metric in TAILS:
         name = f"{POOLED}{metric}"
-        if THIN_VERSION not in whole:
-            old = statistic_estimate([launch.whole[op][metric] for launch in measured.launches], 0)
-            by_metric[metric] = Pooled(old.value, old.low, old.high)
-        elif name in whole:
-            by_metric[metric] = Pooled(
-                whole[name], whole.get(f"{name}-low", -np.inf), whole.get(f"{name}-high", np.inf)
-            )
+        if THIN_VERSION not in first:
+            by_metric[metric] = statistic_estimate([whole[metric] for whole in kept], count)
+        elif name in first:
+            ends = first.get(f"{name}-low", -np.inf), first.get(f"{name}-high", np.inf)
+            by_metric[metric] = Estimate(first[name], *ends, len(launches), count)
         else:
             by_metric[metric] = None
     return by_metric

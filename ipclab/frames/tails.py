@@ -11,8 +11,8 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles, summary
-from ipclab.stats.intervals import rank
-from ipclab.stats.quantiles import LEAST_BEYOND, Pooled, pooled
+from ipclab.stats.intervals import Estimate, rank
+from ipclab.stats.quantiles import LEAST_BEYOND, pooled
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
@@ -46,7 +46,7 @@ def enough(samples: "pd.Series[int]", quantile: float) -> "pd.Series[bool]":
     return (beyond >= LEAST_BEYOND) | (quantile == MEDIAN)
 
 
-def of_point(measured: Measured, op: str, quantile: float) -> Pooled | None:
+def of_point(measured: Measured, op: str, quantile: float) -> Estimate | None:
     """Return a quantile above the median of all samples of `op` with its interval; None where
     samples are too few.
 

@@ -4,15 +4,15 @@ Samples within a launch share its luck (page placement, the scheduler's choices)
 pooled as independent.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from math import comb, exp, fsum, log, log1p
+from math import comb
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
@@ -23,7 +23,6 @@ FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
 SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
-RATE_STEPS = 10**9
 
 
 @dataclass(frozen=True)
@@ -115,14 +114,6 @@ def rate_upper(hits: int, trials: int) -> float:
     """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26,
     1934, 404-413).
     """
-
-    def unlikely(step: int) -> bool:
-        rate = step / RATE_STEPS
-        logs = (
-            log(comb(trials, k)) + k * log(rate) + (trials - k) * log1p(-rate)
-            for k in range(hits + 1)
-        )
-        return fsum(map(exp, logs)) < (1 - LEVEL) / 2
-
-    steps = range(1, RATE_STEPS)
-    return 1.0 if hits == trials else bisect_left(steps, True, key=unlikely) / RATE_STEPS
+    if hits == trials:
+        return 1.0
+    return float(betaincinv(hits + 1, trials - hits, (1 + LEVEL) / 2))
