@@ -20,10 +20,7 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.stats.compare import (
     EQUIVALENCE,
-    NOT_TESTED,
-    SAME,
     SLOWER,
-    UNDECIDED,
     Comparison,
     Side,
     common_scatter,
@@ -35,7 +32,6 @@ FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 # ways to wait; who spins before it blocks spins while its peer is quick
 SPINNING = "spin", "spin-then-block"
-WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
 # of a Comparison
 KNOWN = "verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired"
@@ -102,26 +98,14 @@ def winners(compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each contest of a contest frame.
 
     Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that
-    were not shown to be slower), `slower` (a list), `least` and `most` (the ends of the medians of
-    the tied), `detectable` (a slow-down that would have been found for each that is undecided, else
-    NaN), `decided`: something was shown to be slower, or all to be the same, and `state`:
-    "decided", or why not ("undecided", "not tested").
+    were not shown to be slower), and `slower` (a list).
     """
-    rows = [(*key, *_winner(part)) for key, part in compared.groupby(list(CONTEST))]
-    return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
-
-
-def _winner(part: pd.DataFrame) -> tuple[Any, ...]:
-    """Return the values of `WINNER` for the rows of one contest."""
-    fastest, least = str(part.fastest.iloc[0]), float(part.best.iloc[0])
-    rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
-    equal, unknown = rivals[rivals.verdict != SLOWER], rivals[~rivals.verdict.isin([SLOWER, SAME])]
-    decided = bool(len(slower)) or unknown.empty
-    open_state = NOT_TESTED if (unknown.verdict == NOT_TESTED).all() else UNDECIDED
-    state = "decided" if decided else open_state
-    detectable = unknown.detectable.max(skipna=False) if len(unknown) else float("nan")
-    tied, most = [fastest, *equal.other], max([least, *equal.value])
-    return fastest, tied, list(slower.other), least, most, detectable, decided, state
+    rows = []
+    for key, part in compared.groupby(list(CONTEST)):
+        fastest, slower = str(part.fastest.iloc[0]), part.verdict == SLOWER
+        tied = [fastest, *part.other[~slower & (part.other != "")]]
+        rows.append((*key, fastest, tied, list(part.other[slower])))
+    return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower"])
 
 
 def pairs(

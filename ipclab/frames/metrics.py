@@ -5,6 +5,7 @@ flags.
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ class Metric:
     metric: str
     unit: str
     estimate: Estimate
-    flags: tuple[str, ...]
+    flags: list[str]
     by_launch: Sequence[float] = ()
 
 
@@ -51,7 +52,7 @@ def metrics(measured: Measured) -> Iterator[Metric]:
     """Yield what is known of times, of counters, and of what workers noted with each launch."""
     ops, flags, launches = measured.op_names(), _flags(measured), measured.launches
     first = launches[0]
-    for op in (*ops, *(op for op in first.counters if op not in ops)):
+    for op in dict.fromkeys((*ops, *first.counters)):
         samples = 0
         if op in ops:
             yield from _times(measured, op, flags)
@@ -93,21 +94,21 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
 
 
-def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
+def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
     size, launches = measured.point.size_bytes, measured.launches
     summaries = [summary(launch, op) for launch in launches]
     by_launch = {name: [of_launch[name] for of_launch in summaries] for name in SUMMARY}
     count = int(sum(by_launch["samples"]))
     medians = by_launch["median"]
     median = statistic_estimate(medians, count)
-    yield Metric(op, "p50", "ns", median, flags + _shape(measured, op), medians)
+    yield Metric(op, "p50", "ns", median, [*flags, *_shape(measured, op, medians)], medians)
     if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
         rates = [size * 1e9 / value for value in medians if value > 0]
         yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
     for metric, quantile in quantiles(measured, op).items():
         if quantile is None:
             empty = Estimate(np.nan, np.nan, np.nan, len(launches), count)
-            yield Metric(op, metric, "ns", empty, (*flags, FEW_SAMPLES))
+            yield Metric(op, metric, "ns", empty, [*flags, FEW_SAMPLES])
         else:
             yield Metric(op, metric, "ns", quantile, flags)
     for name, end in (("min", min(by_launch["min"])), ("max", max(by_launch["max"]))):
@@ -160,27 +161,35 @@ def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
     return kept
 
 
-def _shape(measured: Measured, op: str) -> tuple[str, ...]:
+def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
     """Return what the medians do not show: a drift over the launches, and how many modes the
     samples have.
     """
-    moved = drift([summary(launch, op)["median"] for launch in measured.launches])
-    together = np.concatenate([launch.times(op) for launch in measured.launches])
-    count = len(modes(together)) if together.min() > 0 else 1
-    drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
-    return drifted + ((f"modes:{count}",) if count > 1 else ())
+    flags = []
+    moved = drift(medians)
+    if moved.p < DRIFT_P:
+        flags.append(f"drift:{moved.change:+.0%}")
+    times = np.concatenate([launch.times(op) for launch in measured.launches])
+    if times.min() > 0 and (count := len(modes(times))) > 1:
+        flags.append(f"modes:{count}")
+    return flags
 
 
-def _flags(measured: Measured) -> tuple[str, ...]:
-    disturbed = [launch.flags for launch in measured.launches if launch.flags]
-    share = (f"disturbed:{len(disturbed)}/{len(measured.launches)}",) if disturbed else ()
-    failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
-    crowded = measured.launches[0].facts.get(RANKS_PER_CPU, 0)
-    oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
-    return (
-        measured.stop,
-        *oversubscribed,
-        *share,
-        *sorted({flag for flags in disturbed for flag in flags}),
-        *failed,
-    )
+def _flags(measured: Measured) -> list[str]:
+    launches = measured.launches
+    disturbed = [launch.flags for launch in launches if launch.flags]
+    flags = [measured.stop]
+    if crowded(launches[0]):
+        flags.append("oversubscribed")
+    if disturbed:
+        flags.append(f"disturbed:{len(disturbed)}/{len(launches)}")
+        flags += sorted({*chain.from_iterable(disturbed)})
+    if measured.failures:
+        flags.append(f"failed-launches:{len(measured.failures)}")
+    return flags
+
+
+def crowded(launch: Launch) -> bool:
+    """Tell whether a launch had more ranks than CPUs, by intent."""
+    ranks = launch.facts.get(RANKS_PER_CPU, 0)
+    return isinstance(ranks, int | float) and ranks > 1
