@@ -2,8 +2,7 @@
 part in.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
@@ -19,14 +18,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
 Point = tuple[str, str]  # its study and its name
-
-
-@dataclass(frozen=True)
-class Contest:
-    """The entrants of a contest by point, and the scatter of its pairs."""
-
-    sides: Mapping[str, Side]
-    scatter: Scatter
+Contest = tuple[dict[str, Side], Scatter]  # its entrants by point, and the scatter of its pairs
 
 
 def judged(run: RunFolder, ratio: Quantity) -> Quantity:
@@ -46,22 +38,18 @@ def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     comparison = comparison or _in_heats(run, (study, over), op, (other, under), of)
     if comparison is None or comparison.ratio is None:
         return ratio
-    low, high = (
-        (-inf, inf)
-        if comparison.low is None or comparison.high is None
-        else (comparison.low, comparison.high)
-    )
-    return replace(ratio, value=comparison.ratio, low=low, high=high)
+    if comparison.low is None:
+        return replace(ratio, value=comparison.ratio, low=-inf, high=inf)
+    return replace(ratio, value=comparison.ratio, low=comparison.low, high=comparison.high)
 
 
 def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
     contests = _contests(run.path, study, stamp(run, study)).get(op, [])
-    held = [contest for contest in contests if {over, under} <= contest.sides.keys()]
-    if not held:
+    of_both = [(sides, scatter) for sides, scatter in contests if {over, under} <= sides.keys()]
+    if not of_both:
         return None
-    contest = max(held, key=lambda contest: len(contest.sides))
-    sides = contest.sides
-    return compare(sides[under], sides[over], len(sides), derived.bound(run), contest.scatter)
+    sides, scatter = max(of_both, key=lambda contest: len(contest[0]))
+    return compare(sides[under], sides[over], len(sides), derived.bound(run), scatter)
 
 
 def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Comparison | None:
@@ -92,7 +80,6 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     for race in races(study) if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            contests.setdefault(head["op"], []).append(
-                Contest(sides, common_scatter(sides.values()))
-            )
+            contest = sides, common_scatter(sides.values())
+            contests.setdefault(head["op"], []).append(contest)
     return contests

@@ -11,6 +11,7 @@ import pandas as pd
 from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
+from ipclab.stats.compare import LEAST_HEATS
 from ipclab.stats.intervals import LEVEL
 from ipclab.stats.quantity import Quantity
 from ipclab.studies.installed import study as study_of
@@ -18,7 +19,6 @@ from ipclab.studies.limits import pairs
 from ipclab.studies.limits.floors import IN_PLACE, Floor, Floors, Key, called
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
-LEAST_HEATS = 3  # that a ratio with an interval is of
 LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
@@ -52,11 +52,9 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
     """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
     sources = ("/".join(str(row[name]) for name in ("study", "point", "op", "metric")),)
-    own = {
-        heat: [value]
-        for heat, value in zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
-    }
     if len(floor.limits) == 1:
+        by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
+        own = {heat: [value] for heat, value in by_heat}
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
         if len(ratios) >= LEAST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)
