@@ -1,7 +1,6 @@
 """What one file alone does not tell of processor, memory, kernel and software."""
 
 import gzip
-import hashlib
 import os
 import resource
 from collections import defaultdict
@@ -13,6 +12,7 @@ from pathlib import Path
 from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
+from ipclab.store.files import sha256
 
 CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
@@ -235,7 +235,7 @@ def packages(source: Source) -> dict[str, str]:
 def lock_digest(source: Source) -> str:
     """Return the beginning of the lock file's SHA-256."""
     try:
-        return hashlib.sha256(source.paths.lock.read_bytes()).hexdigest()[:16]
+        return sha256(source.paths.lock)[:16]
     except OSError as error:
         raise AbsentError from error
 
@@ -246,7 +246,7 @@ def native_digest(source: Source) -> str:
     binaries = sorted(Path(spec.origin).parent.glob("*.so")) if spec and spec.origin else []
     if not binaries:
         raise AbsentError("not built")
-    return hashlib.sha256(binaries[0].read_bytes()).hexdigest()[:16]
+    return sha256(binaries[0])[:16]
 
 
 def tool(source: Source, name: str) -> str:

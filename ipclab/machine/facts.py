@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from ipclab.machine.parse import choice
+from ipclab.machine.answers import field, installed
+from ipclab.machine.parse import choice, size
 from ipclab.machine.readers import READERS, Value
 from ipclab.machine.source import AbsentError, Source, scrub
 
@@ -24,7 +25,11 @@ TOPICS = tuple(SAID["affects"].values())
 KINDS: dict[str, Callable[[str], Value]] = {
     "text": str,
     "choice": choice,
+    "cpus": lambda text: text.replace("(null)", ""),
+    "size": size,
+    "installed": installed,
     "number": lambda text: int(text, 0),
+    "kHz": lambda text: int(text) * 1000,
     "numbers": lambda text: [int(word) for word in text.split()],
     "words": lambda text: [*text.split()],
 }
@@ -35,8 +40,8 @@ class Fact:
     """One line of the table: whether the machine's digest holds it and reports list it; `group`,
     `label` are msgids.
 
-    It is the text of `file`, of one of `KINDS`; where there is no file, the reader of its name
-    tells it.
+    It is the text of `file`, of one of `KINDS`, or of the first of the fields `key` that the file
+    has; where there is no file, the reader of its name tells it.
     """
 
     group: str
@@ -48,17 +53,19 @@ class Fact:
     shown: bool
     affects: str
     label: str
+    key: str = ""
 
     def take(self, source: Source) -> tuple[Value, str]:
         """Return the value and "", or None and the reason why there is none; never raises for bad
         input.
         """
         try:
-            value = (
-                KINDS[self.kind](source.text(self.file).strip())
-                if self.file
-                else READERS[self.name](source)
-            )
+            if self.key:
+                value = KINDS[self.kind](field(source, self.file, *self.key.split("|")))
+            elif self.file:
+                value = KINDS[self.kind](source.text(self.file).strip())
+            else:
+                value = READERS[self.name](source)
         except AbsentError as absent:
             return None, absent.reason
         except (ValueError, KeyError, IndexError, OSError, ArithmeticError):
