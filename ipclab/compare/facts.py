@@ -19,29 +19,19 @@ def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     value that is absent is the reason (a msgid). Of lists and mappings that differ only what is not
     the same in all is left, as text.
     """
-    rows = []
-    for fact in sorted(
-        (fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)
-    ):
-        values = [run.about["machine"]["facts"].get(fact.name) for run in runs]
+    rows, machines = [], [run.about["machine"] for run in runs]
+    affecting = [fact for fact in FACTS if fact.affects]
+    for fact in sorted(affecting, key=lambda fact: TOPICS.index(fact.affects)):
+        values = [machine["facts"].get(fact.name) for machine in machines]
         if all(value is None for value in values):
             continue
         same = all(value == values[0] for value in values)
-        cells = {}
-        for called, run, value in zip(
-            names(runs), runs, values if same else _apart(values), strict=True
-        ):
-            reason = run.about["machine"].get("reasons", {}).get(fact.name, "absent")
+        cells = []
+        for machine, value in zip(machines, values if same else _apart(values), strict=True):
+            reason = machine.get("reasons", {}).get(fact.name, "absent")
             none = REASONS.get(reason, REASONS["absent"])
-            cells[called] = none if value is None else _plain(fact.name, value)
-        head = {
-            "affects": fact.affects,
-            "fact": fact.label,
-            "name": fact.name,
-            "unit": fact.unit,
-            "same": same,
-        }
-        rows.append(head | cells)
+            cells.append(none if value is None else _plain(fact.name, value))
+        rows.append((fact.affects, fact.label, fact.name, fact.unit, same, *cells))
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
 
 

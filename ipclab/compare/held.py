@@ -21,7 +21,8 @@ from ipclab.studies.limits import pairs
 
 LEAST = 2
 MEASURED = derived.LAUNCH_VALUES
-BOUNDS = ("limit", "limit_low", "limit_high")
+BOUNDS = ("bound", "bound_low", "bound_high")
+UNBOUNDED = dict.fromkeys(BOUNDS, float("nan"))
 HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 
 
@@ -45,20 +46,14 @@ class ComparedRun:
         cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
     ) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
-        whole = {
-            study: frame[~frame.op.str.contains(".", regex=False)]
-            for study, frame in launches.items()
-        }
-        every = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
-        rows = [row for frame in every.values() for row in _points(frame)]
-        medians = {study: frame[frame.value.notna()] for study, frame in every.items()}
+        medians, rows = {}, []
+        for study, frame in launches.items():
+            whole = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
+            rows += _points(whole)
+            medians[study] = whole[whole.value.notna()]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        return cls(
-            name,
-            about,
-            medians,
-            _bounded(pd.DataFrame(rows, columns=columns), medians.get("limits")),
-        )
+        points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS))
+        return cls(name, about, medians, points)
 
 
 def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
@@ -81,7 +76,7 @@ def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
         # Turns are told by their medians, and limits bound medians.
         launches = {study: frame.assign(**{TURNS: None}) for study, frame in launches.items()}
         compared = ComparedRun.of(run.id, run.about, launches)
-        return replace(compared, points=_bounded(compared.points.drop(columns=[*BOUNDS]), None))
+        return replace(compared, points=compared.points.assign(**UNBOUNDED))
     return ComparedRun.of(run.id, run.about, launches)
 
 
@@ -105,35 +100,18 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
 def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
     factors = [str(name) for name in launches if name not in (*KEY, *MEASURED)]
     rows = []
-    for (point, op), part in launches.groupby(["point", "op"], sort=True):
-        first = part.iloc[0]
-        levels = {name: first[name] for name in factors if pd.notna(first[name])}
-        head = {
-            name: first[name]
-            for name in ("study", "backend", "size_bytes", "placement", "relation")
-        }
-        found = {
-            "medians": list(part.value.dropna()),
-            "value": part.value.median(),
-            "metric": "p50",
-            "unit": "ns",
-        }
-        rows.append(
-            {
-                **head,
-                "point": point,
-                "op": op,
-                "levels": levels,
-                "wait": levels.get("wait", ""),
-                **found,
-            }
-        )
+    for _, part in launches.groupby(["point", "op"], sort=True):
+        row = part.iloc[0].to_dict()
+        row["levels"] = {name: row[name] for name in factors if pd.notna(row[name])}
+        row["wait"] = row["levels"].get("wait", "")
+        row |= {"medians": list(part.value.dropna()), "value": part.value.median()}
+        rows.append(row)
     return rows
 
 
 def _bounded(points: pd.DataFrame, limits: pd.DataFrame | None) -> pd.DataFrame:
     if limits is None:
-        return points.assign(**dict.fromkeys(BOUNDS, float("nan")))
+        return points.assign(**UNBOUNDED)
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
     once = points.drop_duplicates(keys)
     for name, place in zip(BOUNDS, (0, 0, 1), strict=True):
