@@ -63,14 +63,8 @@ class Rule:
     def __init__(
         self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends
     ) -> None:
-        self.text, self.term, (self.low, self.high), self.unit, self.open = (
-            text,
-            term,
-            ends,
-            unit,
-            open_,
-        )
-        self.written = written
+        self.text, self.term, self.unit, self.open = text, term, unit, open_
+        (self.low, self.high), self.written = ends, written
 
     @property
     def rounded(self) -> bool:
@@ -80,6 +74,11 @@ class Rule:
 
 def amount(text: str) -> Quantity:
     """Return a number with a unit, such as `125 MB/s` or `18`, in SI units; raises `RuleError`."""
+    return _bound(text)[0]
+
+
+def _bound(text: str) -> tuple[Quantity, float]:
+    """Return an amount, and half a unit of its last digit."""
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
         raise RuleError(
@@ -90,7 +89,8 @@ def amount(text: str) -> Quantity:
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
     if not isfinite(value):
         raise RuleError(f"{text!r} is too large a number")
-    return Quantity(value, unit, kind="published")
+    half = half_a_digit(match["number"]) * factor / UNITS[unit][0]
+    return Quantity(value, unit, kind="published"), half
 
 
 def half_a_digit(number: str) -> float:
@@ -98,17 +98,6 @@ def half_a_digit(number: str) -> float:
     to it.
     """
     return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
-
-
-def _half(text: str) -> float:
-    """Return half a unit of the last digit of an amount, in the units of `amount`."""
-    return abs(
-        float(
-            amount(
-                re.sub(_NUMBER, lambda number: str(half_a_digit(number[0])), text, count=1)
-            ).value
-        )
-    )
 
 
 def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
@@ -125,7 +114,11 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
     if not all(end.strip() for end in ends):
         raise RuleError("it ends where a number should stand")
-    bounds = sorted((amount(end).value, _half(end) * rounded) for end in ends)
+    bounds = []
+    for end in ends:
+        bound, half = _bound(end)
+        bounds.append((bound.value, half * rounded))
+    bounds.sort()
     if rounded and word in ("above", "below"):
         raise RuleError(
             f"{word} excludes its bound, which then stands for no others",
