@@ -19,6 +19,8 @@ STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_runn
 # seldom have them.
 HOT = "/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count"
 LOAD = ("load_1", "load_5", "load_15", "tasks")
+TOLD = ["cpus", "steal_ns", "busy_ns", *STAT, *LOAD, "throttled_ns", "clock_throttles"]
+TOLD += [f"pressure_{name}_{unit}" for name in PRESSURES for unit in ("percent", "ns")]
 
 Conditions = dict[str, int | float | None]
 Readings = Mapping[str, int | float | None]
@@ -33,19 +35,17 @@ def conditions(source: Source, read: Callable[[str], str] | None = None) -> Cond
     """
     read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
-    parts: dict[tuple[str, ...], Callable[[], Conditions]] = {
-        ("cpus", "steal_ns", "busy_ns", *STAT): lambda: _stat(read("/proc/stat"), tick_ns),
-        LOAD: lambda: _load(read("/proc/loadavg").split()),
-        ("throttled_ns",): lambda: {"throttled_ns": cgroup.throttled_ns(source)},
-        ("clock_throttles",): lambda: {"clock_throttles": _clock_throttles(source)},
-    }
-    for name in PRESSURES:
-        parts[f"pressure_{name}_percent", f"pressure_{name}_ns"] = partial(_pressure, read, name)
-    result: Conditions = {"tick_ns": tick_ns}
-    for keys, make in parts.items():
-        result |= dict.fromkeys(keys)
+    parts = [
+        lambda: _stat(read("/proc/stat"), tick_ns),
+        lambda: _load(read("/proc/loadavg").split()),
+        lambda: {"throttled_ns": cgroup.throttled_ns(source)},
+        lambda: {"clock_throttles": _clock_throttles(source)},
+        *(partial(_pressure, read, name) for name in PRESSURES),
+    ]
+    result: Conditions = {"tick_ns": tick_ns, **dict.fromkeys(TOLD)}
+    for part in parts:
         with suppress(AbsentError, ValueError, IndexError, KeyError):
-            result |= make()
+            result |= part()
     return result
 
 
@@ -80,9 +80,8 @@ def _load(words: list[str]) -> Conditions:
 
 def _pressure(read: Callable[[str], str], name: str) -> Conditions:
     """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
-    values = dict(
-        word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
-    )
+    words = read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
+    values = dict(word.split("=") for word in words)
     return {
         f"pressure_{name}_percent": float(values["avg10"]),
         f"pressure_{name}_ns": int(values["total"]) * 1000,
