@@ -50,10 +50,8 @@ def cpu_model(source: Source) -> str:
     try:
         return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
     except AbsentError:
-        lines = source.text(CPUINFO).splitlines()
-        kinds = dict.fromkeys(
-            line.partition(":")[2].strip() for line in lines if line.startswith("CPU part")
-        )
+        parts = [line for line in source.text(CPUINFO).splitlines() if line.startswith("CPU part")]
+        kinds = dict.fromkeys(line.partition(":")[2].strip() for line in parts)
         return f"{cpu_vendor(source)} {' + '.join(present(kinds))}"
 
 
@@ -156,9 +154,8 @@ def config(source: Source) -> dict[str, str]:
         except AbsentError:
             name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
             text = source.read(name)
-        lines = [
-            line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))
-        ]
+        wanted = tuple(KNOWN["build_options"])
+        lines = [line for line in text.splitlines() if line.startswith(wanted)]
         source.keep(name, "\n".join(lines))
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -169,8 +166,9 @@ def built_in(source: Source, kind: str) -> str:
     """Return the word for the first of the build options of a `kind` (tickless, preemption) that is
     set.
     """
+    options = config(source)
     return present(
-        next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), "")
+        next((word for name, word in KNOWN[kind].items() if options.get(name) == "y"), "")
     )
 
 
@@ -192,9 +190,9 @@ def security(source: Source) -> dict[str, str]:
     """Return what may look at a system call: the modules, AppArmor and SELinux, this process's
     label and its filter.
     """
-    told = {
-        name: source.told(path, str, "").rstrip("\0\n") for name, path in KNOWN["security"].items()
-    }
+    told = {}
+    for name, path in KNOWN["security"].items():
+        told[name] = source.told(path, str, "").rstrip("\0\n")
     seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
     told["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
     return present({name: text for name, text in told.items() if text})
@@ -253,17 +251,13 @@ def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
     if source.paths.user and KNOWN["tools"][name].startswith("git"):
         raise AbsentError("no checkout")  # the environment may lie in one of another project
-    folders, tools = (
-        {"git": source.paths.root},
-        {name: words.split() for name, words in KNOWN["tools"].items()},
-    )
 
     def ask() -> dict[str, Future[str]]:
-        run = source.system.run
-        with ThreadPoolExecutor(len(tools)) as pool:
-            return {
-                name: pool.submit(run, *words, cwd=folders.get(words[0]))
-                for name, words in tools.items()
-            }
+        asked = {}
+        with ThreadPoolExecutor(len(KNOWN["tools"])) as pool:
+            for called, command in KNOWN["tools"].items():
+                folder = source.paths.root if command.startswith("git") else None
+                asked[called] = pool.submit(source.system.run, *command.split(), cwd=folder)
+        return asked
 
     return source.once("tools", ask)[name].result()

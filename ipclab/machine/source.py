@@ -189,8 +189,7 @@ def scrub(text: str, host: str) -> str:
     text = _DROPPED_LINE.sub("", text)
     for pattern, mark in _NAMES:
         text = pattern.sub(mark, text)
-    for name in filter(
-        None, (host, host.partition(".")[0])
-    ):  # the long one first, or its domain would stay
+    # the long name first, or its domain would stay
+    for name in filter(None, (host, host.partition(".")[0])):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "<host>", text)
     return text
