@@ -43,7 +43,9 @@ class RuleError(ValueError):
 
     def __init__(self, why: str, fix: str = "", name: str = "") -> None:
         super().__init__(why, fix)
-        self.why, self.fix, self.name = why, fix, name
+        self.why = why
+        self.fix = fix
+        self.name = name
 
 
 class Work:
@@ -135,7 +137,8 @@ class Values:
         if sign in "+-" and self.dimension != other.dimension:
             raise RuleError(f"{self.named} {sign} {other.named} has no meaning")
         power = {"*": 1, "/": -1}.get(sign, 0)
-        a, b = self.dimension, other.dimension
+        a = self.dimension
+        b = other.dimension
         cells = {
             one | two: MAKE[sign](first, second)
             for one, first in self.cells.items()
@@ -174,7 +177,9 @@ class Term:
     """
 
     def __init__(self, compute: Compute, addresses: Iterable[Address] = (), depth: int = 0) -> None:
-        self.compute, self.addresses, self.depth = compute, tuple(dict.fromkeys(addresses)), depth
+        self.compute = compute
+        self.addresses = tuple(dict.fromkeys(addresses))
+        self.depth = depth
 
     def __call__(self, source: Source) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go
@@ -274,7 +279,8 @@ def joined(sign: str, first: Compute, second: Compute, source: Source) -> Values
     """Return what arithmetic gives of two expressions; raises `RuleError` for what does not go
     together.
     """
-    one, other = first(source), second(source)
+    one = first(source)
+    other = second(source)
     source.work.take(1 + len(one.cells) * len(other.cells))
     return one.joined(sign, other)
 

@@ -38,7 +38,8 @@ class Lines:
     """The lines of a file, for what they say and for the places of errors."""
 
     def __init__(self, text: str, name: str) -> None:
-        self.lines, self.name = text.splitlines(), name
+        self.lines = text.splitlines()
+        self.name = name
         self.begins = [number for number, line in enumerate(self.lines) if _HEADER.match(line)]
 
     @classmethod
@@ -137,7 +138,8 @@ class Lines:
 
     def _invalid(self, message: str, cause: BaseException | None) -> UsageError:
         """Return what a check of types, or the error that caused it, says, with the line."""
-        where, field = _PLACE.search(message), _FIELD.search(message)
+        where = _PLACE.search(message)
+        field = _FIELD.search(message)
         number, key = (where[1], where[2] or "") if where else (None, "")
         if where is None or key == "claim":
             return self._without_claims(field[2] if field else "claim")
@@ -158,9 +160,11 @@ class Lines:
         """Return the file and the line of the first of `keys` in claim `number` (in the file), else
         of the claim.
         """
-        first, last = 0, len(self.lines)
+        first = 0
+        last = len(self.lines)
         if number is not None and number < len(self.begins):  # else an inline table
-            first, last = self.begins[number], [*self.begins, last][number + 1]
+            first = self.begins[number]
+            last = [*self.begins, last][number + 1]
         for key in keys:
             name = rf"""["']?{re.escape(key)}["']?"""
             begins = re.compile(rf"\s*\[?\s*(?:claim\s*\.\s*)?{name}\s*[=.\]]")

@@ -74,7 +74,8 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text's file does not name otherwise keeps its name as metric of the op `text`.
     """
-    printed, file = published(paths, study), texts(paths)[study]
+    printed = published(paths, study)
+    file = texts(paths)[study]
     for name, levels in file.levels.items():
         printed[name] = (
             printed[name]
@@ -118,7 +119,8 @@ def rounded(row: Any) -> Quantity:
     """Return a printed number in SI units with the interval that rounds to it: half a unit of its
     last digit.
     """
-    value, text = float(row.value), Decimal(row.printed)
+    value = float(row.value)
+    text = Decimal(row.printed)
     if row.printed_unit in EXACT_UNITS:
         return Rounded(value, row.unit, value, value, kind="published")
     zero_step = PERCENT if row.printed_unit == "%" else 1.0
@@ -147,16 +149,19 @@ def recompute(file: File, tables: Points) -> Iterator[Outcome]:
     """
     source = Source(tables, tables, loose=True, value=rounded)
     for derivation in file.derived:
-        address, values = Address.read(derivation.printed), derivation.computed(source)
+        address = Address.read(derivation.printed)
+        values = derivation.computed(source)
         for axes, row in source.find(address) if address else ():
-            (computed,), stated = values.only(axes).shown(row.unit), rounded(row)
+            (computed,) = values.only(axes).shown(row.unit)
+            stated = rounded(row)
             yield Outcome(
                 row, stated, computed, derivation.by, _follows(derivation.sense, stated, computed)
             )
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:
-    (low, high), (first, last) = stated.ends, computed.ends
+    low, high = stated.ends
+    first, last = computed.ends
     slack = SLACK * abs(float(computed.value))
     if sense in ("lowest", "highest"):
         return bool(last >= low if sense == "lowest" else first <= high)

@@ -63,8 +63,12 @@ class Rule:
     def __init__(
         self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends
     ) -> None:
-        self.text, self.term, self.unit, self.open = text, term, unit, open_
-        (self.low, self.high), self.written = ends, written
+        self.text = text
+        self.term = term
+        self.unit = unit
+        self.open = open_
+        self.low, self.high = ends
+        self.written = written
 
     @property
     def rounded(self) -> bool:
@@ -108,7 +112,9 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
     bounds_text = parts[3].strip().removesuffix(ROUNDED)
-    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", bounds_text)
+    term = read_sum(parts[1], names)
+    word = parts[2]
+    ends = re.split(r"\band\b", bounds_text)
     rounded = parts[3].strip() != bounds_text
     if len(ends) != (2 if word == "between" else 1):
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
@@ -155,7 +161,8 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
     """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
     if len(text) > LONGEST:
         raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")
-    known, leaves = names or {}, dict[str, Term]()
+    known = names or {}
+    leaves = dict[str, Term]()
 
     def leaf(match: re.Match[str]) -> str:
         if match["name"] and match["name"] not in known:

@@ -19,7 +19,8 @@ def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     value that is absent is the reason (a msgid). Of lists and mappings that differ only what is not
     the same in all is left, as text.
     """
-    rows, machines = [], [run.about["machine"] for run in runs]
+    rows = []
+    machines = [run.about["machine"] for run in runs]
     affecting = [fact for fact in FACTS if fact.affects]
     for fact in sorted(affecting, key=lambda fact: TOPICS.index(fact.affects)):
         values = [machine["facts"].get(fact.name) for machine in machines]

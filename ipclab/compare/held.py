@@ -46,7 +46,8 @@ class ComparedRun:
         cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
     ) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
-        medians, rows = {}, []
+        medians = {}
+        rows = []
         for study, frame in launches.items():
             whole = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
             rows += _points(whole)

@@ -28,7 +28,8 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """
     rows = []
     for pair, first, other in pairs(runs):
-        one, two = _contests(first), _contests(other)
+        one = _contests(first)
+        two = _contests(other)
         for key in sorted(one.keys() & two.keys()):
             shared = sorted(one[key].keys() & two[key].keys())
             for mechanisms in combinations(shared, 2):

@@ -159,7 +159,8 @@ def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[Row]:
         if not (row["medians"] and row["medians_other"]):
             judged["reason"] = FEW_SAMPLES
         yield judged | _use(row, comparison)
-    left, right = _only_in(first, other), _only_in(other, first)
+    left = _only_in(first, other)
+    right = _only_in(other, first)
     yield from _close(left, right)
     for rows, verdict, lacking in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
         for row in rows:
@@ -182,7 +183,9 @@ def _use(row: Row, comparison: Comparison) -> Row:
     """
     mine = [row[name] for name in BOUNDS]
     theirs = [row[f"{name}_other"] for name in BOUNDS]
-    ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    ratio = comparison.ratio
+    low = comparison.low
+    high = comparison.high
     if comparison.reason == "no-variance":  # all launches agree to the tick of the clock
         low = high = ratio
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
@@ -214,7 +217,8 @@ def _differing(one: Row, other: Row) -> list[str]:
     """
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
-    mine, theirs = one["levels"], other["levels"]
+    mine = one["levels"]
+    theirs = other["levels"]
     differ = {name for name in mine | theirs if mine.get(name) != theirs.get(name)}
     return sorted(
         differ | {name for name in ("size_bytes", "placement") if one[name] != other[name]}

@@ -70,7 +70,8 @@ class Address:
         for what is not there, `LabError` when several rows are, or when a factor in the metric's
         place is told in words.
         """
-        rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
+        rows = self._chosen(frame)
+        several = {"op": list(self.ops)} if len(self.ops) > 1 else {}
         asked = {
             name: _filled(level, known or {})
             for name, level in self.levels
@@ -80,7 +81,8 @@ class Address:
             raise MissingError(str(self))
         for name, level in asked.items():
             if level in (EVERY, *ENDS):
-                rows, wanted = rows[rows[name].notna()], []
+                rows = rows[rows[name].notna()]
+                wanted = []
             else:
                 wanted = [part.strip() for part in level.split("|")]
                 rows = rows[rows[name].astype(str).isin(wanted)]

@@ -102,7 +102,8 @@ def winners(compared: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for key, part in compared.groupby(list(CONTEST)):
-        fastest, slower = str(part.fastest.iloc[0]), part.verdict == SLOWER
+        fastest = str(part.fastest.iloc[0])
+        slower = part.verdict == SLOWER
         tied = [fastest, *part.other[~slower & (part.other != "")]]
         rows.append((*key, fastest, tied, list(part.other[slower])))
     return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower"])

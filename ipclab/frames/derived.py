@@ -105,7 +105,8 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     altered = []
     for study in list(studies) or measured(run):
         content = _derived(run, study, list(run.checked(f"points/{study}/").values()))
-        files, now = {kind: _file(run, study, kind) for kind in KINDS}, stamp(run, study)
+        files = {kind: _file(run, study, kind) for kind in KINDS}
+        now = stamp(run, study)
         current = [kind for kind in KINDS if _stamp_of(files[kind]) == now]
         wrong = [kind for kind in current if files[kind].read_bytes() != content[kind]]
         if wrong or len(current) < len(KINDS):
@@ -134,7 +135,8 @@ def _kept(run: RunFolder, study: str, samples: list[Path]) -> Frames | None:
     """Return the frames on disk when they are of today's stamp and agree with some of the points;
     else None.
     """
-    files, now = {kind: _file(run, study, kind) for kind in KINDS}, stamp(run, study)
+    files = {kind: _file(run, study, kind) for kind in KINDS}
+    now = stamp(run, study)
     try:
         if any(_stamp_of(file) != now for file in files.values()):
             return None
@@ -153,7 +155,8 @@ def _agree(samples: list[Path], frames: Frames) -> bool:
     count = min(len(samples), max(LEAST_AGAIN, round(AGAIN * len(samples))))
     chosen = sorted(random.SystemRandom().sample(samples, count))
     for kind, derived in zip(KINDS, _by_point(map(_rows, chosen)), strict=False):
-        kept, made = frames[kind], _tupled(derived)
+        kept = frames[kind]
+        made = _tupled(derived)
         own = made.columns[made.notna().any()]
         if {*kept.point} != {file.stem for file in samples} or not {*own} <= {*kept.columns}:
             return False
@@ -251,7 +254,8 @@ def _derived(run: RunFolder, study: str, files: list[Path]) -> dict[str, bytes]:
 
 def _by_point(rows: Iterable[tuple[list[Row], list[Row]]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the frames of points and of launches that the rows of each point make."""
-    points, launches = list[Row](), list[Row]()
+    points = list[Row]()
+    launches = list[Row]()
     for of_point, of_launches in rows:
         points += of_point
         launches += of_launches

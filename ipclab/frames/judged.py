@@ -54,7 +54,8 @@ def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> C
 
 def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Comparison | None:
     """Return what the heats show that both points took part in; None where there is none."""
-    one, other = _side(run, under, of), _side(run, over, op)
+    one = _side(run, under, of)
+    other = _side(run, over, op)
     if not one.heats.keys() & other.heats.keys():
         return None
     return compare(one, other, 2, derived.bound(run))

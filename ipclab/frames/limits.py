@@ -31,7 +31,8 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
     mechanism look better. `over` is the ratio with its interval (a quantity): to the limit's turns
     in the same heats where it took some there.
     """
-    known_floors, heats = floors(limits), _by_heat(limits)
+    known_floors = floors(limits)
+    heats = _by_heat(limits)
     rows = points.to_dict("records")
     bounds = [known_floors.under(row["study"], row["op"], row, place) for row in rows]
     limit = pd.Series(

@@ -50,7 +50,9 @@ class Metric:
 
 def metrics(measured: Measured) -> Iterator[Metric]:
     """Yield what is known of times, of counters, and of what workers noted with each launch."""
-    ops, flags, launches = measured.op_names(), _flags(measured), measured.launches
+    ops = measured.op_names()
+    flags = _flags(measured)
+    launches = measured.launches
     first = launches[0]
     for op in dict.fromkeys((*ops, *first.counters)):
         samples = 0
@@ -95,7 +97,8 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
 
 
 def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
-    size, launches = measured.point.size_bytes, measured.launches
+    size = measured.point.size_bytes
+    launches = measured.launches
     summaries = [summary(launch, op) for launch in launches]
     by_launch = {name: [of_launch[name] for of_launch in summaries] for name in SUMMARY}
     count = int(sum(by_launch["samples"]))
@@ -130,7 +133,8 @@ def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
         times = [launch.times(op) for launch in launches]
         return {metric: pooled(times, q) for metric, q in TAILS.items()}
     kept = [summary(launch, op) for launch in launches]
-    count, first = int(sum(whole["samples"] for whole in kept)), kept[0]
+    count = int(sum(whole["samples"] for whole in kept))
+    first = kept[0]
     by_metric: dict[str, Estimate | None] = {}
     for metric in TAILS:
         name = f"{POOLED}{metric}"

@@ -62,11 +62,13 @@ class LaunchMedians:
     @classmethod
     def of(cls, launch: Launch, number: int) -> "LaunchMedians":
         """Return that of `launch`, number `number` of its point."""
-        medians, turns = {}, {}
+        medians = {}
+        turns = {}
         for op in launch.samples:
             medians[op] = summary(launch, op)["median"]
             turns[op] = launch.turn_medians(op) or [medians[op]]
-        round_of, heat = launch.facts.get(ROUND, number), launch.facts.get(HEAT, NO_HEAT)
+        round_of = launch.facts.get(ROUND, number)
+        heat = launch.facts.get(HEAT, NO_HEAT)
         by_intent = bool(heat) and crowded(launch)
         return cls(int(str(round_of)), int(str(heat)), medians, turns, by_intent)
 
@@ -113,7 +115,8 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
             TURNS: None,
         }
         for op in launch.samples:
-            of_op, about_op = summary(launch, op), about | {"op": op, "unit": "ns"}
+            of_op = summary(launch, op)
+            about_op = about | {"op": op, "unit": "ns"}
             yield about_op | {"metric": "p50", "value": of_op["median"], TURNS: taken.turns[op]}
             for metric in ("mean", "min", "max"):
                 yield about_op | {"metric": metric, "value": of_op[metric]}

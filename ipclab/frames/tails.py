@@ -65,7 +65,8 @@ def of_launch(launch: Launch, op: str, quantile: float) -> float:
     """
     if quantile == MEDIAN:
         return summary(launch, op)["median"]
-    name, whole = metric(quantile), launch.whole.get(op)
+    name = metric(quantile)
+    whole = launch.whole.get(op)
     if whole is not None and name not in QUANTILES:
         raise _not_kept(name)
     count = int(whole["samples"]) if whole is not None else len(launch.samples[op])

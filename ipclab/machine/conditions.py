@@ -115,5 +115,6 @@ def disturbance(
 
 def grown(before: Readings, after: Readings, key: str) -> int | float | None:
     """Return by how much a reading grew; None where it is not told."""
-    first, last = before.get(key), after.get(key)
+    first = before.get(key)
+    last = after.get(key)
     return None if first is None or last is None else last - first

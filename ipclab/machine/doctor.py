@@ -70,14 +70,16 @@ def visit(
         fault = "there is none"
     elif not source.system.writable(SHM):
         fault = "it cannot be written"
-    mpi, go = machine.facts["mpi"], machine.facts["go"]
+    mpi = machine.facts["mpi"]
+    go = machine.facts["go"]
     present = {
         "native": find_spec("ipclab_native") is not None,
         "MPI": find_spec("mpi4py") is not None and mpi is not None,
         "Go": go is not None or which("go") is not None,
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
-    alone, gains = _may_be_alone(source), isolation(paths, machine.digest)
+    alone = _may_be_alone(source)
+    gains = isolation(paths, machine.digest)
     return examine(
         Observed(machine.facts, noise, present, need, fault, alone, times, measured_on, gains)
     )
@@ -106,11 +108,13 @@ def watch(
     a CPU. `busy`: share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share
     of the time held back by a quota.
     """
-    began, seen = clock(), [read()]
+    began = clock()
+    seen = [read()]
     for _ in range(STEPS):
         sleep(seconds / STEPS)
         seen.append(read())
-    elapsed, cpus = max(1, clock() - began), float(seen[-1].get("cpus") or 1)
+    elapsed = max(1, clock() - began)
+    cpus = float(seen[-1].get("cpus") or 1)
     running = [reading.get("running") for reading in seen]
     # beside the task that reads
     waiting = [max(0.0, count - 1) for count in running if count is not None]
@@ -182,7 +186,8 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
         return {}
     by_way: dict[str, list[float]] = defaultdict(list)
     for measured in map(decode, run.checked(folders).values()):
-        levels, unix = measured.point.levels, measured.point.backend == "unix"
+        levels = measured.point.levels
+        unix = measured.point.backend == "unix"
         if unix and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
             medians = [np.median(launch.times("intended")) for launch in measured.launches]
             by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians

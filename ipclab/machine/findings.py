@@ -104,14 +104,16 @@ def _noise(machine: Observed) -> Iterator[Finding]:
         seen = f"{tasks:.2f} other tasks a CPU{used}"
         yield _judged("run queue", tasks > QUEUE_SHARE, seen, most=QUEUE_SHARE)
     if (rate := noise.get("interrupts")) is not None:
-        seen, share = f"{rate:,.0f} a second and CPU", rate * INTERRUPT_SECONDS
+        seen = f"{rate:,.0f} a second and CPU"
+        share = rate * INTERRUPT_SECONDS
         yield _judged("interrupts", rate > MOST_INTERRUPTS, seen, share=share)
 
 
 def _processor(machine: Observed) -> Iterator[Finding]:
     """Look at the clock's frequency, the CPUs, how they idle, and the clock that is read."""
     if name := machine.fact("frequency_governor"):
-        slowest, fastest = machine.fact("frequency_min"), machine.fact("frequency_max")
+        slowest = machine.fact("frequency_min")
+        fastest = machine.fact("frequency_max")
         times = f"{fastest / slowest:.1f} times" if slowest and fastest else "several times"
         yield _judged("governor", name != "performance", name, times=times)
     if (boost := machine.fact("boost")) is not None:
@@ -121,12 +123,14 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if cpus := machine.fact("cpus_allowed"):
         yield _judged("CPUs", cpus.isdigit(), cpus)
     if kind := machine.fact("virtualisation"):
-        same, cross = machine.took("futex-wake same"), machine.took("futex-wake cross")
+        same = machine.took("futex-wake same")
+        cross = machine.took("futex-wake cross")
         wrong = kind != "none" and machine.fact("idle_governor") != "haltpoll"
         run = machine.measured_on
         yield _judged("virtual machine", wrong, kind, same=same, cross=cross, run=run)
     if clock := machine.fact("clocksource"):
-        syscall, plain = machine.took("syscall same"), machine.took("clock same")
+        syscall = machine.took("syscall same")
+        plain = machine.took("clock same")
         wrong = clock != "tsc" and "tsc" in (machine.fact("clocksources") or [])
         run = machine.measured_on
         yield _judged("clock", wrong, clock, syscall=syscall, plain=plain, run=run)
@@ -134,7 +138,8 @@ def _processor(machine: Observed) -> Iterator[Finding]:
 
 def _groups(machine: Observed) -> Iterator[Finding]:
     """Look at what this process's control group is granted."""
-    quota, limit = machine.fact("cpu_quota"), machine.fact("memory_limit")
+    quota = machine.fact("cpu_quota")
+    limit = machine.fact("memory_limit")
     seen = "none"
     if quota is not None:
         seen = f"{quota:g} CPUs, held back {machine.noise.get('throttled') or 0:.1%} of the time"
@@ -145,7 +150,8 @@ def _groups(machine: Observed) -> Iterator[Finding]:
 
 def _room(machine: Observed) -> Iterator[Finding]:
     """Look at the room in /dev/shm and in the data folder."""
-    free, fault = machine.fact("shm_free"), machine.shm_fault
+    free = machine.fact("shm_free")
+    fault = machine.shm_fault
     if fault or free is not None:
         seen = f"{fault or f'{free / MIB:,.0f} MiB free'}, {machine.need / MIB:,.1f} MiB needed"
         yield _judged("/dev/shm", fault or free < machine.need, seen)

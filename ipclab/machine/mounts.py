@@ -22,7 +22,8 @@ class Mount(NamedTuple):
 
 def _mount(line: str) -> Mount:
     before, _, after = line.partition(" - ")
-    first, second = before.split(), after.split()
+    first = before.split()
+    second = after.split()
     point = first[4].encode().decode("unicode_escape")  # blanks are written \040
     return Mount(first[2], point, f"{first[5]},{second[2]}", second[0], second[1])
 
@@ -58,7 +59,8 @@ def mount_options(source: Source) -> list[str]:
     """Return the options of the data folder's mount that say how files behave; others may carry
     addresses and users.
     """
-    words, keys = mount(source, "scratch").options.split(","), tuple(KNOWN["mount_keys"])
+    words = mount(source, "scratch").options.split(",")
+    keys = tuple(KNOWN["mount_keys"])
     kept = [word for word in words if word in KNOWN["mount_options"] or word.startswith(keys)]
     return list(dict.fromkeys(kept))
 

@@ -121,7 +121,8 @@ def _caches(source: Source, online: CpuSet) -> tuple[Cache, ...]:
 
 
 def _cache(source: Source, folder: str, online: CpuSet) -> Cache | None:
-    level, kind = source.told(f"{folder}/level", int, 0), source.told(f"{folder}/type", str, "")
+    level = source.told(f"{folder}/level", int, 0)
+    kind = source.told(f"{folder}/type", str, "")
     cpus = source.told(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
     # Virtual ARM machines tell the level but not the size.
     told_size = source.told(f"{folder}/size", size, 0)

@@ -190,7 +190,9 @@ def factor(low: float, high: float, ratio: float, bound: float) -> float:
 
     Its width shrinks with their square root.
     """
-    half, apart, same = math.log(high / low) / 2, abs(math.log(ratio)), math.log(1 + bound)
+    half = math.log(high / low) / 2
+    apart = abs(math.log(ratio))
+    same = math.log(1 + bound)
     room = max(apart, same - apart)
     return float((half / room) ** 2)
 
@@ -211,7 +213,8 @@ def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
     """
     both = []
     for first, second in pairs:
-        a, b = first.medians, second.medians
+        a = first.medians
+        b = second.medians
         both.append((_refused(first, second, a, b), a, b))
     level = threshold([_least_level(a, b) for refused, a, b in both if not refused], RUNS_ALPHA)
     return [refused or _by_launches(a, b, level, EQUIVALENCE, apart=True) for refused, a, b in both]
@@ -237,7 +240,9 @@ def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
     """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside
     it.
     """
-    one, other, bound = np.log(a), np.log(b), math.log1p(EQUIVALENCE)
+    one = np.log(a)
+    other = np.log(b)
+    bound = math.log1p(EQUIVALENCE)
     (above_low, below_low), (above_high, below_high) = (
         ranktest.p_value(one, other, end) for end in (-bound, bound)
     )

@@ -45,7 +45,8 @@ class Estimate:
 
     def for_sessions(self) -> "Estimate":
         """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
-        low, high = self.low - SESSION * abs(self.low), self.high + SESSION * abs(self.high)
+        low = self.low - SESSION * abs(self.low)
+        high = self.high + SESSION * abs(self.high)
         return Estimate(self.value, low, high, self.launches, self.samples)
 
 
@@ -72,7 +73,8 @@ def median_interval(values: Floats) -> tuple[float, float]:
     held in 95 %, on the logarithmic scale where all are above 0. One has no interval, that is an
     infinite one, and neither have those whose interval would say nothing (`WIDEST`).
     """
-    ordered, count = np.sort(values), len(values)
+    ordered = np.sort(values)
+    count = len(values)
     if count == 1:
         return -np.inf, np.inf
     if count in FEW and ordered[0] < ordered[-1]:
@@ -96,7 +98,8 @@ def _places(count: int) -> tuple[int, float]:
     ways = [comb(count, k) for k in range(count // 2 + 1)]
     tails = [2 * total / 2**count for total in accumulate(ways)]
     r = max(number for number, tail in enumerate(tails, 1) if tail <= 1 - NOMINAL)
-    outer, inner = 1 - tails[r - 1], 1 - tails[r]
+    outer = 1 - tails[r - 1]
+    inner = 1 - tails[r]
     part = (outer - NOMINAL) / (outer - inner)
     return r - 1, (count - r) * part / (r + (count - 2 * r) * part)
 

@@ -49,7 +49,8 @@ def log_ratios(first: Heats, second: Heats) -> Floats:
     """
     ratios = []
     for heat in sorted(first.keys() & second.keys()):
-        one, other = np.log(first[heat]), np.log(second[heat])
+        one = np.log(first[heat])
+        other = np.log(second[heat])
         if len(one) == len(other):
             ratios.append(float(np.median(other - one)))
         else:
@@ -66,7 +67,8 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     each has a scatter of its own it is small. `UNKNOWN` for fewer than six pairs, those of four
     contestants.
     """
-    logs, freedoms = [], []
+    logs = []
+    freedoms = []
     for ratios in pairs:
         if len(ratios) >= FEWEST_HEATS and ratios.min() < ratios.max():
             logs.append(math.log(ratios.var(ddof=1)))

@@ -105,13 +105,15 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
         raise ValueError(f"{one.unit} and {other.unit} cannot be added")
     launches = _by_launch(one, other, add if sign > 0 else sub)
     value = one.value + sign * other.value
-    (a, b), (c, d) = one.ends, other.ends[::sign]
+    a, b = one.ends
+    c, d = other.ends[::sign]
     if _exact(one) != _exact(other):  # the interval is as wide as that of the measured one
         made = _made(value, one.unit, a + sign * c, b + sign * d, one, other)
         return replace(made, launches=launches)
     if launches:
         return _paired(launches, one.unit, one, other)
-    down, up = hypot(one.value - a, other.value - c), hypot(b - one.value, d - other.value)
+    down = hypot(one.value - a, other.value - c)
+    up = hypot(b - one.value, d - other.value)
     return _made(value, one.unit, value - down, value + up, one, other)
 
 
@@ -130,7 +132,8 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     scaled = _exact(one) != _exact(other)
     if launches and not scaled:
         return replace(_paired(launches, unit, one, other), quotient=quotient)
-    (a, b), (c, d) = one.ends, other.ends
+    a, b = one.ends
+    c, d = other.ends
     if power < 0 and c <= 0 <= d:
         return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
     value = combine(one.value, other.value)
@@ -138,8 +141,11 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
         corners = [combine(x, y) for x in (a, b) for y in (c, d)]
         made = _made(value, unit, min(corners), max(corners), one, other)
         return replace(made, quotient=quotient)
-    x, y, (e, f) = log(one.value), log(other.value), (log(c), log(d))[::power]
-    down, up = hypot(x - log(a), y - e), hypot(log(b) - x, f - y)
+    x = log(one.value)
+    y = log(other.value)
+    e, f = (log(c), log(d))[::power]
+    down = hypot(x - log(a), y - e)
+    up = hypot(log(b) - x, f - y)
     made = _made(value, unit, value * exp(-down), value * exp(up), one, other)
     if scaled:
         quotient = None
@@ -168,7 +174,8 @@ def _by_launch(
 
     A number that is exact is the same for all launches.
     """
-    a, b = one.launches, other.launches
+    a = one.launches
+    b = other.launches
     if a and not b and other.low is None:
         b = dict.fromkeys(a, float(other.value))
     elif b and not a and one.low is None:

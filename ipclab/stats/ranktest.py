@@ -59,11 +59,10 @@ def p_value(a: Values, b: Values, shift: float = 0.0) -> tuple[float, float]:
     """Return the one-sided p of "b is a, moved by `shift`" against b being higher, and against b
     being lower.
     """
-    steps, law = differences(a, b), chances(len(a), len(b))
-    below, above = (
-        int(np.searchsorted(steps, shift, "right")),
-        len(steps) - int(np.searchsorted(steps, shift, "left")),
-    )
+    steps = differences(a, b)
+    law = chances(len(a), len(b))
+    below = int(np.searchsorted(steps, shift, "right"))
+    above = len(steps) - int(np.searchsorted(steps, shift, "left"))
     return law[below], law[above]
 
 
@@ -71,7 +70,8 @@ def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     """Return the shifts of b over a that the two-sided test at `level` does not reject; infinite
     where none is.
     """
-    steps, law = differences(a, b), chances(len(a), len(b))
+    steps = differences(a, b)
+    law = chances(len(a), len(b))
     outside = bisect_right(law, level / 2)  # as many at either end
     return (float(steps[outside - 1]), float(steps[-outside])) if outside else (-np.inf, np.inf)
 
