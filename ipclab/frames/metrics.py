@@ -4,16 +4,15 @@ flags.
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.stats.intervals import Estimate, rank, statistic_estimate
+from ipclab.stats.intervals import Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.modes import modes
-from ipclab.stats.quantiles import pooled
 from ipclab.stats.ranktest import drift
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
@@ -34,8 +33,7 @@ ROUND, HEAT = "round", "heat"
 RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """One number of a point: what it is of, its estimate, and its value in each launch where it has
     one there.
     """

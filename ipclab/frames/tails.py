@@ -11,8 +11,7 @@ import pandas as pd
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles, summary
-from ipclab.stats.intervals import Estimate, rank
-from ipclab.stats.quantiles import LEAST_BEYOND, pooled
+from ipclab.stats.intervals import LEAST_BEYOND, Estimate, pooled, rank
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode

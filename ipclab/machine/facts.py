@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -84,8 +85,7 @@ def _read_facts() -> tuple[Fact, ...]:
 FACTS = _read_facts()
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(NamedTuple):
     """Facts by name (None where there is none: `reasons` says why), raw files by path, the short
     digest.
     """
@@ -101,7 +101,8 @@ def collect(source: Source | None = None, *, root: Path | None = None) -> Machin
     checkout.
     """
     fresh = replace(source or Source(), raw={}, _memo={})
-    fresh = replace(fresh, paths=replace(fresh.paths, root=root)) if root else fresh
+    if root:
+        fresh = replace(fresh, paths=replace(fresh.paths, root=root))
     taken = {fact.name: fact.take(fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}
@@ -119,15 +120,13 @@ def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[
     """Return each fact that reports list, its value in what a run stored, and else why there is
     none (msgid).
     """
-
-    def reason(name: str) -> str:
-        return (
-            ""
-            if facts.get(name) is not None
-            else REASONS.get(reasons.get(name, ""), REASONS["absent"])
-        )
-
-    return [(fact, facts.get(fact.name), reason(fact.name)) for fact in FACTS if fact.shown]
+    listed = []
+    for fact in FACTS:
+        if fact.shown:
+            value = facts.get(fact.name)
+            reason = REASONS.get(reasons.get(fact.name, ""), REASONS["absent"])
+            listed.append((fact, value, reason if value is None else ""))
+    return listed
 
 
 def affects() -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ with the fewest heats, since ranks of n heats cannot show anything below a level
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -27,8 +27,7 @@ FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly kno
 MOST_FREEDOM = 20.0
 
 
-@dataclass(frozen=True)
-class Scatter:
+class Scatter(NamedTuple):
     """What a contest says of the scatter of its pairs: a `variance` (of log ratios) that is worth
     `freedom` degrees.
     """
@@ -88,11 +87,9 @@ def _inverse_trigamma(value: float) -> float:
     most = MOST_FREEDOM / 2
     if value <= polygamma(1, most):
         return most
-    return (
-        float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most))
-        if value < polygamma(1, 1e-3)
-        else 1e-3
-    )
+    if value >= polygamma(1, 1e-3):
+        return 1e-3
+    return float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most))
 
 
 def steadied(ratios: Floats, common: Scatter) -> Scatter:
@@ -101,9 +98,8 @@ def steadied(ratios: Floats, common: Scatter) -> Scatter:
     """
     own = len(ratios) - 1
     freedom = own + common.freedom
-    return Scatter(
-        freedom, (own * float(ratios.var(ddof=1)) + common.freedom * common.variance) / freedom
-    )
+    squares = own * float(ratios.var(ddof=1)) + common.freedom * common.variance
+    return Scatter(freedom, squares / freedom)
 
 
 def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:

@@ -9,9 +9,9 @@ Statistical Methods, 2014, section 4.3).
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,8 +76,7 @@ def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     return (float(steps[outside - 1]), float(steps[-outside])) if outside else (-np.inf, np.inf)
 
 
-@dataclass(frozen=True)
-class Drift:
+class Drift(NamedTuple):
     """`change` from the first to the last launch as a share of their median, and the `p` of no
     drift.
     """
