@@ -160,10 +160,11 @@ class Values:
             raise RuleError(
                 f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit"
             )
-        return [
-            (cell * (1 / step)).as_unit(unit) if step != 1 else cell.as_unit(unit)
-            for cell in self.cells.values()
-        ]
+        scale = 1 / step
+        shown = list(self.cells.values())
+        if step != 1:
+            shown = [cell * scale for cell in shown]
+        return [cell.as_unit(unit) for cell in shown]
 
 
 Compute = Callable[[Source], Values]

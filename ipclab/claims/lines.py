@@ -151,8 +151,8 @@ class Lines:
         place = self.place(claim, field[2] if field and field[1] == "unknown" else key)
         if not field:
             return UsageError(place, f"{key}: {message[: where.start()].replace('`', '').lower()}")
-        what, known = ("a document", Control) if key == "document" else ("a claim", Claim)
-        near = nearest(field[2], known.__struct_fields__)
+        what, kind = ("a document", Control) if key == "document" else ("a claim", Claim)
+        near = nearest(field[2], kind.__struct_fields__)
         fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
         return UsageError(place, f"{what} has no {field[2]!r}", fix)
 
@@ -204,20 +204,19 @@ def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
     # a run without these levels does not tell which ops and metrics they have
-    held = _held(address, frame)
-    wanted += [(op, set(frame["op"])) for op in address.ops if held]
-    if address.metric and held:
-        wanted.append((address.metric, {*frame["metric"], *columns}))
-    for name, known in wanted:
-        if name not in known and len(frame):
-            return f"there is no {name!r}", f"the nearest is {nearest(name, sorted(known))!r}"
+    if len(_of_levels(address, frame)):
+        wanted += [(op, set(frame["op"])) for op in address.ops]
+        if address.metric:
+            wanted.append((address.metric, {*frame["metric"], *columns}))
+    for name, possible in wanted:
+        if name not in possible and len(frame):
+            return f"there is no {name!r}", f"the nearest is {nearest(name, sorted(possible))!r}"
     return None
 
 
-def _held(address: Address, frame: pd.DataFrame) -> bool:
-    """Tell whether a frame has rows of the levels that an address names by themselves."""
-    rows = frame
+def _of_levels(address: Address, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a frame that have the levels that an address names by themselves."""
     for name, level in address.levels:
-        if name in frame and level not in (EVERY, *ENDS) and not KNOWN.search(level):
+        if name in rows and level not in (EVERY, *ENDS) and not KNOWN.search(level):
             rows = rows[rows[name].astype(str).isin([part.strip() for part in level.split("|")])]
-    return len(rows) > 0
+    return rows

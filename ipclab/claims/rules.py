@@ -161,19 +161,19 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
     """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
     if len(text) > LONGEST:
         raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")
-    known = names or {}
+    names = names or {}
     leaves = dict[str, Term]()
 
     def leaf(match: re.Match[str]) -> str:
-        if match["name"] and match["name"] not in known:
+        if match["name"] and match["name"] not in names:
             return match[0]
         key = f"_{len(leaves)}"
-        leaves[key] = known[match["name"]] if match["name"] else _leaf(match)
+        leaves[key] = names[match["name"]] if match["name"] else _leaf(match)
         return f" {key} "
 
     plain = " ".join(_LEAF.sub(leaf, text).split())
     try:
-        return _term(ast.parse(plain, mode="eval").body, leaves, known)
+        return _term(ast.parse(plain, mode="eval").body, leaves, names)
     except RuleError:
         raise
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:

@@ -7,6 +7,7 @@ differ are then the reason.
 """
 
 from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 def names(runs: Sequence[ComparedRun]) -> list[str]:
     """Return what each run is called here: A, B, ... and after Z by number."""
-    return [chr(ord("A") + k) if k < 26 else f"R{k + 1}" for k in range(len(runs))]  # noqa: PLR2004
+    numbered = [f"R{number}" for number in range(1, len(runs) + 1)]
+    return [*ascii_uppercase, *numbered[26:]][: len(runs)]
 
 
 def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:

@@ -234,8 +234,9 @@ def bound(run: RunFolder) -> float:
 
 def measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of the registered ones."""
-    held = {name.split("/")[1] for name in run.about["files"] if name.startswith("points/")}
-    return [name for name in studies() if name in held]
+    files = [name.split("/") for name in run.about["files"]]
+    there = {parts[1] for parts in files if parts[0] == "points"}
+    return [name for name in studies() if name in there]
 
 
 def _derived(run: RunFolder, study: str, files: list[Path]) -> dict[str, bytes]:

@@ -33,26 +33,20 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
     """
     known_floors = floors(limits)
     heats = _by_heat(limits)
-    rows = points.to_dict("records")
-    bounds = [known_floors.under(row["study"], row["op"], row, place) for row in rows]
-    limit = pd.Series(
-        [floor.ns if floor else np.nan for floor in bounds], index=points.index, dtype="float64"
-    )
     times = (points.metric == "p50") & (points.unit == "ns")
-    over = [
-        _over(row, floor, heats) if floor and timed else np.nan
-        for row, floor, timed in zip(rows, bounds, times, strict=True)
-    ]
-    return points.assign(
-        limit=limit,
-        over_limit=(points.value / limit).where(times),
-        over=pd.Series(over, points.index, dtype=object),
-    )
+    limit = np.full(len(points), np.nan)
+    over = np.full(len(points), np.nan, dtype=object)
+    for number, row in enumerate(points.to_dict("records")):
+        if floor := known_floors.under(row["study"], row["op"], row, place):
+            limit[number] = floor.ns
+            if times.iloc[number]:
+                over[number] = _over(row, floor, heats)
+    return points.assign(limit=limit, over_limit=(points.value / limit).where(times), over=over)
 
 
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
     """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
-    sources = ("/".join(str(row[name]) for name in ("study", "point", "op", "metric")),)
+    sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
         by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
         own = {heat: [value] for heat, value in by_heat}

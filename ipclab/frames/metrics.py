@@ -98,7 +98,9 @@ def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
     size = measured.point.size_bytes
     launches = measured.launches
     summaries = [summary(launch, op) for launch in launches]
-    by_launch = {name: [of_launch[name] for of_launch in summaries] for name in SUMMARY}
+    by_launch = {}
+    for name in SUMMARY:
+        by_launch[name] = [of_launch[name] for of_launch in summaries]
     count = int(sum(by_launch["samples"]))
     medians = by_launch["median"]
     median = statistic_estimate(medians, count)

@@ -3,7 +3,6 @@ beyond it.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -85,14 +84,14 @@ def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     launches = launches[launches.metric == "p50"]
     if quantile == MEDIAN:
         return launches
-    told = dict[tuple[str, int, str], float]()
+    values = dict[tuple[str, int, str], float]()
     for file in run.checked(f"points/{study}/").values():
         measured = decode(file)
         for number, launch in enumerate(measured.launches):
-            found = partial(of_launch, launch, quantile=quantile)
-            told |= {(measured.point.id, number, op): found(op) for op in launch.samples}
+            for op in launch.samples:
+                values[measured.point.id, number, op] = of_launch(launch, op, quantile)
     keys = zip(launches.point, launches.launch, launches.op, strict=True)
-    return launches.assign(value=[told[key] for key in keys])
+    return launches.assign(value=[values[key] for key in keys])
 
 
 def too_few(quantile: float) -> FewSamplesError:
@@ -107,5 +106,5 @@ def too_few(quantile: float) -> FewSamplesError:
 
 
 def _not_kept(name: str) -> LabError:
-    known = ", ".join(f"{q:g}" for q in QUANTILES.values())
-    return LabError(f"the run did not keep {name}", "it was thinned", f"choose one of {known}")
+    kept = ", ".join(f"{q:g}" for q in QUANTILES.values())
+    return LabError(f"the run did not keep {name}", "it was thinned", f"choose one of {kept}")

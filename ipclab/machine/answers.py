@@ -190,12 +190,12 @@ def security(source: Source) -> dict[str, str]:
     """Return what may look at a system call: the modules, AppArmor and SELinux, this process's
     label and its filter.
     """
-    told = {}
+    texts = {}
     for name, path in KNOWN["security"].items():
-        told[name] = source.told(path, str, "").rstrip("\0\n")
+        texts[name] = source.told(path, str, "").rstrip("\0\n")
     seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
-    told["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
-    return present({name: text for name, text in told.items() if text})
+    texts["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
+    return present({name: text for name, text in texts.items() if text})
 
 
 def limit(source: Source, which: int) -> int:

@@ -56,10 +56,9 @@ def placements(topology: Topology) -> dict[str, Placement]:
         single["cross"] = _spread(topology, cross), nearest
     for relation in sorted(pairs, key=RELATIONS.index):
         single[f"cross-{relation}"] = pairs[relation], relation
-    placed = {
-        name: Placement(name, tuple(frozenset({cpu}) for cpu in cpus), relation)
-        for name, (cpus, relation) in single.items()
-    }
+    placed = {}
+    for name, (cpus, relation) in single.items():
+        placed[name] = Placement(name, tuple(frozenset({cpu}) for cpu in cpus), relation)
     return placed | {"free": Placement("free", (frozenset(topology.allowed),), "free")}
 
 

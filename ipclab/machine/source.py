@@ -176,10 +176,10 @@ class Source:
                 self._memo[key] = make()
             except AbsentError as absent:
                 self._memo[key] = absent
-        held = self._memo[key]
-        if isinstance(held, AbsentError):
-            raise AbsentError(held.reason)
-        return held  # type: ignore[return-value]  # one key is always made by one function
+        value = self._memo[key]
+        if isinstance(value, AbsentError):
+            raise AbsentError(value.reason)
+        return value  # type: ignore[return-value]  # one key is always made by one function
 
 
 def scrub(text: str, host: str) -> str:

@@ -102,8 +102,9 @@ def _by_heats(
 ) -> Comparison:
     """Return what the heats show that both sides took part in."""
     heats = sorted(first.heats.keys() & second.heats.keys())
-    medians = [[float(np.median(side.heats[heat])) for heat in heats] for side in (first, second)]
-    if why := _unusable(first, second, *medians):
+    a = [float(np.median(first.heats[heat])) for heat in heats]
+    b = [float(np.median(second.heats[heat])) for heat in heats]
+    if why := _unusable(first, second, a, b):
         return why
     ratios = paired.log_ratios(first.heats, second.heats)
     count = len(ratios), len(ratios)
@@ -126,12 +127,13 @@ def _shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
     """
     if not (len(first.rounds) and len(second.rounds)):
         return list(first.medians), list(second.medians)
-    both = set(first.rounds) & set(second.rounds)
-    a, b = (
-        [value for value, number in zip(side.medians, side.rounds, strict=True) if number in both]
-        for side in (first, second)
-    )
-    return a, b
+    rounds = {*first.rounds} & {*second.rounds}
+    return _of_rounds(first, rounds), _of_rounds(second, rounds)
+
+
+def _of_rounds(side: Side, rounds: set[int]) -> list[float]:
+    medians = zip(side.medians, side.rounds, strict=True)
+    return [median for median, number in medians if number in rounds]
 
 
 def _refused(

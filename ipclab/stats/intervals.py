@@ -109,9 +109,9 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
     logs = bool(ordered[0] > 0)
     values = np.log(ordered) if logs else ordered
     middle = float(np.median(values))
-    ends = (middle - factor * (middle - values[0]), middle + factor * (values[-1] - middle))
-    low, high = (float(np.exp(end)) if logs else float(end) for end in ends)
-    return low, high
+    low = middle - factor * (middle - values[0])
+    high = middle + factor * (values[-1] - middle)
+    return (float(np.exp(low)), float(np.exp(high))) if logs else (float(low), float(high))
 
 
 def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:

@@ -111,14 +111,16 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     count = len(ratios)
     if count < 2:  # noqa: PLR2004
         return -math.inf, math.inf
-    known = steadied(ratios, common)
-    half = float(stdtrit(known.freedom, 1 - level / 2)) * math.sqrt(known.variance / count)
+    spread = steadied(ratios, common)
+    half = float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / count)
     middle = float(ratios.mean())
     return middle - half, middle + half
 
 
 def detectable(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
-    known = steadied(ratios, common)
-    quantiles = float(stdtrit(known.freedom, 1 - level / 2)) + float(stdtrit(known.freedom, POWER))
-    return quantiles * math.sqrt(known.variance / len(ratios))
+    spread = steadied(ratios, common)
+    quantiles = float(stdtrit(spread.freedom, 1 - level / 2)) + float(
+        stdtrit(spread.freedom, POWER)
+    )
+    return quantiles * math.sqrt(spread.variance / len(ratios))
