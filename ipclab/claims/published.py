@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ipclab.claims.claim import SLACK
-from ipclab.claims.expression import Source
+from ipclab.claims.expression import Source, Values
 from ipclab.claims.file import File
 from ipclab.claims.lines import Lines
 from ipclab.claims.rules import half_a_digit
@@ -152,11 +152,11 @@ def recompute(file: File, tables: Points) -> Iterator[Outcome]:
         address = Address.read(derivation.printed)
         values = derivation.computed(source)
         for axes, row in source.find(address) if address else ():
-            (computed,) = values.only(axes).shown(row.unit)
+            cells = values.cells if len(values.cells) == 1 else {axes: values.cells[axes]}
+            (computed,) = Values(cells, values.dimension).shown(row.unit)
             stated = rounded(row)
-            yield Outcome(
-                row, stated, computed, derivation.by, _follows(derivation.sense, stated, computed)
-            )
+            follows = _follows(derivation.sense, stated, computed)
+            yield Outcome(row, stated, computed, derivation.by, follows)
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:

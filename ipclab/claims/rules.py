@@ -11,19 +11,18 @@ parses the rule: nothing is executed. Values come through a `Source`.
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
 from math import inf, isfinite
+from operator import add, mul, sub, truediv
 
 from ipclab.claims.expression import (
     ALONG,
     FUNCTIONS,
     SHOWN,
     UNITS,
-    Compute,
     RuleError,
     Source,
     Term,
@@ -47,8 +46,8 @@ _LEAF = re.compile(
 ROUNDED = "rounded"  # after the bounds: each stands for all that round to it as it is written
 COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")
 _RULE = re.compile(rf"(.*)\b({'|'.join(COMPARISONS)})\b(.*)", re.DOTALL)
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-LONGEST, DEEPEST = 1500, 100
+_OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
+LONGEST = 1500
 Ends = tuple[float, float]
 
 
@@ -147,7 +146,7 @@ def read_names(names: Mapping[str, str]) -> dict[str, Term]:
     try:
         for name in TopologicalSorter(uses).static_order():
             term = read_sum(names[name], terms)
-            terms[name] = _above(partial(Source.once, named=term), [term])
+            terms[name] = Term(partial(Source.once, named=term), [term])
     except CycleError as error:
         circle = error.args[1]
         raise RuleError("it stands for itself", "", circle[0]) from error
@@ -185,7 +184,7 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
 
 def _leaf(match: re.Match[str]) -> Term:
     if address := Address.read(match["address"] or ""):
-        return Term(lambda source: source.values(address), (address,))
+        return Term(lambda source: source.values(address), addresses=[address])
     given = amount(match["amount"])
     step, dimension = UNITS[given.unit]
     return Term(
@@ -200,25 +199,15 @@ def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term])
     match node:
         case ast.Name(id=name) if name in leaves:
             return leaves[name]
-        case ast.BinOp(left, op, right) if type(op) in _SIGNS:
-            one, other = (_term(part, leaves, names) for part in (left, right))
-            return _above(partial(joined, _SIGNS[type(op)], one, other), [one, other])
+        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+            parts = [_term(part, leaves, names) for part in (left, right)]
+            return Term(partial(joined, _OPERATORS[type(op)], *parts), parts)
         case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
             along = [part.id for part in given[-1:] if name in ALONG and isinstance(part, ast.Name)]
             parts = [_term(part, leaves, names) for part in given[: len(given) - len(along)]]
-            return _above(partial(call, name, parts, along), parts)
+            return Term(partial(call, name, parts, along), parts)
         case ast.Name(id=name) | ast.Call(ast.Name(id=name)):
             near = nearest(name, [*FUNCTIONS, *names])
             fix = f"the nearest is {near!r}; an address is study.op[...]"
             raise RuleError(f"no function or name {name!r}", fix)
     raise RuleError("it holds more than sums can", "use addresses, numbers, + - * / and brackets")
-
-
-def _above(compute: Compute, parts: Sequence[Term]) -> Term:
-    """Return the term that is computed of `parts`; raises `RuleError` when too many stand inside
-    each other.
-    """
-    depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > DEEPEST:
-        raise RuleError(f"more than {DEEPEST} parts stand inside each other", "say it with fewer")
-    return Term(compute, chain.from_iterable(part.addresses for part in parts), depth)
