@@ -109,19 +109,16 @@ def winners(compared: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower"])
 
 
-def pairs(
-    launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE
-) -> pd.DataFrame:
+def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return what is known of every pair of mechanisms at each level of `by`; each level is a
     contest of its own.
 
-    `launches` are rows of a launch frame with one metric of one op, `name` is what tells the
-    mechanisms apart. Columns: first, other, `by`, and `KNOWN`: the verdict is of the other one over
-    the first.
+    `launches` are rows of a launch frame with one metric of one op. Columns: first, other, `by`,
+    and `KNOWN`: the verdict is of the other one over the first.
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
-        sides = {str(mechanism): side_of(mine) for mechanism, mine in part.groupby(name)}
+        sides = {str(backend): side_of(mine) for backend, mine in part.groupby("backend")}
         scatter = common_scatter(sides.values())
         for first, other in combinations(sorted(sides), 2):
             comparison = compare(sides[first], sides[other], len(sides), bound, scatter)

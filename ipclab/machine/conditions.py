@@ -1,6 +1,6 @@
 """What varies from launch to launch, sampled before and after each; and what of it disturbs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -26,21 +26,20 @@ Conditions = dict[str, int | float | None]
 Readings = Mapping[str, int | float | None]
 
 
-def conditions(source: Source, read: Callable[[str], str] | None = None) -> Conditions:
-    """Sample the machine (under 1 ms), through `read` if given; None where absent.
+def conditions(source: Source) -> Conditions:
+    """Sample the machine (under 1 ms); None where absent.
 
     Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`,
     `load_1`, `load_5`, `load_15`, `tasks`, `throttled_ns`, `clock_throttles`, and for cpu, memory
     and io `pressure_*_ns` (total time) and `pressure_*_percent` (of the last 10 s).
     """
-    read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
     parts = [
-        lambda: _stat(read("/proc/stat"), tick_ns),
-        lambda: _load(read("/proc/loadavg").split()),
+        lambda: _stat(source.read("/proc/stat"), tick_ns),
+        lambda: _load(source.read("/proc/loadavg").split()),
         lambda: {"throttled_ns": cgroup.throttled_ns(source)},
         lambda: {"clock_throttles": _clock_throttles(source)},
-        *(partial(_pressure, read, name) for name in PRESSURES),
+        *(partial(_pressure, source, name) for name in PRESSURES),
     ]
     result: Conditions = {"tick_ns": tick_ns, **dict.fromkeys(TOLD)}
     for part in parts:
@@ -78,9 +77,9 @@ def _load(words: list[str]) -> Conditions:
     return dict(zip(LOAD, (*map(float, words[:3]), int(words[3].partition("/")[2])), strict=True))
 
 
-def _pressure(read: Callable[[str], str], name: str) -> Conditions:
+def _pressure(source: Source, name: str) -> Conditions:
     """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
-    words = read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
+    words = source.read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
     values = dict(word.split("=") for word in words)
     return {
         f"pressure_{name}_percent": float(values["avg10"]),

@@ -27,7 +27,6 @@ from ipclab.store.samples import decode
 NEIGHBOURS = "neighbours"
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
-SECONDS = 5.0  # of doing nothing, watched
 STEPS = 50
 
 
@@ -53,7 +52,7 @@ def visit(
     paths: Paths,
     source: Source,
     need: int,
-    seconds: float = SECONDS,
+    seconds: float,
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Finding]:
@@ -100,7 +99,7 @@ def watch(
     read: Callable[[], Conditions],
     clock: Callable[[], int],
     sleep: Callable[[float], None],
-    seconds: float = SECONDS,
+    seconds: float,
 ) -> Noise:
     """Return the noise of about `seconds`, None for what is not told; `clock` gives ns.
 

@@ -29,6 +29,9 @@ JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
 REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
 
 
+Medians = Sequence[float]  # of launches, in ns
+
+
 @dataclass(frozen=True)
 class Side:
     """One point: its launches' medians, the conditions that the other side must share, and the
@@ -39,7 +42,7 @@ class Side:
     compared heat by heat.
     """
 
-    medians: Sequence[float]
+    medians: Medians
     conditions: Mapping[str, str | int] = field(default_factory=dict)
     rounds: Sequence[int] = ()
     heats: paired.Heats = field(default_factory=dict)
@@ -92,7 +95,8 @@ def compare(
     if first.heats.keys() & second.heats.keys():
         by_heats = _by_heats(first, second, mechanisms, equivalence, scatter)
         return replace(by_heats, paired=True)
-    a, b = _shared(first, second)
+    a = _compared(first, second)
+    b = _compared(second, first)
     level = pair_level(mechanisms, min(len(a), len(b)))
     return _refused(first, second, a, b) or _by_launches(a, b, level, equivalence)
 
@@ -121,24 +125,15 @@ def _by_heats(
     return replace(comparison, detectable=step, level=level, launches=count)
 
 
-def _shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
-    """Return the medians of both sides that are compared: those of the rounds that both have, or
-    all.
-    """
-    if not (len(first.rounds) and len(second.rounds)):
-        return list(first.medians), list(second.medians)
-    rounds = {*first.rounds} & {*second.rounds}
-    return _of_rounds(first, rounds), _of_rounds(second, rounds)
+def _compared(side: Side, other: Side) -> Medians:
+    """Return the medians of a side that are compared: those of the rounds that both have, or all."""
+    if not (len(side.rounds) and len(other.rounds)):
+        return side.medians
+    by_round = zip(side.medians, side.rounds, strict=True)
+    return [median for median, number in by_round if number in other.rounds]
 
 
-def _of_rounds(side: Side, rounds: set[int]) -> list[float]:
-    medians = zip(side.medians, side.rounds, strict=True)
-    return [median for median, number in medians if number in rounds]
-
-
-def _refused(
-    first: Side, second: Side, a: Sequence[float], b: Sequence[float]
-) -> Comparison | None:
+def _refused(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be tested, or None when they can."""
     if why := _unusable(first, second, a, b):
         return why
@@ -150,9 +145,7 @@ def _refused(
     return None
 
 
-def _unusable(
-    first: Side, second: Side, a: Sequence[float], b: Sequence[float]
-) -> Comparison | None:
+def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
     launches = len(a), len(b)
     if differing := sorted(
@@ -166,7 +159,7 @@ def _unusable(
     return None
 
 
-def _ratio(a: Sequence[float], b: Sequence[float]) -> float:
+def _ratio(a: Medians, b: Medians) -> float:
     """Return the ratio of the times `b` over `a` (Hodges and Lehmann)."""
     return math.exp(float(np.median(ranktest.differences(np.log(a), np.log(b)))))
 
@@ -238,7 +231,7 @@ def together(launches: tuple[int, int], points: int) -> int:
     return max(1, math.ceil(ranktest.least_p(*launches) * points / RUNS_ALPHA))
 
 
-def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
+def _least_level(a: Medians, b: Medians) -> float:
     """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside
     it.
     """
@@ -252,7 +245,7 @@ def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _by_launches(
-    a: Sequence[float], b: Sequence[float], level: float, equivalence: float, apart: bool = False
+    a: Medians, b: Medians, level: float, equivalence: float, apart: bool = False
 ) -> Comparison:
     """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound
     only.

@@ -117,7 +117,7 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     return middle - half, middle + half
 
 
-def detectable(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> float:
+def detectable(ratios: Floats, level: float, common: Scatter) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
     spread = steadied(ratios, common)
     quantiles = float(stdtrit(spread.freedom, 1 - level / 2)) + float(
