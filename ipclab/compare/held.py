@@ -71,14 +71,14 @@ def held(run: RunFolder, quantile: float = tails.MEDIAN) -> ComparedRun:
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]
         launches[LIMITS] = limits[limits.backend != pairs.NAME]
-    if quantile != tails.MEDIAN:
-        if all(frame.value.isna().all() for frame in launches.values()):
-            raise tails.too_few(quantile)
-        # Turns are told by their medians, and limits bound medians.
-        launches = {study: frame.assign(**{TURNS: None}) for study, frame in launches.items()}
-        compared = ComparedRun.of(run.id, run.about, launches)
-        return replace(compared, points=compared.points.assign(**UNBOUNDED))
-    return ComparedRun.of(run.id, run.about, launches)
+    compared = ComparedRun.of(run.id, run.about, launches)
+    if quantile == tails.MEDIAN:
+        return compared
+    if all(frame.value.isna().all() for frame in launches.values()):
+        raise tails.too_few(quantile)
+    # Turns are told by their medians, and limits bound medians.
+    by_launch = {name: frame.assign(**{TURNS: None}) for name, frame in compared.launches.items()}
+    return replace(compared, launches=by_launch, points=compared.points.assign(**UNBOUNDED))
 
 
 def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
@@ -88,11 +88,8 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
     """
     asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
     if len(asked) < LEAST:
-        raise UsageError(
-            "a comparison needs two runs",
-            f"there are {len(asked)}",
-            "give the folders of two or more",
-        )
+        why = f"there are {len(asked)}"
+        raise UsageError("a comparison needs two runs", why, "give the folders of two or more")
     if len({run.id for run in asked}) < len(asked):
         raise UsageError("a run cannot be compared with itself", "", "give each run once")
     return asked

@@ -133,11 +133,8 @@ def side_of(rows: pd.DataFrame) -> Side:
     rounds = rows[ROUND] if ROUND in rows else range(len(rows))
     heats = {}
     if HEAT in rows:
-        measured = rows[rows[HEAT] != NO_HEAT]
-        heats = {
-            int(heat): list(turns)
-            for heat, turns in zip(measured[HEAT], measured[TURNS], strict=True)
-        }
+        turns_of = rows[rows[HEAT] != NO_HEAT].set_index(HEAT)[TURNS]
+        heats = {int(heat): list(turns) for heat, turns in turns_of.items()}
     return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
 
 
@@ -159,11 +156,11 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
         head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
-        yield {**head, "among": ALL}, _sides(entrants)
+        yield head | {"among": ALL}, _sides(entrants)
         if race.sleeping and "wait" in entrants:
             asleep = entrants[~entrants["wait"].isin(SPINNING)]
             if len(asleep):
-                yield {**head, "among": SLEEPING}, _sides(asleep)
+                yield head | {"among": SLEEPING}, _sides(asleep)
 
 
 def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
@@ -190,23 +187,14 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
     best, *others = sorted(sides, key=medians.__getitem__)
     head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
     if not others:
-        yield {
-            **head,
-            "other": "",
-            "verdict": "",
-            "reason": "alone",
-            "launches": str(len(sides[best].medians)),
-        }
+        count = str(len(sides[best].medians))
+        yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
     scatter = common_scatter(sides.values())
     for other in others:
         comparison = compare(sides[best], sides[other], len(sides), bound, scatter)
-        yield {
-            **head,
-            "other": other[0],
-            "value": medians[other],
-            "other_point": other[1],
-            **_known(comparison),
-        }
+        name, point = other
+        compared = {"other": name, "value": medians[other], "other_point": point}
+        yield head | compared | _known(comparison)
 
 
 def _known(comparison: Comparison) -> dict[str, Any]:
