@@ -160,19 +160,20 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
     """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
     if len(text) > LONGEST:
         raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")
-    names = names or {}
+    by_name = names or {}
     leaves = dict[str, Term]()
 
     def leaf(match: re.Match[str]) -> str:
-        if match["name"] and match["name"] not in names:
+        name = match["name"]
+        if name and name not in by_name:
             return match[0]
         key = f"_{len(leaves)}"
-        leaves[key] = names[match["name"]] if match["name"] else _leaf(match)
+        leaves[key] = by_name[name] if name else _leaf(match)
         return f" {key} "
 
     plain = " ".join(_LEAF.sub(leaf, text).split())
     try:
-        return _term(ast.parse(plain, mode="eval").body, leaves, names)
+        return _term(ast.parse(plain, mode="eval").body, leaves, by_name)
     except RuleError:
         raise
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:

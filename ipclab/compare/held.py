@@ -95,7 +95,7 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
     return asked
 
 
-def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
+def _points(launches: pd.DataFrame) -> list[dict[Any, Any]]:
     factors = [str(name) for name in launches if name not in (*KEY, *MEASURED)]
     rows = []
     for _, part in launches.groupby(["point", "op"], sort=True):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,8 +18,16 @@ from ipclab.stats.paired import Scatter
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
-Point = tuple[str, str]  # its study and its name
 Contest = tuple[dict[str, Side], Scatter]  # its entrants by point, and the scatter of its pairs
+
+
+class Value(NamedTuple):
+    """Where a value stands in the frames of points."""
+
+    study: str
+    point: str
+    op: str
+    metric: str
 
 
 def judged(run: RunFolder, ratio: Quantity) -> Quantity:
@@ -29,13 +38,10 @@ def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     """
     if not ratio or ratio.quotient is None:
         return ratio
-    (study, over, op, metric), (other, under, of, other_metric) = (
-        row.split("/") for row in ratio.quotient
-    )
-    if (metric, other_metric) != ("p50", "p50") or (study, over) == (other, under):
+    over, under = (Value(*row.split("/")) for row in ratio.quotient)
+    if {over.metric, under.metric} != {"p50"} or over[:2] == under[:2]:
         return ratio
-    comparison = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
-    comparison = comparison or _in_heats(run, (study, over), op, (other, under), of)
+    comparison = _in_contest(run, over, under) or _in_heats(run, over, under)
     if comparison is None or comparison.ratio is None:
         return ratio
     if comparison.low is None:
@@ -43,28 +49,30 @@ def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     return replace(ratio, value=comparison.ratio, low=comparison.low, high=comparison.high)
 
 
-def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
-    contests = _contests(run.path, study, stamp(run, study)).get(op, [])
-    of_both = [(sides, scatter) for sides, scatter in contests if {over, under} <= sides.keys()]
-    if not of_both:
+def _in_contest(run: RunFolder, over: Value, under: Value) -> Comparison | None:
+    study = over.study
+    contests = _contests(run.path, study, stamp(run, study)).get(over.op, [])
+    points = {over.point, under.point}
+    of_both = [contest for contest in contests if points <= contest[0].keys()]
+    if not of_both or (study, over.op) != (under.study, under.op):
         return None
     sides, scatter = max(of_both, key=lambda contest: len(contest[0]))
-    return compare(sides[under], sides[over], len(sides), derived.bound(run), scatter)
+    one = sides[under.point]
+    return compare(one, sides[over.point], len(sides), derived.bound(run), scatter)
 
 
-def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Comparison | None:
+def _in_heats(run: RunFolder, over: Value, under: Value) -> Comparison | None:
     """Return what the heats show that both points took part in; None where there is none."""
-    one = _side(run, under, of)
-    other = _side(run, over, op)
+    one = _side(run, under)
+    other = _side(run, over)
     if not one.heats.keys() & other.heats.keys():
         return None
     return compare(one, other, 2, derived.bound(run))
 
 
-def _side(run: RunFolder, point: Point, op: str) -> Side:
-    study, name = point
-    medians = _medians(run.path, study, stamp(run, study))
-    return side_of(medians[(medians.point == name) & (medians.op == op)])
+def _side(run: RunFolder, value: Value) -> Side:
+    medians = _medians(run.path, value.study, stamp(run, value.study))
+    return side_of(medians[(medians.point == value.point) & (medians.op == value.op)])
 
 
 @lru_cache(maxsize=16)

@@ -1,6 +1,6 @@
 """What varies from launch to launch, sampled before and after each; and what of it disturbs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -34,7 +34,7 @@ def conditions(source: Source) -> Conditions:
     and io `pressure_*_ns` (total time) and `pressure_*_percent` (of the last 10 s).
     """
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
-    parts = [
+    parts: list[Callable[[], Conditions]] = [
         lambda: _stat(source.read("/proc/stat"), tick_ns),
         lambda: _load(source.read("/proc/loadavg").split()),
         lambda: {"throttled_ns": cgroup.throttled_ns(source)},

@@ -21,13 +21,6 @@ INTERRUPT_SECONDS = 2e-6  # what one takes, about
 LEAST_FILES = 1_024
 ISOLATION_GAIN = 1.1  # from which a better isolation is worth a note
 SOFTWARE = ("native", "MPI", "Go", "fonts")  # without which something is missing
-# What isolates two processes from one that computes on their CPU, and the command for it.
-ISOLATED = {
-    "own-cpu/nice": ("that process at the lowest priority", "renice -n 19 -p PID"),
-    "own-cpu/sched-idle": ("that process in SCHED_IDLE", "chrt -i -p 0 PID"),
-    "own-cpu/sched-fifo": ("SCHED_FIFO for both ends", "chrt -f 1 COMMAND"),
-    "other-cpu/plain": ("CPUs apart", "taskset -c CPU COMMAND"),
-}
 
 Noise = dict[str, float | None]
 
@@ -187,7 +180,7 @@ def _isolation(machine: Observed) -> Iterator[Finding]:
     if plain is not None:
         best = min(machine.isolation, key=machine.isolation.__getitem__)
         least = machine.isolation[best]
-        what, command = ISOLATED.get(best, ("", ""))
         seen = f"{plain:,.0f} ns for a unix round trip beside a process that computes on its CPU"
-        gain = {"what": what, "times": plain / least, "least": least, "command": command}
-        yield _judged("isolation", plain > ISOLATION_GAIN * least, seen, **gain)
+        way = SAID["ways"].get(best, {"what": "", "command": ""})
+        worse = plain > ISOLATION_GAIN * least
+        yield _judged("isolation", worse, seen, times=plain / least, least=least, **way)

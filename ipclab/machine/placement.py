@@ -51,7 +51,8 @@ def placements(topology: Topology) -> dict[str, Placement]:
             break
     nearest = next((relation for relation in CROSS_ORDER if relation in pairs), "same")
     cross = pairs.pop(nearest, (topology.allowed[0],) * 2)
-    single = {"same": (cross[:1], "same")}  # roles on one CPU each
+    # roles on one CPU each
+    single: dict[str, tuple[tuple[int, ...], str]] = {"same": (cross[:1], "same")}
     if nearest != "same":
         single["cross"] = _spread(topology, cross), nearest
     for relation in sorted(pairs, key=RELATIONS.index):
