@@ -75,9 +75,8 @@ class Lines:
         for number, claim in enumerate(file.claims):
             self._check_braces(claim, PLAIN, number)
             if not claim.language:
-                raise UsageError(
-                    self.place(number), "a claim has no 'language'", "add language = ..."
-                )
+                why = "a claim has no 'language'"
+                raise UsageError(self.place(number), why, "add language = ...")
             if claim.id in [other.id for other in file.claims[:number]]:
                 raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
         return file

@@ -112,6 +112,7 @@ def _bounded(points: pd.DataFrame, limits: pd.DataFrame | None) -> pd.DataFrame:
         return points.assign(**UNBOUNDED)
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
     once = points.drop_duplicates(keys)
-    for name, place in zip(BOUNDS, (0, 0, 1), strict=True):
-        once = once.assign(**{name: with_limits(once, limits, place).limit})
+    best = with_limits(once, limits).limit
+    second = with_limits(once, limits, 1).limit
+    once = once.assign(bound=best, bound_low=best, bound_high=second)
     return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")
