@@ -75,10 +75,10 @@ class Source:
     loose: bool = False
     value: Callable[[Any], Quantity] = quantity
     judged: Callable[[Quantity], Quantity] = of
-    frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
     # by address, and by a name's term
-    cached: dict[Any, "Values"] = field(default_factory=dict, compare=False)
-    work: Work = field(default_factory=Work, compare=False)
+    cached: dict[Any, "Values"] = field(default_factory=dict)
+    work: Work = field(default_factory=Work)
 
     def frame(self, address: Address) -> pd.DataFrame:
         """Return the frame that an address is looked up in, read once."""

@@ -4,14 +4,14 @@ each.
 
 import inspect
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import msgspec
 import pandas as pd
 
 from ipclab.backends.installed import backends
@@ -39,8 +39,7 @@ VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
 
-@dataclass(frozen=True)
-class Race:
+class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which points of a study are compared by which op, as its `contests.toml` says.
 
     `op` is one or several; `levels` are what the points share (a list of levels means any of them),
@@ -51,11 +50,11 @@ class Race:
     holds already moves nothing.
     """
 
-    op: Sequence[str] | str
-    levels: dict[str, Any] = field(default_factory=dict)
-    either: list[dict[str, Any]] = field(default_factory=lambda: [{}])
-    per: tuple[str, ...] | list[str] = ()
-    names: tuple[str, ...] | list[str] = ("backend",)
+    op: str | tuple[str, ...]
+    levels: dict[str, Any] = {}
+    either: tuple[dict[str, Any], ...] = ({},)
+    per: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("backend",)
     sleeping: bool = False
     sized: bool = True
     state: bool = False
@@ -67,7 +66,7 @@ def races(study: str) -> tuple[Race, ...]:
     file = Path(inspect.getfile(type(study_of(study)))).with_name(FILE)
     if not file.is_file():
         return ()
-    return tuple(Race(**race) for race in tomllib.loads(file.read_text("utf-8"))["race"])
+    return msgspec.convert(tomllib.loads(file.read_text("utf-8"))["race"], tuple[Race, ...])
 
 
 def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:

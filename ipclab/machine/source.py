@@ -117,8 +117,8 @@ class Source:
     root: Path = Path("/")
     system: System = field(default_factory=System)
     paths: Paths = field(default_factory=checkout)
-    raw: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    _memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    raw: dict[str, str] = field(default_factory=dict, repr=False)
+    _memo: dict[str, object] = field(default_factory=dict, repr=False)
 
     def path(self, name: str) -> Path:
         """Return where the file `name` (absolute on the machine) lies below the root."""
