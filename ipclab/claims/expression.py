@@ -175,8 +175,8 @@ class Term:
     ) -> None:
         self.compute = compute
         every = chain(addresses, *(part.addresses for part in parts))
-        self.addresses = tuple(dict.fromkeys(every))
-        self.depth = 1 + max((part.depth for part in parts), default=-1)
+        self.addresses: tuple[Address, ...] = tuple(dict.fromkeys(every))
+        self.depth: int = 1 + max((part.depth for part in parts), default=-1)
         if self.depth > DEEPEST:
             why = f"more than {DEEPEST} parts stand inside each other"
             raise RuleError(why, "say it with fewer")

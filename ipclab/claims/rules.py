@@ -201,8 +201,9 @@ def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term])
         case ast.Name(id=name) if name in leaves:
             return leaves[name]
         case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
-            parts = [_term(part, leaves, names) for part in (left, right)]
-            return Term(partial(joined, _OPERATORS[type(op)], *parts), parts)
+            one = _term(left, leaves, names)
+            other = _term(right, leaves, names)
+            return Term(partial(joined, _OPERATORS[type(op)], one, other), [one, other])
         case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
             along = [part.id for part in given[-1:] if name in ALONG and isinstance(part, ast.Name)]
             parts = [_term(part, leaves, names) for part in given[: len(given) - len(along)]]

@@ -189,8 +189,9 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
 def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
     """Return the error for rows of which one is asked for: in which columns they differ."""
     columns = rows.drop(columns=["point", "flags"], errors="ignore")
-    differ = ", ".join([name for name in columns if columns[name].nunique(dropna=False) > 1][:6])
-    return LabError(f"{len(rows)} rows have {levels}", f"they differ in {differ}", "name one level")
+    differ = [str(name) for name in columns if columns[name].nunique(dropna=False) > 1]
+    why = f"they differ in {', '.join(differ[:6])}"
+    return LabError(f"{len(rows)} rows have {levels}", why, "name one level")
 
 
 def _filled(level: str, known: Mapping[str, float]) -> str:

@@ -132,8 +132,9 @@ def side_of(rows: pd.DataFrame) -> Side:
     rounds = rows[ROUND] if ROUND in rows else range(len(rows))
     heats = {}
     if HEAT in rows:
-        turns_of = rows[rows[HEAT] != NO_HEAT].set_index(HEAT)[TURNS]
-        heats = {int(heat): list(turns) for heat, turns in turns_of.items()}
+        measured = rows[rows[HEAT] != NO_HEAT]
+        by_heat = zip(measured[HEAT], measured[TURNS], strict=True)
+        heats = {int(heat): list(turns) for heat, turns in by_heat}
     return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
 
 
