@@ -20,28 +20,19 @@ def differences(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     the same in all is left, as text.
     """
     rows = []
-    for fact in sorted(
-        (fact for fact in FACTS if fact.affects), key=lambda fact: TOPICS.index(fact.affects)
-    ):
-        values = [run.about["machine"]["facts"].get(fact.name) for run in runs]
+    machines = [run.about["machine"] for run in runs]
+    affecting = [fact for fact in FACTS if fact.affects]
+    for fact in sorted(affecting, key=lambda fact: TOPICS.index(fact.affects)):
+        values = [machine["facts"].get(fact.name) for machine in machines]
         if all(value is None for value in values):
             continue
         same = all(value == values[0] for value in values)
-        cells = {}
-        for called, run, value in zip(
-            names(runs), runs, values if same else _apart(values), strict=True
-        ):
-            reason = run.about["machine"].get("reasons", {}).get(fact.name, "absent")
+        cells = []
+        for machine, value in zip(machines, values if same else _apart(values), strict=True):
+            reason = machine.get("reasons", {}).get(fact.name, "absent")
             none = REASONS.get(reason, REASONS["absent"])
-            cells[called] = none if value is None else _plain(fact.name, value)
-        head = {
-            "affects": fact.affects,
-            "fact": fact.label,
-            "name": fact.name,
-            "unit": fact.unit,
-            "same": same,
-        }
-        rows.append(head | cells)
+            cells.append(none if value is None else _plain(fact.name, value))
+        rows.append((fact.affects, fact.label, fact.name, fact.unit, same, *cells))
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *names(runs)])
 
 
@@ -55,12 +46,16 @@ def _plain(name: str, value: Value) -> Value:
 
 def _apart(values: list[Any]) -> list[Any]:
     """Return lists and mappings without what all of them share; other values as they are."""
-    parts = [[*value.items()] if isinstance(value, dict) else value for value in values]
-    if not all(isinstance(part, list) for part in parts):
+    if not all(isinstance(value, list | dict) for value in values):
         return values
+    parts = [_items(value) for value in values]
     shared = set.intersection(*(set(map(str, part)) for part in parts))
     own = []
     for value, part in zip(values, parts, strict=True):
         left = [item for item in part if str(item) not in shared]
         own.append(dict(left) if isinstance(value, dict) else left)
     return own
+
+
+def _items(value: list[Any] | dict[str, Any]) -> list[Any]:
+    return [*value.items()] if isinstance(value, dict) else value

@@ -22,7 +22,8 @@ from ipclab.studies.limits import pairs
 
 LEAST = 2
 MEASURED = derived.LAUNCH_VALUES
-BOUNDS = ("limit", "limit_low", "limit_high")
+BOUNDS = ("bound", "bound_low", "bound_high")
+UNBOUNDED = dict.fromkeys(BOUNDS, float("nan"))
 HEAD = ("study", "point", "op", "backend", "size_bytes", "placement", "levels")
 
 
@@ -46,20 +47,15 @@ class ComparedRun:
         cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
     ) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
-        whole = {
-            study: frame[~frame.op.str.contains(".", regex=False)]
-            for study, frame in launches.items()
-        }
-        every = {study: frame[frame.metric == "p50"] for study, frame in whole.items()}
-        rows = [row for frame in every.values() for row in _points(frame)]
-        medians = {study: frame[frame.value.notna()] for study, frame in every.items()}
+        medians = {}
+        rows = []
+        for study, frame in launches.items():
+            whole = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
+            rows += _points(whole)
+            medians[study] = whole[whole.value.notna()]
         columns = [*HEAD, "relation", "medians", "value", "metric", "unit", "wait"]
-        return cls(
-            name,
-            about,
-            medians,
-            _bounded(pd.DataFrame(rows, columns=columns), medians.get("limits")),
-        )
+        points = _bounded(pd.DataFrame(rows, columns=columns), medians.get(LIMITS))
+        return cls(name, about, medians, points)
 
 
 def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
@@ -76,14 +72,14 @@ def held(run: RunFolder, quantile: float = MEDIAN) -> ComparedRun:
     if LIMITS in launches:  # thousands of pairs of CPUs would take the others' levels of error
         limits = launches[LIMITS]
         launches[LIMITS] = limits[limits.backend != pairs.NAME]
-    if quantile != MEDIAN:
-        if all(frame.value.isna().all() for frame in launches.values()):
-            raise tails.too_few(quantile)
-        # Turns are told by their medians, and limits bound medians.
-        launches = {study: frame.assign(**{TURNS: None}) for study, frame in launches.items()}
-        compared = ComparedRun.of(run.id, run.about, launches)
-        return replace(compared, points=_bounded(compared.points.drop(columns=[*BOUNDS]), None))
-    return ComparedRun.of(run.id, run.about, launches)
+    compared = ComparedRun.of(run.id, run.about, launches)
+    if quantile == MEDIAN:
+        return compared
+    if all(frame.value.isna().all() for frame in launches.values()):
+        raise tails.too_few(quantile)
+    # Turns are told by their medians, and limits bound medians.
+    by_launch = {name: frame.assign(**{TURNS: None}) for name, frame in compared.launches.items()}
+    return replace(compared, launches=by_launch, points=compared.points.assign(**UNBOUNDED))
 
 
 def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
@@ -93,50 +89,31 @@ def chosen(paths: Paths, runs: Sequence[str]) -> list[RunFolder]:
     """
     asked = [choose(paths, str(run)) for run in runs or (paths.reference, paths.compared)]
     if len(asked) < LEAST:
-        raise UsageError(
-            "a comparison needs two runs",
-            f"there are {len(asked)}",
-            "give the folders of two or more",
-        )
+        why = f"there are {len(asked)}"
+        raise UsageError("a comparison needs two runs", why, "give the folders of two or more")
     if len({run.id for run in asked}) < len(asked):
         raise UsageError("a run cannot be compared with itself", "", "give each run once")
     return asked
 
 
-def _points(launches: pd.DataFrame) -> list[dict[str, Any]]:
+def _points(launches: pd.DataFrame) -> list[dict[Any, Any]]:
     factors = [str(name) for name in launches if name not in (*KEY, *MEASURED)]
     rows = []
-    for (point, op), part in launches.groupby(["point", "op"], sort=True):
-        first = part.iloc[0]
-        levels = {name: first[name] for name in factors if pd.notna(first[name])}
-        head = {
-            name: first[name]
-            for name in ("study", "backend", "size_bytes", "placement", "relation")
-        }
-        found = {
-            "medians": list(part.value.dropna()),
-            "value": part.value.median(),
-            "metric": "p50",
-            "unit": "ns",
-        }
-        rows.append(
-            {
-                **head,
-                "point": point,
-                "op": op,
-                "levels": levels,
-                "wait": levels.get("wait", ""),
-                **found,
-            }
-        )
+    for _, part in launches.groupby(["point", "op"], sort=True):
+        row = part.iloc[0].to_dict()
+        row["levels"] = {name: row[name] for name in factors if pd.notna(row[name])}
+        row["wait"] = row["levels"].get("wait", "")
+        row |= {"medians": list(part.value.dropna()), "value": part.value.median()}
+        rows.append(row)
     return rows
 
 
 def _bounded(points: pd.DataFrame, limits: pd.DataFrame | None) -> pd.DataFrame:
     if limits is None:
-        return points.assign(**dict.fromkeys(BOUNDS, float("nan")))
+        return points.assign(**UNBOUNDED)
     keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
     once = points.drop_duplicates(keys)
-    for name, place in zip(BOUNDS, (0, 0, 1), strict=True):
-        once = once.assign(**{name: with_limits(once, limits, place).limit})
+    best = with_limits(once, limits).limit
+    second = with_limits(once, limits, 1).limit
+    once = once.assign(bound=best, bound_low=best, bound_high=second)
     return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")

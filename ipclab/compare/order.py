@@ -1,7 +1,7 @@
 """Where the order of mechanisms changes from one run to another, over every contest that both hold."""
 
-from collections.abc import Sequence
-from itertools import chain, combinations
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from statistics import median
 from typing import Any
 
@@ -28,7 +28,8 @@ def order(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """
     rows = []
     for pair, first, other in pairs(runs):
-        one, two = _contests(first), _contests(other)
+        one = _contests(first)
+        two = _contests(other)
         for key in sorted(one.keys() & two.keys()):
             shared = sorted(one[key].keys() & two[key].keys())
             for mechanisms in combinations(shared, 2):
@@ -42,37 +43,38 @@ def fastest(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     """
     by_run = {}
     for name, run in zip(names(runs), runs, strict=True):
-        by_run[name] = {key: _fastest(field) for key, field in _contests(run).items()}
+        contests = _contests(run).items()
+        by_run[name] = {key: _by_time(field, field)[0] for key, field in contests}
     table = pd.DataFrame(by_run, columns=names(runs))
     table.index = pd.MultiIndex.from_tuples(list(table.index), names=["study", *CONTEST])
     return table.sort_index()
 
 
-def _fastest(field: Field) -> str:
-    return min(field, key=lambda name: median(field[name].medians))
+def _by_time(field: Field, mechanisms: Iterable[str]) -> list[str]:
+    return sorted(mechanisms, key=lambda name: median(field[name].medians))
 
 
-def _ordered(
-    pair: Sequence[str], one: Field, two: Field, count: int
-) -> tuple[str, str, float, float, bool, bool]:
+def _ordered(pair: Sequence[str], one: Field, two: Field, count: int) -> tuple[Any, ...]:
     """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs."""
-    quick, slow = sorted(pair, key=lambda name: median(one[name].medians))
+    quick, slow = _by_time(one, pair)
     here, there = (
         median(field[slow].medians) / median(field[quick].medians) for field in (one, two)
     )
     turned = there < 1 < here
-    wanted = ((one, SLOWER), (two, FASTER)) if turned else ()
-    shown = [
-        compare(field[quick], field[slow], count).verdict == verdict for field, verdict in wanted
-    ]
-    return quick, slow, here, there, turned, turned and all(shown)
+    shown = (
+        turned
+        and compare(one[quick], one[slow], count).verdict == SLOWER
+        and compare(two[quick], two[slow], count).verdict == FASTER
+    )
+    return quick, slow, here, there, turned, shown
 
 
 def _contests(run: ComparedRun) -> dict[tuple[Any, ...], Field]:
     contests = {}
     for study, launches in run.launches.items():
-        for head, entrants in chain.from_iterable(fields(race, launches) for race in races(study)):
-            if head["among"] == ALL:
-                key = study, *map(head.get, CONTEST)
-                contests[key] = {name: side for (name, _), side in entrants.items()}
+        for race in races(study):
+            for head, entrants in fields(race, launches):
+                if head["among"] == ALL:
+                    key = study, *map(head.get, CONTEST)
+                    contests[key] = {name: side for (name, _), side in entrants.items()}
     return contests

@@ -7,6 +7,7 @@ differ are then the reason.
 """
 
 from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ipclab.stats.compare import (
     SLOWER,
     UNDECIDED,
     VERDICTS,
+    Comparison,
     Side,
     compare_runs,
     together,
@@ -31,6 +33,7 @@ from ipclab.stats.compare import (
 from ipclab.stats.quantity import Quantity
 
 KEY = ["study", "point", "op"]
+Row = dict[Any, Any]  # of `ComparedRun.points`
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
 FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
 BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"
@@ -47,7 +50,8 @@ COLUMNS = ("pair", "first", "second", *HEAD, *KNOWN, *USE)
 
 def names(runs: Sequence[ComparedRun]) -> list[str]:
     """Return what each run is called here: A, B, ... and after Z by number."""
-    return [chr(ord("A") + k) if k < 26 else f"R{k + 1}" for k in range(len(runs))]  # noqa: PLR2004
+    numbered = [f"R{number}" for number in range(1, len(runs) + 1)]
+    return [*ascii_uppercase, *numbered[26:]][: len(runs)]
 
 
 def pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
@@ -149,98 +153,81 @@ def geometric_mean(ratios: "pd.Series[float]") -> float:
     return float(np.exp(np.log(ratios.dropna().astype(float)).mean()))
 
 
-def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[dict[Any, Any]]:
+def _rows(first: ComparedRun, other: ComparedRun) -> Iterator[Row]:
     both = first.points.merge(other.points, on=KEY, suffixes=("", "_other")).to_dict("records")
     comparisons = compare_runs([(_side(row), _side(row, "_other")) for row in both])
     for row, comparison in zip(both, comparisons, strict=True):
-        columns = {name: getattr(comparison, name) for name in KNOWN}
+        judged = row | vars(comparison)
         if not (row["medians"] and row["medians_other"]):
-            columns["reason"] = FEW_SAMPLES
-        yield _head(row) | columns | _use(row, columns)
-    shared = set(map(_key, both))
-    left, right = _left_out(first, shared), _left_out(other, shared)
+            judged["reason"] = FEW_SAMPLES
+        yield judged | _use(row, comparison)
+    left = _only_in(first, other)
+    right = _only_in(other, first)
     yield from _close(left, right)
-    for rows, verdict, run in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
+    for rows, verdict, lacking in ((left, ONLY_FIRST, other), (right, ONLY_SECOND, first)):
         for row in rows:
-            yield _head(row) | {"verdict": verdict, "reason": _why(str(row["point"]), run)}
+            yield row | {"verdict": verdict, "reason": _why(row["point"], lacking)}
 
 
-def _key(row: dict[Any, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in KEY)
+def _only_in(run: ComparedRun, other: ComparedRun) -> list[Row]:
+    theirs = other.points.set_index(KEY).index
+    points = run.points.set_index(KEY, drop=False).sort_index()
+    return points[~points.index.isin(theirs)].to_dict("records")
 
 
-def _left_out(run: ComparedRun, shared: set[tuple[Any, ...]]) -> list[dict[Any, Any]]:
-    """Return the rows of a run's points that are not `shared`."""
-    rows = run.points.sort_values(KEY).to_dict("records")
-    return [row for row in rows if _key(row) not in shared]
-
-
-def _head(row: dict[Any, Any]) -> dict[Any, Any]:
-    return {name: row[name] for name in HEAD}
-
-
-def _side(row: dict[Any, Any], which: str = "") -> Side:
+def _side(row: Row, which: str = "") -> Side:
     return Side(row[f"medians{which}"], {"relation": row[f"relation{which}"]})
 
 
-def _use(row: dict[Any, Any], comparison: dict[Any, Any]) -> dict[Any, Any]:
+def _use(row: Row, comparison: Comparison) -> Row:
     """Return the ratio of the limits and what is left of the ratio of the times over it; nothing
     without either.
     """
     mine = [row[name] for name in BOUNDS]
     theirs = [row[f"{name}_other"] for name in BOUNDS]
-    exact = comparison["reason"] == "no-variance"  # all launches agree to the tick of the clock
-    ratio, low, high = (
-        comparison["ratio"] if exact else comparison[name] for name in ("ratio", "low", "high")
-    )
+    ratio = comparison.ratio
+    low = comparison.low
+    high = comparison.high
+    if comparison.reason == "no-variance":  # all launches agree to the tick of the clock
+        low = high = ratio
     if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
         return {}
     limit = Quantity(theirs[0], "ns", *theirs[1:]) / Quantity(mine[0], "ns", *mine[1:])
     use = Quantity(ratio, "1", low, high) / limit
-    (least, most), bound = use.ends, 1 + EQUIVALENCE
-    return dict(
-        zip(
-            USE,
-            (limit.value, use.value, least, most, USES[judge.within(use, 1 / bound, bound)]),
-            strict=True,
-        )
-    )
+    bound = 1 + EQUIVALENCE
+    used = USES[judge.within(use, 1 / bound, bound)]
+    return dict(zip(USE, (limit.value, use.value, *use.ends, used), strict=True))
 
 
-def _close(left: list[dict[Any, Any]], right: list[dict[Any, Any]]) -> Iterator[dict[Any, Any]]:
+def _close(left: list[Row], right: list[Row]) -> Iterator[Row]:
     for one in list(left):
         rivals = [(differ, other) for other in right if (differ := _differing(one, other))]
         if rivals:
             differ, other = min(
-                rivals, key=lambda rival: (len(rival[0]), rival[0], str(rival[1]["point"]))
+                rivals, key=lambda rival: (len(rival[0]), rival[0], rival[1]["point"])
             )
             launches = len(one["medians"]), len(other["medians"])
-            verdict = {
-                "verdict": NOT_COMPARABLE,
-                "reason": f"differs:{','.join(differ)}",
-                "launches": launches,
-            }
-            yield _head(one) | verdict
+            reason = f"differs:{','.join(differ)}"
+            yield one | {"verdict": NOT_COMPARABLE, "reason": reason, "launches": launches}
             left.remove(one)
             right.remove(other)
 
 
-def _differing(one: dict[Any, Any], other: dict[Any, Any]) -> list[str]:
+def _differing(one: Row, other: Row) -> list[str]:
     """Return the names of the levels that differ; none for points of other studies, mechanisms or
     ops.
     """
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
-    mine, theirs = _levels(one), _levels(other)
-    return [
-        name for name in sorted(mine.keys() | theirs.keys()) if mine.get(name) != theirs.get(name)
-    ]
-
-
-def _levels(row: dict[Any, Any]) -> dict[Any, Any]:
-    return {**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]}
+    mine = one["levels"]
+    theirs = other["levels"]
+    differ = {name for name in mine | theirs if mine.get(name) != theirs.get(name)}
+    return sorted(
+        differ | {name for name in ("size_bytes", "placement") if one[name] != other[name]}
+    )
 
 
 def _why(point: str, other: ComparedRun) -> str:
-    reason = NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
-    return FAILED if point in other.about["failures"] else reason
+    if point in other.about["failures"]:
+        return FAILED
+    return NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED

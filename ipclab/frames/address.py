@@ -70,7 +70,8 @@ class Address:
         for what is not there, `LabError` when several rows are, or when a factor in the metric's
         place is told in words.
         """
-        rows, several = self._chosen(frame), {"op": list(self.ops)} if len(self.ops) > 1 else {}
+        rows = self._chosen(frame)
+        several = {"op": list(self.ops)} if len(self.ops) > 1 else {}
         asked = {
             name: _filled(level, known or {})
             for name, level in self.levels
@@ -79,16 +80,17 @@ class Address:
         if not asked.keys() <= set(frame):
             raise MissingError(str(self))
         for name, level in asked.items():
-            wanted = [part.strip() for part in level.split("|")]
-            rows = rows[
-                rows[name].notna()
-                if level in (EVERY, *ENDS)
-                else rows[name].astype(str).isin(wanted)
-            ]
+            if level in (EVERY, *ENDS):
+                rows = rows[rows[name].notna()]
+                wanted = []
+            else:
+                wanted = [part.strip() for part in level.split("|")]
+                rows = rows[rows[name].astype(str).isin(wanted)]
             if level == EVERY or len(wanted) > 1:
-                several[name] = [] if level == EVERY else wanted
-        for name in (name for name, level in asked.items() if level in ENDS and len(rows)):
-            rows = rows[rows[name] == getattr(rows[name], asked[name])()]
+                several[name] = wanted
+        for name, level in asked.items():
+            if level in ENDS and len(rows):
+                rows = rows[rows[name] == rows[name].agg(level)]
         return list(self._each(rows, several, loose))
 
     def _chosen(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,9 +107,8 @@ class Address:
         rows = rows[rows[self.metric].notna()]
         if pd.to_numeric(rows[self.metric], errors="coerce").isna().any():
             why = f"{self.metric!r} is told in words"
-            raise LabError(
-                f"{self} is no number", why, "give a metric, or a factor whose levels are numbers"
-            )
+            fix = "give a metric, or a factor whose levels are numbers"
+            raise LabError(f"{self} is no number", why, fix)
         ends = {name: rows[self.metric] for name in ("value", "low", "high") if name in rows}
         rows = rows.drop(columns=["heats", "by_heat"], errors="ignore")  # a level is no launch's
         return rows.assign(unit=UNITS.get(self.metric, "count"), **ends)
@@ -115,13 +116,13 @@ class Address:
     def _each(
         self, rows: pd.DataFrame, several: dict[str, list[str]], loose: bool
     ) -> Iterator[tuple[Axes, Any]]:
-        groups: dict[Any, pd.DataFrame] = (
-            dict(iter(rows.groupby(list(several), sort=False))) if several else {(): rows}
-        )
+        groups: dict[Any, pd.DataFrame] = {(): rows}
+        if several:
+            groups = dict(iter(rows.groupby(list(several), sort=False)))
         there = {tuple(map(str, key)) for key in groups}
-        if rows.empty or (
-            all(several.values()) and not there.issuperset(product(*several.values()))
-        ):
+        # of several levels that are named, each must be there
+        named = product(*several.values()) if all(several.values()) else ()
+        if rows.empty or not there.issuperset(named):
             raise MissingError(str(self))
         for key, group in groups.items():
             if len(group) > 1 and not (loose and group["value"].nunique() == 1):
@@ -139,11 +140,7 @@ def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     for name, level in levels.items():
         if name not in frame:
             raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame.columns)))
-        wanted = (
-            list(level)
-            if isinstance(level, list | tuple | set | frozenset | np.ndarray | pd.Series)
-            else [level]
-        )
+        wanted = list(level) if pd.api.types.is_list_like(level) else [level]
         kept &= frame[name].isin(wanted).to_numpy()
     return frame[kept]
 
@@ -161,9 +158,8 @@ def quantity(row: Any) -> Quantity:
     if row.value != row.value:
         return Quantity(None, str(row.unit), kind=FEW_SAMPLES, sources=(source,))
     launches = dict(zip(getattr(row, "heats", ()), getattr(row, "by_heat", ()), strict=True))
-    measured = Quantity(
-        float(row.value), str(row.unit), float(row.low), float(row.high), n, sources=(source,)
-    )
+    ends = float(row.low), float(row.high)
+    measured = Quantity(float(row.value), str(row.unit), *ends, n, sources=(source,))
     if launches and not min(launches.values()) <= measured.value <= max(launches.values()):
         return measured
     return replace(measured, launches=launches, row=source)
@@ -192,16 +188,10 @@ def at(words: str, points: Points, texts: Points) -> Quantity | None:
 
 def ambiguous(rows: pd.DataFrame, levels: object) -> LabError:
     """Return the error for rows of which one is asked for: in which columns they differ."""
-    differ = [
-        str(name)
-        for name in rows
-        if rows[name].nunique(dropna=False) > 1 and name not in ("point", "flags")
-    ]
-    return LabError(
-        f"{len(rows)} rows have {levels}",
-        f"they differ in {', '.join(differ[:6])}",
-        "name one level",
-    )
+    columns = rows.drop(columns=["point", "flags"], errors="ignore")
+    differ = [str(name) for name in columns if columns[name].nunique(dropna=False) > 1]
+    why = f"they differ in {', '.join(differ[:6])}"
+    return LabError(f"{len(rows)} rows have {levels}", why, "name one level")
 
 
 def _filled(level: str, known: Mapping[str, float]) -> str:

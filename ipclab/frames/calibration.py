@@ -28,8 +28,10 @@ def rows(contests: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _row(part: pd.DataFrame) -> dict[str, Any]:
     planted = part.other.str.split().str[-1].astype(int) / EXCHANGES - 1
-    same, slower = planted.eq(0), part.verdict.eq(SLOWER)
-    count, alarms = int((same & part.verdict.ne(NOT_TESTED)).sum()), int((slower & same).sum())
+    same = planted.eq(0)
+    slower = part.verdict.eq(SLOWER)
+    count = int((same & part.verdict.ne(NOT_TESTED)).sum())
+    alarms = int((slower & same).sum())
     found_of = {
         f"{share:.2f}": int(slower[planted == share].sum())
         for share in sorted(planted[~same].unique())

@@ -4,14 +4,14 @@ each.
 
 import inspect
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import msgspec
 import pandas as pd
 
 from ipclab.backends.installed import backends
@@ -20,10 +20,7 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.stats.compare import (
     EQUIVALENCE,
-    NOT_TESTED,
-    SAME,
     SLOWER,
-    UNDECIDED,
     Comparison,
     Side,
     common_scatter,
@@ -35,7 +32,6 @@ FILE = "contests.toml"
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 # ways to wait; who spins before it blocks spins while its peer is quick
 SPINNING = "spin", "spin-then-block"
-WINNER = ("fastest", "tied", "slower", "least", "most", "detectable", "decided", "state")
 CONTEST = ("op", "question", "among", "placement", "size_bytes")
 # of a Comparison
 KNOWN = "verdict", "reason", "ratio", "low", "high", "level", "detectable", "launches", "paired"
@@ -43,8 +39,7 @@ VALUES = (*CONTEST, "fastest", "other", *KNOWN, "best", "value", "point", "other
 Sides = dict[tuple[str, str], Side]  # by entrant: its name and its point
 
 
-@dataclass(frozen=True)
-class Race:
+class Race(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which points of a study are compared by which op, as its `contests.toml` says.
 
     `op` is one or several; `levels` are what the points share (a list of levels means any of them),
@@ -55,11 +50,11 @@ class Race:
     holds already moves nothing.
     """
 
-    op: Sequence[str] | str
-    levels: dict[str, Any] = field(default_factory=dict)
-    either: list[dict[str, Any]] = field(default_factory=lambda: [{}])
-    per: tuple[str, ...] | list[str] = ()
-    names: tuple[str, ...] | list[str] = ("backend",)
+    op: str | tuple[str, ...]
+    levels: dict[str, Any] = {}
+    either: tuple[dict[str, Any], ...] = ({},)
+    per: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("backend",)
     sleeping: bool = False
     sized: bool = True
     state: bool = False
@@ -71,7 +66,7 @@ def races(study: str) -> tuple[Race, ...]:
     file = Path(inspect.getfile(type(study_of(study)))).with_name(FILE)
     if not file.is_file():
         return ()
-    return tuple(Race(**race) for race in tomllib.loads(file.read_text("utf-8"))["race"])
+    return msgspec.convert(tomllib.loads(file.read_text("utf-8"))["race"], tuple[Race, ...])
 
 
 def contests(study: str, launches: pd.DataFrame, bound: float = EQUIVALENCE) -> pd.DataFrame:
@@ -102,41 +97,27 @@ def winners(compared: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each contest of a contest frame.
 
     Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that
-    were not shown to be slower), `slower` (a list), `least` and `most` (the ends of the medians of
-    the tied), `detectable` (a slow-down that would have been found for each that is undecided, else
-    NaN), `decided`: something was shown to be slower, or all to be the same, and `state`:
-    "decided", or why not ("undecided", "not tested").
+    were not shown to be slower), and `slower` (a list).
     """
-    rows = [(*key, *_winner(part)) for key, part in compared.groupby(list(CONTEST))]
-    return pd.DataFrame(rows, columns=[*CONTEST, *WINNER])
+    rows = []
+    for key, part in compared.groupby(list(CONTEST)):
+        fastest = str(part.fastest.iloc[0])
+        slower = part.verdict == SLOWER
+        tied = [fastest, *part.other[~slower & (part.other != "")]]
+        rows.append((*key, fastest, tied, list(part.other[slower])))
+    return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower"])
 
 
-def _winner(part: pd.DataFrame) -> tuple[Any, ...]:
-    """Return the values of `WINNER` for the rows of one contest."""
-    fastest, least = str(part.fastest.iloc[0]), float(part.best.iloc[0])
-    rivals, slower = part[part.other != ""], part[part.verdict == SLOWER]
-    equal, unknown = rivals[rivals.verdict != SLOWER], rivals[~rivals.verdict.isin([SLOWER, SAME])]
-    decided = bool(len(slower)) or unknown.empty
-    open_state = NOT_TESTED if (unknown.verdict == NOT_TESTED).all() else UNDECIDED
-    state = "decided" if decided else open_state
-    detectable = unknown.detectable.max(skipna=False) if len(unknown) else float("nan")
-    tied, most = [fastest, *equal.other], max([least, *equal.value])
-    return fastest, tied, list(slower.other), least, most, detectable, decided, state
-
-
-def pairs(
-    launches: pd.DataFrame, by: str, name: str = "backend", bound: float = EQUIVALENCE
-) -> pd.DataFrame:
+def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:
     """Return what is known of every pair of mechanisms at each level of `by`; each level is a
     contest of its own.
 
-    `launches` are rows of a launch frame with one metric of one op, `name` is what tells the
-    mechanisms apart. Columns: first, other, `by`, and `KNOWN`: the verdict is of the other one over
-    the first.
+    `launches` are rows of a launch frame with one metric of one op. Columns: first, other, `by`,
+    and `KNOWN`: the verdict is of the other one over the first.
     """
     rows = []
     for level, part in launches.groupby(by, sort=False):
-        sides = {str(mechanism): side_of(mine) for mechanism, mine in part.groupby(name)}
+        sides = {str(backend): side_of(mine) for backend, mine in part.groupby("backend")}
         scatter = common_scatter(sides.values())
         for first, other in combinations(sorted(sides), 2):
             comparison = compare(sides[first], sides[other], len(sides), bound, scatter)
@@ -152,10 +133,8 @@ def side_of(rows: pd.DataFrame) -> Side:
     heats = {}
     if HEAT in rows:
         measured = rows[rows[HEAT] != NO_HEAT]
-        heats = {
-            int(heat): list(turns)
-            for heat, turns in zip(measured[HEAT], measured[TURNS], strict=True)
-        }
+        by_heat = zip(measured[HEAT], measured[TURNS], strict=True)
+        heats = {int(heat): list(turns) for heat, turns in by_heat}
     return Side(list(rows.value), rounds=[int(number) for number in rounds], heats=heats)
 
 
@@ -177,11 +156,11 @@ def fields(race: Race, launches: pd.DataFrame) -> Iterator[tuple[dict[str, Any],
         levels = dict(zip(keys, key, strict=True))
         head = {name: levels.get(name, 0) for name in ("op", "placement", "size_bytes")}
         head["question"] = " ".join(f"{name}={levels[name]}" for name in race.per)
-        yield {**head, "among": ALL}, _sides(entrants)
+        yield head | {"among": ALL}, _sides(entrants)
         if race.sleeping and "wait" in entrants:
             asleep = entrants[~entrants["wait"].isin(SPINNING)]
             if len(asleep):
-                yield {**head, "among": SLEEPING}, _sides(asleep)
+                yield head | {"among": SLEEPING}, _sides(asleep)
 
 
 def _taking_part(race: Race, launches: pd.DataFrame) -> pd.DataFrame:
@@ -208,23 +187,14 @@ def _compared(sides: Sides, head: dict[str, Any], bound: float) -> Iterator[dict
     best, *others = sorted(sides, key=medians.__getitem__)
     head |= {"fastest": best[0], "best": medians[best], "point": best[1], "other_point": ""}
     if not others:
-        yield {
-            **head,
-            "other": "",
-            "verdict": "",
-            "reason": "alone",
-            "launches": str(len(sides[best].medians)),
-        }
+        count = str(len(sides[best].medians))
+        yield head | {"other": "", "verdict": "", "reason": "alone", "launches": count}
     scatter = common_scatter(sides.values())
     for other in others:
         comparison = compare(sides[best], sides[other], len(sides), bound, scatter)
-        yield {
-            **head,
-            "other": other[0],
-            "value": medians[other],
-            "other_point": other[1],
-            **_known(comparison),
-        }
+        name, point = other
+        compared = {"other": name, "value": medians[other], "other_point": point}
+        yield head | compared | _known(comparison)
 
 
 def _known(comparison: Comparison) -> dict[str, Any]:

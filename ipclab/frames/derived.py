@@ -14,8 +14,6 @@ import random
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -50,7 +48,7 @@ WRITTEN: dict[str, Any] = {"compression": "zstd", "index": False}
 AGAIN, LEAST_AGAIN = 0.1, 20
 CHUNK = 8  # points that a process derives at once
 MOST_HELD = 16  # studies whose frames stay in memory
-LISTS = (TURNS, HEATS, BY_HEAT)  # columns whose cells hold several values
+LISTS = [TURNS, HEATS, BY_HEAT]  # columns whose cells hold several values
 State: TypeAlias = tuple[str, tuple[tuple[int, ...], ...]]
 KINDS = ("points", "launches", "contests")
 LAUNCH_VALUES = (
@@ -69,17 +67,10 @@ LAUNCH_VALUES = (
 )
 
 
-@dataclass(frozen=True)
-class ReadFrames:
-    """The frames of a study by kind, and the state of the run's files that they were read or
-    derived in.
-    """
+Frames: TypeAlias = dict[str, pd.DataFrame]  # of a study by kind
 
-    state: State
-    frames: Mapping[str, pd.DataFrame]
-
-
-_held: dict[tuple[Path, str], ReadFrames] = {}
+# by run and study: the frames, and the state of the run's files that they were read or derived in
+_held: dict[tuple[Path, str], tuple[State, Frames]] = {}
 
 
 def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
@@ -93,15 +84,15 @@ def read(run: RunFolder, study: str, kind: str) -> pd.DataFrame:
     """
     study_of(study)
     place = run.path, study
-    if place not in _held or _held[place].state != _state(run, study):
-        run.checked(f"points/{study}/")
-        frames = _kept(run, study)
+    if place not in _held or _held[place][0] != _state(run, study):
+        files = list(run.checked(f"points/{study}/").values())
+        frames = _kept(run, study, files)
         if frames is None:
-            content = _derived(run, study)
+            content = _derived(run, study, files)
             _keep(run, study, content)
             frames = _frames(content)
         _hold(run, study, frames)
-    return _held[place].frames[kind].copy(deep=False)
+    return _held[place][1][kind].copy(deep=False)
 
 
 def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
@@ -113,81 +104,66 @@ def verify(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """
     altered = []
     for study in list(studies) or measured(run):
-        run.checked(f"points/{study}/")
-        content, now = _derived(run, study), stamp(run, study)
+        content = _derived(run, study, list(run.checked(f"points/{study}/").values()))
         files = {kind: _file(run, study, kind) for kind in KINDS}
-        current = {
-            kind: file.read_bytes() for kind, file in files.items() if _stamp_of(file) == now
-        }
-        wrong = [
-            str(files[kind].relative_to(run.path))
-            for kind, parquet in current.items()
-            if parquet != content[kind]
-        ]
-        if wrong or current.keys() < content.keys():
+        now = stamp(run, study)
+        current = [kind for kind in KINDS if _stamp_of(files[kind]) == now]
+        wrong = [kind for kind in current if files[kind].read_bytes() != content[kind]]
+        if wrong or len(current) < len(KINDS):
             _keep(run, study, content)
+        names = [str(files[kind].relative_to(run.path)) for kind in wrong]
         if any(files[kind].read_bytes() != content[kind] for kind in current):
             fix = f"remove {run.path / FOLDER}"
-            raise LabError(f"{wrong[0]} is not what its points give", "it cannot be written", fix)
-        altered += wrong
+            raise LabError(f"{names[0]} is not what its points give", "it cannot be written", fix)
+        altered += names
         _hold(run, study, _frames(content))
     return altered
 
 
-def _hold(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> None:
+def _hold(run: RunFolder, study: str, frames: Frames) -> None:
     """Keep in memory what was proved; the oldest makes room."""
     while len(_held) >= MOST_HELD:
         del _held[next(iter(_held))]
-    _held[run.path, study] = ReadFrames(_state(run, study), frames)
+    _held[run.path, study] = _state(run, study), frames
 
 
-def _frames(content: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:
+def _frames(content: Mapping[str, bytes]) -> Frames:
     return {kind: _parsed(io.BytesIO(parquet)) for kind, parquet in content.items()}
 
 
-def _kept(run: RunFolder, study: str) -> dict[str, pd.DataFrame] | None:
+def _kept(run: RunFolder, study: str, samples: list[Path]) -> Frames | None:
     """Return the frames on disk when they are of today's stamp and agree with some of the points;
     else None.
     """
-    files, now = {kind: _file(run, study, kind) for kind in KINDS}, stamp(run, study)
+    files = {kind: _file(run, study, kind) for kind in KINDS}
+    now = stamp(run, study)
     try:
         if any(_stamp_of(file) != now for file in files.values()):
             return None
         frames = {kind: _parsed(file) for kind, file in files.items()}
         judged = contests(study, frames["launches"], bound(run)).to_parquet(**WRITTEN)
-        agree = judged == files["contests"].read_bytes() and _agree(run, study, frames)
+        agree = judged == files["contests"].read_bytes() and _agree(samples, frames)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None  # whoever altered them did not keep to their columns
     return frames if agree else None
 
 
-def _agree(run: RunFolder, study: str, frames: Mapping[str, pd.DataFrame]) -> bool:
+def _agree(samples: list[Path], frames: Frames) -> bool:
     """Tell whether a tenth of the points, which nobody can know beforehand, give the rows that
     frames have of them.
     """
-    files = {file.stem: file for file in run.checked(f"points/{study}/").values()}
-    count = min(len(files), max(LEAST_AGAIN, round(AGAIN * len(files))))
-    chosen = sorted(random.SystemRandom().sample(sorted(files), count))
-    rows = [_rows(files[name]) for name in chosen]
-    for place, (kind, columns) in enumerate((("points", VALUES), ("launches", LAUNCH_VALUES))):
-        held, made = (
-            frames[kind],
-            frame(list(chain.from_iterable(part[place] for part in rows)), columns),
-        )
+    count = min(len(samples), max(LEAST_AGAIN, round(AGAIN * len(samples))))
+    chosen = sorted(random.SystemRandom().sample(samples, count))
+    for kind, derived in zip(KINDS, _by_point(map(_rows, chosen)), strict=False):
+        kept = frames[kind]
+        made = _tupled(derived)
         own = made.columns[made.notna().any()]
-        if {*held.point} != files.keys() or not {*own} <= {*held.columns}:
+        if {*kept.point} != {file.stem for file in samples} or not {*own} <= {*kept.columns}:
             return False
-        if _plain(held[held.point.isin(chosen)]) != _plain(made.reindex(columns=held.columns)):
+        again = kept[kept.point.isin([file.stem for file in chosen])].reset_index(drop=True)
+        if not again.equals(made.reindex(columns=kept.columns).astype(kept.dtypes)):
             return False
     return True
-
-
-def _plain(rows: pd.DataFrame) -> list[tuple[Any, ...]]:
-    """Return rows as tuples that can be compared, whatever the types of their columns."""
-    values = {name: rows[name].astype(object).where(rows[name].notna(), None) for name in rows}
-    for name in (name for name in LISTS if name in values):
-        values[name] = rows[name].map(_cells)
-    return list(zip(*values.values(), strict=True))
 
 
 def _keep(run: RunFolder, study: str, content: Mapping[str, bytes]) -> None:
@@ -235,9 +211,12 @@ def _touched(file: Path) -> tuple[int, ...]:
 
 
 def _parsed(file: Path | io.BytesIO) -> pd.DataFrame:
-    """Return a stored frame; lists in its cells are tuples, which can be compared and counted."""
-    frame = pd.read_parquet(file)
-    for name in (name for name in LISTS if name in frame):
+    return _tupled(pd.read_parquet(file))
+
+
+def _tupled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame in whose cells lists are tuples, which can be compared and counted."""
+    for name in frame.columns.intersection(LISTS):
         frame[name] = frame[name].map(_cells)
     return frame
 
@@ -255,17 +234,13 @@ def bound(run: RunFolder) -> float:
 
 def measured(run: RunFolder) -> list[str]:
     """Return the studies that `run` holds points of, in the order of the registered ones."""
-    held = {name.split("/")[1] for name in run.about["files"] if name.startswith("points/")}
-    return [name for name in studies() if name in held]
+    files = [name.split("/") for name in run.about["files"]]
+    there = {parts[1] for parts in files if parts[0] == "points"}
+    return [name for name in studies() if name in there]
 
 
-def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
-    """Return the frames of `study` as files, by kind; its points' digests were checked."""
-    files = [
-        run.path / name
-        for name in sorted(run.about["files"])
-        if name.startswith(f"points/{study}/")
-    ]
+def _derived(run: RunFolder, study: str, files: list[Path]) -> dict[str, bytes]:
+    """Return the frames of `study` as files, by kind, from those of its points."""
     if len(files) <= CHUNK:  # processes would take longer
         rows = list(map(_rows, files))
     else:
@@ -273,11 +248,19 @@ def _derived(run: RunFolder, study: str) -> dict[str, bytes]:
             len(os.sched_getaffinity(0)), multiprocessing.get_context("fork")
         ) as pool:
             rows = list(pool.map(_rows, files, chunksize=CHUNK))
-    points = list(chain.from_iterable(part[0] for part in rows))
-    launches = list(chain.from_iterable(part[1] for part in rows))
-    by_launch = frame(launches, LAUNCH_VALUES)
-    frames = frame(points, VALUES), by_launch, contests(study, by_launch, bound(run))
+    points, launches = _by_point(rows)
+    frames = points, launches, contests(study, launches, bound(run))
     return {kind: part.to_parquet(**WRITTEN) for kind, part in zip(KINDS, frames, strict=True)}
+
+
+def _by_point(rows: Iterable[tuple[list[Row], list[Row]]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the frames of points and of launches that the rows of each point make."""
+    points = list[Row]()
+    launches = list[Row]()
+    for of_point, of_launches in rows:
+        points += of_point
+        launches += of_launches
+    return frame(points, VALUES), frame(launches, LAUNCH_VALUES)
 
 
 def _rows(file: Path) -> tuple[list[Row], list[Row]]:

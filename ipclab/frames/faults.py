@@ -41,7 +41,8 @@ def mostly(counts: pd.DataFrame, kinds: Sequence[str]) -> set[tuple[str, str]]:
     `counts` has rows of `seen`.
     """
     ended: Any = counts[counts.kind.isin(kinds)].groupby(["backend", "fault"])
-    hits, trials = ended.hits.sum(), ended.trials.max()
+    hits = ended.hits.sum()
+    trials = ended.trials.max()
     return set(hits.index[2 * hits > trials])
 
 

@@ -2,11 +2,11 @@
 part in.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,15 +18,16 @@ from ipclab.stats.paired import Scatter
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder, read
 
-Point = tuple[str, str]  # its study and its name
+Contest = tuple[dict[str, Side], Scatter]  # its entrants by point, and the scatter of its pairs
 
 
-@dataclass(frozen=True)
-class Contest:
-    """The entrants of a contest by point, and the scatter of its pairs."""
+class Value(NamedTuple):
+    """Where a value stands in the frames of points."""
 
-    sides: Mapping[str, Side]
-    scatter: Scatter
+    study: str
+    point: str
+    op: str
+    metric: str
 
 
 def judged(run: RunFolder, ratio: Quantity) -> Quantity:
@@ -37,45 +38,41 @@ def judged(run: RunFolder, ratio: Quantity) -> Quantity:
     """
     if not ratio or ratio.quotient is None:
         return ratio
-    (study, over, op, metric), (other, under, of, other_metric) = (
-        row.split("/") for row in ratio.quotient
-    )
-    if (metric, other_metric) != ("p50", "p50") or (study, over) == (other, under):
+    over, under = (Value(*row.split("/")) for row in ratio.quotient)
+    if {over.metric, under.metric} != {"p50"} or over[:2] == under[:2]:
         return ratio
-    comparison = _in_contest(run, study, op, over, under) if (study, op) == (other, of) else None
-    comparison = comparison or _in_heats(run, (study, over), op, (other, under), of)
+    comparison = _in_contest(run, over, under) or _in_heats(run, over, under)
     if comparison is None or comparison.ratio is None:
         return ratio
-    low, high = (
-        (-inf, inf)
-        if comparison.low is None or comparison.high is None
-        else (comparison.low, comparison.high)
-    )
-    return replace(ratio, value=comparison.ratio, low=low, high=high)
+    if comparison.low is None:
+        return replace(ratio, value=comparison.ratio, low=-inf, high=inf)
+    return replace(ratio, value=comparison.ratio, low=comparison.low, high=comparison.high)
 
 
-def _in_contest(run: RunFolder, study: str, op: str, over: str, under: str) -> Comparison | None:
-    contests = _contests(run.path, study, stamp(run, study)).get(op, [])
-    held = [contest for contest in contests if {over, under} <= contest.sides.keys()]
-    if not held:
+def _in_contest(run: RunFolder, over: Value, under: Value) -> Comparison | None:
+    study = over.study
+    contests = _contests(run.path, study, stamp(run, study)).get(over.op, [])
+    points = {over.point, under.point}
+    of_both = [contest for contest in contests if points <= contest[0].keys()]
+    if not of_both or (study, over.op) != (under.study, under.op):
         return None
-    contest = max(held, key=lambda contest: len(contest.sides))
-    sides = contest.sides
-    return compare(sides[under], sides[over], len(sides), derived.bound(run), contest.scatter)
+    sides, scatter = max(of_both, key=lambda contest: len(contest[0]))
+    one = sides[under.point]
+    return compare(one, sides[over.point], len(sides), derived.bound(run), scatter)
 
 
-def _in_heats(run: RunFolder, over: Point, op: str, under: Point, of: str) -> Comparison | None:
+def _in_heats(run: RunFolder, over: Value, under: Value) -> Comparison | None:
     """Return what the heats show that both points took part in; None where there is none."""
-    one, other = _side(run, under, of), _side(run, over, op)
+    one = _side(run, under)
+    other = _side(run, over)
     if not one.heats.keys() & other.heats.keys():
         return None
     return compare(one, other, 2, derived.bound(run))
 
 
-def _side(run: RunFolder, point: Point, op: str) -> Side:
-    study, name = point
-    medians = _medians(run.path, study, stamp(run, study))
-    return side_of(medians[(medians.point == name) & (medians.op == op)])
+def _side(run: RunFolder, value: Value) -> Side:
+    medians = _medians(run.path, value.study, stamp(run, value.study))
+    return side_of(medians[(medians.point == value.point) & (medians.op == value.op)])
 
 
 @lru_cache(maxsize=16)
@@ -92,7 +89,6 @@ def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contes
     for race in races(study) if len(launches) else ():
         for head, entrants in fields(race, launches):
             sides = {point: side for (_, point), side in entrants.items()}
-            contests.setdefault(head["op"], []).append(
-                Contest(sides, common_scatter(sides.values()))
-            )
+            contest = sides, common_scatter(sides.values())
+            contests.setdefault(head["op"], []).append(contest)
     return contests

@@ -11,6 +11,7 @@ import pandas as pd
 from ipclab.frames.metrics import HEAT
 from ipclab.frames.points import NO_HEAT
 from ipclab.stats import paired
+from ipclab.stats.compare import LEAST_HEATS
 from ipclab.stats.intervals import LEVEL
 from ipclab.stats.quantity import Quantity
 from ipclab.studies.installed import study as study_of
@@ -18,7 +19,6 @@ from ipclab.studies.limits import pairs
 from ipclab.studies.limits.floors import IN_PLACE, Floor, Floors, Key, called
 
 TOLERANCE = 0.9  # memcpy's own run-to-run spread
-LEAST_HEATS = 3  # that a ratio with an interval is of
 LEAST = 0.95  # of its limit: what is faster shows that the limit is none
 
 
@@ -31,32 +31,25 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, place: int = 0) -> p
     mechanism look better. `over` is the ratio with its interval (a quantity): to the limit's turns
     in the same heats where it took some there.
     """
-    known_floors, heats = floors(limits), _by_heat(limits)
-    rows = points.to_dict("records")
-    bounds = [known_floors.under(row["study"], row["op"], row, place) for row in rows]
-    limit = pd.Series(
-        [floor.ns if floor else np.nan for floor in bounds], index=points.index, dtype="float64"
-    )
+    known_floors = floors(limits)
+    heats = _by_heat(limits)
     times = (points.metric == "p50") & (points.unit == "ns")
-    over = [
-        _over(row, floor, heats) if floor and timed else np.nan
-        for row, floor, timed in zip(rows, bounds, times, strict=True)
-    ]
-    return points.assign(
-        limit=limit,
-        over_limit=(points.value / limit).where(times),
-        over=pd.Series(over, points.index, dtype=object),
-    )
+    limit = np.full(len(points), np.nan)
+    over = np.full(len(points), np.nan, dtype=object)
+    for number, row in enumerate(points.to_dict("records")):
+        if floor := known_floors.under(row["study"], row["op"], row, place):
+            limit[number] = floor.ns
+            if times.iloc[number]:
+                over[number] = _over(row, floor, heats)
+    return points.assign(limit=limit, over_limit=(points.value / limit).where(times), over=over)
 
 
 def _over(row: Mapping[Hashable, Any], floor: Floor, heats: Mapping[Key, paired.Heats]) -> Quantity:
     """Return the median of `row` over its limit, heat by heat where one limit took turns with it."""
-    sources = ("/".join(str(row[name]) for name in ("study", "point", "op", "metric")),)
-    own = {
-        heat: [value]
-        for heat, value in zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
-    }
+    sources = (f"{row['study']}/{row['point']}/{row['op']}/{row['metric']}",)
     if len(floor.limits) == 1:
+        by_heat = zip(row.get("heats", ()), row.get("by_heat", ()), strict=True)
+        own = {heat: [value] for heat, value in by_heat}
         ratios = paired.log_ratios(heats.get(floor.limits[0], {}), own)
         if len(ratios) >= LEAST_HEATS:
             low, high = paired.interval(ratios, 1 - LEVEL)

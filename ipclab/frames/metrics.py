@@ -4,15 +4,15 @@ flags.
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ipclab.errors import LabError
-from ipclab.stats.intervals import Estimate, rank, statistic_estimate
+from ipclab.stats.intervals import Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.modes import modes
-from ipclab.stats.quantiles import Pooled, pooled
 from ipclab.stats.ranktest import drift
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
@@ -33,8 +33,7 @@ ROUND, HEAT = "round", "heat"
 RANKS_PER_CPU = "ranks_per_cpu"  # among a launch's facts
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """One number of a point: what it is of, its estimate, and its value in each launch where it has
     one there.
     """
@@ -43,15 +42,17 @@ class Metric:
     metric: str
     unit: str
     estimate: Estimate
-    flags: tuple[str, ...]
+    flags: list[str]
     by_launch: Sequence[float] = ()
 
 
 def metrics(measured: Measured) -> Iterator[Metric]:
     """Yield what is known of times, of counters, and of what workers noted with each launch."""
-    ops, flags, launches = measured.op_names(), _flags(measured), measured.launches
+    ops = measured.op_names()
+    flags = _flags(measured)
+    launches = measured.launches
     first = launches[0]
-    for op in (*ops, *(op for op in first.counters if op not in ops)):
+    for op in dict.fromkeys((*ops, *first.counters)):
         samples = 0
         if op in ops:
             yield from _times(measured, op, flags)
@@ -93,57 +94,55 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
     return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
 
 
-def _times(measured: Measured, op: str, flags: tuple[str, ...]) -> Iterator[Metric]:
-    size, summaries = (
-        measured.point.size_bytes,
-        [summary(launch, op) for launch in measured.launches],
-    )
-    count = int(sum(each["samples"] for each in summaries))
-    medians = [each["median"] for each in summaries]
+def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
+    size = measured.point.size_bytes
+    launches = measured.launches
+    summaries = [summary(launch, op) for launch in launches]
+    by_launch = {}
+    for name in SUMMARY:
+        by_launch[name] = [of_launch[name] for of_launch in summaries]
+    count = int(sum(by_launch["samples"]))
+    medians = by_launch["median"]
     median = statistic_estimate(medians, count)
-    yield Metric(op, "p50", "ns", median, flags + _shape(measured, op), medians)
+    yield Metric(op, "p50", "ns", median, [*flags, *_shape(measured, op, medians)], medians)
     if "." not in op and size and (median.low > 0 or not np.isfinite(median.low)):
         rates = [size * 1e9 / value for value in medians if value > 0]
         yield Metric(op, "bandwidth", "B/s", median.inverse(size * 1e9), flags, rates)
     for metric, quantile in quantiles(measured, op).items():
         if quantile is None:
-            empty = Estimate(np.nan, np.nan, np.nan, len(summaries), count)
-            yield Metric(op, metric, "ns", empty, (*flags, FEW_SAMPLES))
+            empty = Estimate(np.nan, np.nan, np.nan, len(launches), count)
+            yield Metric(op, metric, "ns", empty, [*flags, FEW_SAMPLES])
         else:
-            estimate = Estimate(quantile.value, quantile.low, quantile.high, len(summaries), count)
-            yield Metric(op, metric, "ns", estimate, flags)
-    ends = {
-        "min": min(each["min"] for each in summaries),
-        "max": max(each["max"] for each in summaries),
-    }
-    for name, end in ends.items():
-        yield Metric(op, name, "ns", Estimate(end, end, end, len(summaries), count), flags)
+            yield Metric(op, metric, "ns", quantile, flags)
+    for name, end in (("min", min(by_launch["min"])), ("max", max(by_launch["max"]))):
+        yield Metric(op, name, "ns", Estimate(end, end, end, len(launches), count), flags)
     for name in ("mean", "sd"):
-        values = [each[name] for each in summaries]
+        values = by_launch[name]
         yield Metric(op, name, "ns", statistic_estimate(values, count), flags, values)
 
 
-def quantiles(measured: Measured, op: str) -> dict[str, Pooled | None]:
+def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
     """Return each of `TAILS` of all samples of `op` together, by metric; None where too few samples
     lie beyond it.
 
     Of a thinned point they are those that were kept when it was thinned; one that was thinned
     before they were kept has the medians over launches.
     """
-    whole = measured.launches[0].whole.get(op)
-    if whole is None:
-        times = [launch.times(op) for launch in measured.launches]
+    launches = measured.launches
+    if op not in launches[0].whole:
+        times = [launch.times(op) for launch in launches]
         return {metric: pooled(times, q) for metric, q in TAILS.items()}
-    by_metric: dict[str, Pooled | None] = {}
+    kept = [summary(launch, op) for launch in launches]
+    count = int(sum(whole["samples"] for whole in kept))
+    first = kept[0]
+    by_metric: dict[str, Estimate | None] = {}
     for metric in TAILS:
         name = f"{POOLED}{metric}"
-        if THIN_VERSION not in whole:
-            old = statistic_estimate([launch.whole[op][metric] for launch in measured.launches], 0)
-            by_metric[metric] = Pooled(old.value, old.low, old.high)
-        elif name in whole:
-            by_metric[metric] = Pooled(
-                whole[name], whole.get(f"{name}-low", -np.inf), whole.get(f"{name}-high", np.inf)
-            )
+        if THIN_VERSION not in first:
+            by_metric[metric] = statistic_estimate([whole[metric] for whole in kept], count)
+        elif name in first:
+            ends = first.get(f"{name}-low", -np.inf), first.get(f"{name}-high", np.inf)
+            by_metric[metric] = Estimate(first[name], *ends, len(launches), count)
         else:
             by_metric[metric] = None
     return by_metric
@@ -166,27 +165,35 @@ def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
     return kept
 
 
-def _shape(measured: Measured, op: str) -> tuple[str, ...]:
+def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
     """Return what the medians do not show: a drift over the launches, and how many modes the
     samples have.
     """
-    moved = drift([summary(launch, op)["median"] for launch in measured.launches])
-    together = np.concatenate([launch.times(op) for launch in measured.launches])
-    count = len(modes(together)) if together.min() > 0 else 1
-    drifted = (f"drift:{moved.change:+.0%}",) if moved.p < DRIFT_P else ()
-    return drifted + ((f"modes:{count}",) if count > 1 else ())
+    flags = []
+    moved = drift(medians)
+    if moved.p < DRIFT_P:
+        flags.append(f"drift:{moved.change:+.0%}")
+    times = np.concatenate([launch.times(op) for launch in measured.launches])
+    if times.min() > 0 and (count := len(modes(times))) > 1:
+        flags.append(f"modes:{count}")
+    return flags
 
 
-def _flags(measured: Measured) -> tuple[str, ...]:
-    disturbed = [launch.flags for launch in measured.launches if launch.flags]
-    share = (f"disturbed:{len(disturbed)}/{len(measured.launches)}",) if disturbed else ()
-    failed = (f"failed-launches:{len(measured.failures)}",) if measured.failures else ()
-    crowded = measured.launches[0].facts.get(RANKS_PER_CPU, 0)
-    oversubscribed = ("oversubscribed",) if isinstance(crowded, int | float) and crowded > 1 else ()
-    return (
-        measured.stop,
-        *oversubscribed,
-        *share,
-        *sorted({flag for flags in disturbed for flag in flags}),
-        *failed,
-    )
+def _flags(measured: Measured) -> list[str]:
+    launches = measured.launches
+    disturbed = [launch.flags for launch in launches if launch.flags]
+    flags = [measured.stop]
+    if crowded(launches[0]):
+        flags.append("oversubscribed")
+    if disturbed:
+        flags.append(f"disturbed:{len(disturbed)}/{len(launches)}")
+        flags += sorted({*chain.from_iterable(disturbed)})
+    if measured.failures:
+        flags.append(f"failed-launches:{len(measured.failures)}")
+    return flags
+
+
+def crowded(launch: Launch) -> bool:
+    """Tell whether a launch had more ranks than CPUs, by intent."""
+    ranks = launch.facts.get(RANKS_PER_CPU, 0)
+    return isinstance(ranks, int | float) and ranks > 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.metrics import COUNTER_UNITS, HEAT, RANKS_PER_CPU, ROUND, metrics, summary
+from ipclab.frames.metrics import COUNTER_UNITS, HEAT, ROUND, crowded, metrics, summary
 from ipclab.stats.intervals import VARYING
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
@@ -62,14 +62,15 @@ class LaunchMedians:
     @classmethod
     def of(cls, launch: Launch, number: int) -> "LaunchMedians":
         """Return that of `launch`, number `number` of its point."""
-        medians, turns = {}, {}
+        medians = {}
+        turns = {}
         for op in launch.samples:
             medians[op] = summary(launch, op)["median"]
             turns[op] = launch.turn_medians(op) or [medians[op]]
-        round_of, heat = launch.facts.get(ROUND, number), launch.facts.get(HEAT, NO_HEAT)
-        ranks = launch.facts.get(RANKS_PER_CPU, 0)
-        crowded = bool(heat) and isinstance(ranks, int | float) and ranks > 1
-        return cls(int(str(round_of)), int(str(heat)), medians, turns, crowded)
+        round_of = launch.facts.get(ROUND, number)
+        heat = launch.facts.get(HEAT, NO_HEAT)
+        by_intent = bool(heat) and crowded(launch)
+        return cls(int(str(round_of)), int(str(heat)), medians, turns, by_intent)
 
 
 def head(point: Point) -> Row:
@@ -85,16 +86,12 @@ def point_rows(measured: Measured) -> Iterator[Row]:
         int(str(launch.facts.get(HEAT) or launch.order or number)) for number, launch in numbered
     )
     for row in metrics(measured):
-        held = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
+        estimate = row.estimate.for_sessions() if row.unit in VARYING else row.estimate
         yield about | {
             "op": row.op,
             "metric": row.metric,
             "unit": row.unit,
-            "value": held.value,
-            "low": held.low,
-            "high": held.high,
-            "launches": held.launches,
-            "samples": held.samples,
+            **vars(estimate),
             "flags": ";".join(row.flags),
             HEATS: heats if row.by_launch else (),
             BY_HEAT: tuple(row.by_launch),
@@ -106,25 +103,23 @@ def launch_rows(measured: Measured) -> Iterator[Row]:
     counters, conditions.
     """
     for number, launch in enumerate(measured.launches):
+        taken = LaunchMedians.of(launch, number)
         about = head(measured.point) | {
             "launch": number,
             "order": launch.order,
             "flags": ";".join(launch.flags),
+            "relation": str(launch.facts.get("relation", "")),
+            ROUND: taken.round,
+            HEAT: taken.heat,
+            CROWDED: taken.crowded,
+            TURNS: None,
         }
-        taken = LaunchMedians.of(launch, number)
-        about |= {ROUND: taken.round, HEAT: taken.heat, CROWDED: taken.crowded, TURNS: None}
-        about["relation"] = str(launch.facts.get("relation", ""))
         for op in launch.samples:
             of_op = summary(launch, op)
-            yield about | {
-                "op": op,
-                "metric": "p50",
-                "unit": "ns",
-                "value": of_op["median"],
-                TURNS: taken.turns[op],
-            }
+            about_op = about | {"op": op, "unit": "ns"}
+            yield about_op | {"metric": "p50", "value": of_op["median"], TURNS: taken.turns[op]}
             for metric in ("mean", "min", "max"):
-                yield about | {"op": op, "metric": metric, "unit": "ns", "value": of_op[metric]}
+                yield about_op | {"metric": metric, "value": of_op[metric]}
         for op, counted in launch.counters.items():
             for name, number_of in counted.items():
                 unit = COUNTER_UNITS.get(name, "count")

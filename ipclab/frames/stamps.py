@@ -32,10 +32,10 @@ CODE = [
 def stamp(run: RunFolder, study: str) -> str:
     """Return a digest of what the frames of `study` follow from: samples and code."""
     files = run.about["files"].items()
-    held = sorted(
+    samples = sorted(
         f"{name} {digest}" for name, digest in files if name.startswith(f"points/{study}/")
     )
-    return hashlib.sha256("\n".join([_code(), *held]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([_code(), *samples]).encode()).hexdigest()
 
 
 @cache

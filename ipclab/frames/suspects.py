@@ -27,7 +27,8 @@ def beaten(run: RunFolder, studies: Iterable[str] = ()) -> list[str]:
     """Return a line for each median of `studies` (of all when there is none) below its limit, under
     a head; or none.
     """
-    bounds, lines = derived.read(run, LIMITS, "launches"), list[str]()
+    bounds = derived.read(run, LIMITS, "launches")
+    lines = list[str]()
     for study in list(studies) or derived.measured(run):
         points = derived.read(run, study, "points")
         medians = points[points.metric == "p50"]

@@ -3,7 +3,6 @@ beyond it.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,7 @@ from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.frames.metrics import QUANTILES, TAILS, quantiles, summary
 from ipclab.quantile import MEDIAN
-from ipclab.stats.intervals import rank
-from ipclab.stats.quantiles import LEAST_BEYOND, Pooled, pooled
+from ipclab.stats.intervals import LEAST_BEYOND, Estimate, pooled, rank
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
@@ -34,7 +32,7 @@ def enough(samples: "pd.Series[int]", quantile: float) -> "pd.Series[bool]":
     return (beyond >= LEAST_BEYOND) | (quantile == MEDIAN)
 
 
-def of_point(measured: Measured, op: str, quantile: float) -> Pooled | None:
+def of_point(measured: Measured, op: str, quantile: float) -> Estimate | None:
     """Return a quantile above the median of all samples of `op` with its interval; None where
     samples are too few.
 
@@ -53,7 +51,8 @@ def of_launch(launch: Launch, op: str, quantile: float) -> float:
     """
     if quantile == MEDIAN:
         return summary(launch, op)["median"]
-    name, whole = metric(quantile), launch.whole.get(op)
+    name = metric(quantile)
+    whole = launch.whole.get(op)
     if whole is not None and name not in QUANTILES:
         raise _not_kept(name)
     count = int(whole["samples"]) if whole is not None else len(launch.samples[op])
@@ -73,14 +72,14 @@ def by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
     launches = launches[launches.metric == "p50"]
     if quantile == MEDIAN:
         return launches
-    told = dict[tuple[str, int, str], float]()
+    values = dict[tuple[str, int, str], float]()
     for file in run.checked(f"points/{study}/").values():
         measured = decode(file)
         for number, launch in enumerate(measured.launches):
-            found = partial(of_launch, launch, quantile=quantile)
-            told |= {(measured.point.id, number, op): found(op) for op in launch.samples}
+            for op in launch.samples:
+                values[measured.point.id, number, op] = of_launch(launch, op, quantile)
     keys = zip(launches.point, launches.launch, launches.op, strict=True)
-    return launches.assign(value=[told[key] for key in keys])
+    return launches.assign(value=[values[key] for key in keys])
 
 
 def too_few(quantile: float) -> FewSamplesError:
@@ -95,5 +94,5 @@ def too_few(quantile: float) -> FewSamplesError:
 
 
 def _not_kept(name: str) -> LabError:
-    known = ", ".join(f"{q:g}" for q in QUANTILES.values())
-    return LabError(f"the run did not keep {name}", "it was thinned", f"choose one of {known}")
+    kept = ", ".join(f"{q:g}" for q in QUANTILES.values())
+    return LabError(f"the run did not keep {name}", "it was thinned", f"choose one of {kept}")

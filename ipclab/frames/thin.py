@@ -24,17 +24,16 @@ def thinned(run: RunFolder, most: int, top: Path) -> RunFolder:
     Raises `LabError` when a file of the run is not what was measured.
     """
     made = RunFolder(top / run.id, {**run.about, "files": {}, THINNED: most})
-    files = run.checked().items()
-    made.place(
-        (name, _thin(path, most) if name.startswith("points/") else path.read_bytes())
-        for name, path in files
-    )
+    made.place((name, _thin(name, path, most)) for name, path in run.checked().items())
     if (beside := run.path.parent / CALIBRATION).is_file():
         shutil.copy(beside, top)
     return made
 
 
-def _thin(path: Path, most: int) -> bytes:
+def _thin(name: str, path: Path, most: int) -> bytes:
+    """Return the content of a file, of a point's with `most` samples of each launch."""
+    if not name.startswith("points/"):
+        return path.read_bytes()
     measured = decode(path)
     tails = {op: kept_quantiles(measured, op) for op in measured.op_names()}
     for number, launch in enumerate(measured.launches):

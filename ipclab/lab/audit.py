@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from ipclab.claims.claim import OWN, Claim, Verdict, judge_all, known_of
+from ipclab.claims.expression import MOST_WORK, SHOWN, RuleError, Source, Term, Work
+from ipclab.claims.file import File
+from ipclab.claims.lines import Lines
+from ipclab.claims.published import texts, worded
+from ipclab.claims.rules import read_names, read_sum
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
 from ipclab.frames.address import MissingError
-from ipclab.frames.claim_file import File
-from ipclab.frames.claim_lines import Lines
-from ipclab.frames.claims import OWN, Claim, Verdict, judge_all, known_of
-from ipclab.frames.expression import MOST_WORK, SHOWN, RuleError, Source, Term, Work
 from ipclab.frames.judged import judged
-from ipclab.frames.published import texts, worded
-from ipclab.frames.rules import read_names, read_sum
 from ipclab.lab import labels, prose, verdicts
 from ipclab.lab.catalogue import LANGUAGES, N_
 from ipclab.lab.data import Data

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.claims.file import File
+from ipclab.claims.published import published, worded
 from ipclab.errors import LabError
 from ipclab.frames import address, derived, judged
-from ipclab.frames.claim_file import File
 from ipclab.frames.points import VALUES
-from ipclab.frames.published import published, worded
 from ipclab.lab import asked, prose
 from ipclab.lab.catalogue import N_
 from ipclab.lab.questions import Question, Variables, within

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.claim_file import Control, Revision
+from ipclab.claims.file import Control, Revision
 from ipclab.lab.audit import with_own
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data

@@ -5,10 +5,10 @@ cannot be tested.
 from dataclasses import replace
 from math import inf
 
+from ipclab.claims.claim import SLACK, Claim, Verdict, known_of
+from ipclab.claims.rules import Rule
 from ipclab.frames import derived
 from ipclab.frames.address import Address
-from ipclab.frames.claims import SLACK, Claim, Verdict, known_of
-from ipclab.frames.rules import Rule
 from ipclab.lab import labels
 from ipclab.lab.catalogue import N_
 from ipclab.lab.data import Data

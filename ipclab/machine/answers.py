@@ -1,7 +1,6 @@
 """What one file alone does not tell of processor, memory, kernel and software."""
 
 import gzip
-import hashlib
 import os
 import resource
 from collections import defaultdict
@@ -13,6 +12,7 @@ from pathlib import Path
 from ipclab.machine.parse import KNOWN, LARGEST, choice, cpu_list, fields, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
+from ipclab.store.files import sha256
 
 CPUINFO, DMI = "/proc/cpuinfo", "/sys/class/dmi/id"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
@@ -50,10 +50,8 @@ def cpu_model(source: Source) -> str:
     try:
         return " ".join(field(source, CPUINFO, "model name", "cpu model", "uarch").split())
     except AbsentError:
-        lines = source.text(CPUINFO).splitlines()
-        kinds = dict.fromkeys(
-            line.partition(":")[2].strip() for line in lines if line.startswith("CPU part")
-        )
+        parts = [line for line in source.text(CPUINFO).splitlines() if line.startswith("CPU part")]
+        kinds = dict.fromkeys(line.partition(":")[2].strip() for line in parts)
         return f"{cpu_vendor(source)} {' + '.join(present(kinds))}"
 
 
@@ -156,9 +154,8 @@ def config(source: Source) -> dict[str, str]:
         except AbsentError:
             name = f"/boot/config-{source.text('/proc/sys/kernel/osrelease').strip()}"
             text = source.read(name)
-        lines = [
-            line for line in text.splitlines() if line.startswith(tuple(KNOWN["build_options"]))
-        ]
+        wanted = tuple(KNOWN["build_options"])
+        lines = [line for line in text.splitlines() if line.startswith(wanted)]
         source.keep(name, "\n".join(lines))
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
@@ -169,8 +166,9 @@ def built_in(source: Source, kind: str) -> str:
     """Return the word for the first of the build options of a `kind` (tickless, preemption) that is
     set.
     """
+    options = config(source)
     return present(
-        next((word for name, word in KNOWN[kind].items() if config(source).get(name) == "y"), "")
+        next((word for name, word in KNOWN[kind].items() if options.get(name) == "y"), "")
     )
 
 
@@ -192,12 +190,12 @@ def security(source: Source) -> dict[str, str]:
     """Return what may look at a system call: the modules, AppArmor and SELinux, this process's
     label and its filter.
     """
-    told = {
-        name: source.told(path, str, "").rstrip("\0\n") for name, path in KNOWN["security"].items()
-    }
+    texts = {}
+    for name, path in KNOWN["security"].items():
+        texts[name] = source.told(path, str, "").rstrip("\0\n")
     seccomp = fields(source.read("/proc/self/status")).get("Seccomp", "")
-    told["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
-    return present({name: text for name, text in told.items() if text})
+    texts["seccomp"] = KNOWN["seccomp"].get(seccomp, seccomp)
+    return present({name: text for name, text in texts.items() if text})
 
 
 def limit(source: Source, which: int) -> int:
@@ -235,7 +233,7 @@ def packages(source: Source) -> dict[str, str]:
 def lock_digest(source: Source) -> str:
     """Return the beginning of the lock file's SHA-256."""
     try:
-        return hashlib.sha256(source.paths.lock.read_bytes()).hexdigest()[:16]
+        return sha256(source.paths.lock)[:16]
     except OSError as error:
         raise AbsentError from error
 
@@ -246,24 +244,20 @@ def native_digest(source: Source) -> str:
     binaries = sorted(Path(spec.origin).parent.glob("*.so")) if spec and spec.origin else []
     if not binaries:
         raise AbsentError("not built")
-    return hashlib.sha256(binaries[0].read_bytes()).hexdigest()[:16]
+    return sha256(binaries[0])[:16]
 
 
 def tool(source: Source, name: str) -> str:
     """Return what a tool says; all are asked at once, since some take a tenth of a second."""
     if source.paths.user and KNOWN["tools"][name].startswith("git"):
         raise AbsentError("no checkout")  # the environment may lie in one of another project
-    folders, tools = (
-        {"git": source.paths.root},
-        {name: words.split() for name, words in KNOWN["tools"].items()},
-    )
 
     def ask() -> dict[str, Future[str]]:
-        run = source.system.run
-        with ThreadPoolExecutor(len(tools)) as pool:
-            return {
-                name: pool.submit(run, *words, cwd=folders.get(words[0]))
-                for name, words in tools.items()
-            }
+        asked = {}
+        with ThreadPoolExecutor(len(KNOWN["tools"])) as pool:
+            for called, command in KNOWN["tools"].items():
+                folder = source.paths.root if command.startswith("git") else None
+                asked[called] = pool.submit(source.system.run, *command.split(), cwd=folder)
+        return asked
 
     return source.once("tools", ask)[name].result()

@@ -15,16 +15,17 @@ def _folders(source: Source, controller: str) -> list[str]:
         return []
     folders: list[str] = []
     for number, controllers, path in (line.split(":", 2) for line in lines):
-        mounts: list[str] = []
         if number == "0" and not controllers:
-            mounts = (
-                [MOUNT] if source.exists(f"{MOUNT}/cgroup.controllers") else [f"{MOUNT}/unified"]
-            )
+            alone = source.exists(f"{MOUNT}/cgroup.controllers")
+            mounts = [MOUNT if alone else f"{MOUNT}/unified"]
         elif controller in controllers.split(","):
             mounts = [f"{MOUNT}/{controllers}", f"{MOUNT}/{controller}"]
+        else:
+            continue
         parts = [part for part in path.split("/") if part and part != ".."]
-        upwards = [parts[:depth] for depth in range(len(parts), -1, -1)]
-        folders += ["/".join([mount, *part]) for mount in mounts for part in upwards]
+        for mount in mounts:
+            for depth in range(len(parts), -1, -1):
+                folders.append("/".join([mount, *parts[:depth]]))
     return [folder for folder in dict.fromkeys(folders) if source.exists(folder)]
 
 
@@ -49,9 +50,8 @@ def cpu_quota(source: Source) -> float:
     for folder in _folders(source, "cpu"):
         quota, _, period = _read(source, folder, "cpu.max").partition(" ")
         if not quota:
-            quota, period = (
-                _read(source, folder, f"cpu.cfs_{name}_us") for name in ("quota", "period")
-            )
+            quota = _read(source, folder, "cpu.cfs_quota_us")
+            period = _read(source, folder, "cpu.cfs_period_us")
         if quota and period:
             quotas.append(float("inf") if quota in {"max", "-1"} else int(quota) / int(period))
     return _tightest(quotas)
@@ -59,20 +59,14 @@ def cpu_quota(source: Source) -> float:
 
 def memory_limit(source: Source) -> int:
     """Return the tightest group's memory limit in bytes; raise `AbsentError` (`unlimited` if none)."""
-    names = ("memory.max", "memory.limit_in_bytes")
-    limits = filter(
-        None,
-        (_read(source, folder, name) for folder in _folders(source, "memory") for name in names),
-    )
-    # Version 1 writes the largest number of pages for "no limit".
-    return int(
-        _tightest(
-            [
-                float("inf") if text == "max" or int(text) >= 1 << 62 else float(text)
-                for text in limits
-            ]
-        )
-    )
+    limits = []
+    for folder in _folders(source, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            if limit := _read(source, folder, name):
+                # Version 1 writes the largest number of pages for "no limit".
+                endless = limit == "max" or int(limit) >= 1 << 62
+                limits.append(float("inf") if endless else float(limit))
+    return int(_tightest(limits))
 
 
 def throttled_ns(source: Source) -> int:

@@ -19,33 +19,32 @@ STAT = {"context_switches": "ctxt", "forks": "processes", "running": "procs_runn
 # seldom have them.
 HOT = "/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{part}_throttle_count"
 LOAD = ("load_1", "load_5", "load_15", "tasks")
+TOLD = ["cpus", "steal_ns", "busy_ns", *STAT, *LOAD, "throttled_ns", "clock_throttles"]
+TOLD += [f"pressure_{name}_{unit}" for name in PRESSURES for unit in ("percent", "ns")]
 
 Conditions = dict[str, int | float | None]
 Readings = Mapping[str, int | float | None]
 
 
-def conditions(source: Source, read: Callable[[str], str] | None = None) -> Conditions:
-    """Sample the machine (under 1 ms), through `read` if given; None where absent.
+def conditions(source: Source) -> Conditions:
+    """Sample the machine (under 1 ms); None where absent.
 
     Keys: `tick_ns`, `cpus`, `steal_ns`, `busy_ns`, `context_switches`, `forks`, `running`,
     `load_1`, `load_5`, `load_15`, `tasks`, `throttled_ns`, `clock_throttles`, and for cpu, memory
     and io `pressure_*_ns` (total time) and `pressure_*_percent` (of the last 10 s).
     """
-    read = read or source.read
     tick_ns = 1_000_000_000 // source.system.sysconf("SC_CLK_TCK")
-    parts: dict[tuple[str, ...], Callable[[], Conditions]] = {
-        ("cpus", "steal_ns", "busy_ns", *STAT): lambda: _stat(read("/proc/stat"), tick_ns),
-        LOAD: lambda: _load(read("/proc/loadavg").split()),
-        ("throttled_ns",): lambda: {"throttled_ns": cgroup.throttled_ns(source)},
-        ("clock_throttles",): lambda: {"clock_throttles": _clock_throttles(source)},
-    }
-    for name in PRESSURES:
-        parts[f"pressure_{name}_percent", f"pressure_{name}_ns"] = partial(_pressure, read, name)
-    result: Conditions = {"tick_ns": tick_ns}
-    for keys, make in parts.items():
-        result |= dict.fromkeys(keys)
+    parts: list[Callable[[], Conditions]] = [
+        lambda: _stat(source.read("/proc/stat"), tick_ns),
+        lambda: _load(source.read("/proc/loadavg").split()),
+        lambda: {"throttled_ns": cgroup.throttled_ns(source)},
+        lambda: {"clock_throttles": _clock_throttles(source)},
+        *(partial(_pressure, source, name) for name in PRESSURES),
+    ]
+    result: Conditions = {"tick_ns": tick_ns, **dict.fromkeys(TOLD)}
+    for part in parts:
         with suppress(AbsentError, ValueError, IndexError, KeyError):
-            result |= make()
+            result |= part()
     return result
 
 
@@ -78,11 +77,10 @@ def _load(words: list[str]) -> Conditions:
     return dict(zip(LOAD, (*map(float, words[:3]), int(words[3].partition("/")[2])), strict=True))
 
 
-def _pressure(read: Callable[[str], str], name: str) -> Conditions:
+def _pressure(source: Source, name: str) -> Conditions:
     """Parse `some avg10=0.01 avg60=... avg300=... total=<us>`, the first line of a pressure file."""
-    values = dict(
-        word.split("=") for word in read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
-    )
+    words = source.read(f"/proc/pressure/{name}").splitlines()[0].split()[1:]
+    values = dict(word.split("=") for word in words)
     return {
         f"pressure_{name}_percent": float(values["avg10"]),
         f"pressure_{name}_ns": int(values["total"]) * 1000,
@@ -116,5 +114,6 @@ def disturbance(
 
 def grown(before: Readings, after: Readings, key: str) -> int | float | None:
     """Return by how much a reading grew; None where it is not told."""
-    first, last = before.get(key), after.get(key)
+    first = before.get(key)
+    last = after.get(key)
     return None if first is None or last is None else last - first

@@ -18,7 +18,6 @@ from ipclab.machine.conditions import grown
 from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
 from ipclab.machine.mounts import SHM
 from ipclab.paths import Paths
-from ipclab.stats.intervals import rank
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
 from ipclab.store.point import Point
@@ -28,7 +27,6 @@ from ipclab.store.samples import decode
 NEIGHBOURS = "neighbours"
 TIMES = (("futex-wake", "same"), ("futex-wake", "cross"), ("clock", "same"), ("syscall", "same"))
 PROBE_SECONDS = 5.0
-SECONDS = 5.0  # of doing nothing, watched
 STEPS = 50
 
 
@@ -54,7 +52,7 @@ def visit(
     paths: Paths,
     source: Source,
     need: int,
-    seconds: float = SECONDS,
+    seconds: float,
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Finding]:
@@ -63,38 +61,45 @@ def visit(
 
     Limits are those of a run on this machine, or of the reference run when there is none.
     """
-    noise, machine = (
-        watch(lambda: reading(source), clock, sleep, seconds),
-        collect(source, root=paths.root),
-    )
-    times, on = _times(paths, machine.digest)
-    fault = "it cannot be written" if not source.system.writable(SHM) else ""
-    fault = fault if source.exists(SHM) else "there is none"
+    noise = watch(lambda: reading(source), clock, sleep, seconds)
+    machine = collect(source, root=paths.root)
+    times, measured_on = _times(paths, machine.digest)
+    fault = ""
+    if not source.exists(SHM):
+        fault = "there is none"
+    elif not source.system.writable(SHM):
+        fault = "it cannot be written"
+    mpi = machine.facts["mpi"]
+    go = machine.facts["go"]
     present = {
         "native": find_spec("ipclab_native") is not None,
-        "MPI": find_spec("mpi4py") is not None and machine.facts.get("mpi") is not None,
-        "Go": machine.facts.get("go") is not None or which("go") is not None,
+        "MPI": find_spec("mpi4py") is not None and mpi is not None,
+        "Go": go is not None or which("go") is not None,
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
-    may, gains = _may_be_alone(source), isolation(paths, machine.digest)
-    return examine(Observed(machine.facts, noise, present, need, fault, may, times, on, gains))
+    alone = _may_be_alone(source)
+    gains = isolation(paths, machine.digest)
+    return examine(
+        Observed(machine.facts, noise, present, need, fault, alone, times, measured_on, gains)
+    )
 
 
 def reading(source: Source) -> Conditions:
     """Return one reading: what launches are judged by (`ipclab.machine.conditions`), and the count
     of interrupts.
     """
-    counted: list[str] = []
+    interrupts = None
     with suppress(AbsentError):
-        counted = re.findall(r"^intr (\d+)", source.read("/proc/stat"), re.MULTILINE)
-    return {**conditions(source), "interrupts": int(counted[0]) if counted else None}
+        if counted := re.search(r"^intr (\d+)", source.read("/proc/stat"), re.MULTILINE):
+            interrupts = int(counted[1])
+    return {**conditions(source), "interrupts": interrupts}
 
 
 def watch(
     read: Callable[[], Conditions],
     clock: Callable[[], int],
     sleep: Callable[[float], None],
-    seconds: float = SECONDS,
+    seconds: float,
 ) -> Noise:
     """Return the noise of about `seconds`, None for what is not told; `clock` gives ns.
 
@@ -102,15 +107,16 @@ def watch(
     a CPU. `busy`: share of the CPUs' time used. `interrupts`: a second and CPU. `throttled`: share
     of the time held back by a quota.
     """
-    began, seen = clock(), [read()]
+    began = clock()
+    seen = [read()]
     for _ in range(STEPS):
         sleep(seconds / STEPS)
         seen.append(read())
-    elapsed, cpus = max(1, clock() - began), float(seen[-1].get("cpus") or 1)
-    waiting = [
-        max(0.0, running - 1) for reading in seen if (running := reading.get("running")) is not None
-    ]
+    elapsed = max(1, clock() - began)
+    cpus = float(seen[-1].get("cpus") or 1)
+    running = [reading.get("running") for reading in seen]
     # beside the task that reads
+    waiting = [max(0.0, count - 1) for count in running if count is not None]
     noise: Noise = {"queue": sum(waiting) / len(waiting) / cpus if waiting else None}
     total = elapsed * cpus
     spans = {
@@ -150,19 +156,18 @@ def _times(paths: Paths, machine: str) -> tuple[dict[str, float], str]:
     on = f"run {run.id}" if run else "the reference run, another machine"
     try:
         run = run or opened(paths, paths.reference)
-    except (
-        LabError,
-        OSError,
-    ):  # a checkout without it, or no room to open it: its times are then unknown
+    except (LabError, OSError):  # a checkout without it, or no room to open it
         return {}, "no run"
     best = {}
     for limit, placement in TIMES:
         with suppress(LabError):  # the run does not have it
             measured = decode(run.path / run.file(Point("limits", limit, 0, placement)))
-            times = [np.sort(launch.times(measured.op_names()[0])) for launch in measured.launches]
-            best[f"{limit} {placement}"] = float(
-                min(values[rank(len(values), 0.5)] for values in times)
-            )
+            op = measured.op_names()[0]
+            medians = [
+                np.quantile(launch.times(op), 0.5, method="inverted_cdf")
+                for launch in measured.launches
+            ]
+            best[f"{limit} {placement}"] = float(min(medians))
     return best, on
 
 
@@ -173,20 +178,16 @@ def isolation(paths: Paths, machine: str) -> dict[str, float]:
     folders = f"points/{NEIGHBOURS}/"
 
     def fits(run: RunFolder) -> bool:
-        return run.about["machine"]["digest"] == machine and any(
-            name.startswith(folders) for name in run.about["files"]
-        )
+        here = run.about["machine"]["digest"] == machine
+        return here and any(name.startswith(folders) for name in run.about["files"])
 
     if (run := folder.newest(paths.runs, fits)) is None:
         return {}
     by_way: dict[str, list[float]] = defaultdict(list)
     for measured in map(decode, run.checked(folders).values()):
         levels = measured.point.levels
-        if (
-            measured.point.backend == "unix"
-            and levels["arm"] == "isolation"
-            and levels["neighbour"] != "quiet"
-        ):
+        unix = measured.point.backend == "unix"
+        if unix and levels["arm"] == "isolation" and levels["neighbour"] != "quiet":
             medians = [float(np.median(launch.times("intended"))) for launch in measured.launches]
             by_way[f"{levels['neighbour']}/{levels['isolation']}"] += medians
     return {key: float(np.median(medians)) for key, medians in by_way.items()}

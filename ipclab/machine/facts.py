@@ -9,10 +9,12 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from ipclab.machine.parse import choice
+from ipclab.machine.answers import field, installed
+from ipclab.machine.parse import choice, size
 from ipclab.machine.readers import READERS, Value
 from ipclab.machine.source import AbsentError, Source, scrub
 
@@ -24,7 +26,11 @@ TOPICS = tuple(SAID["affects"].values())
 KINDS: dict[str, Callable[[str], Value]] = {
     "text": str,
     "choice": choice,
+    "cpus": lambda text: text.replace("(null)", ""),
+    "size": size,
+    "installed": installed,
     "number": lambda text: int(text, 0),
+    "kHz": lambda text: int(text) * 1000,
     "numbers": lambda text: [int(word) for word in text.split()],
     "words": lambda text: [*text.split()],
 }
@@ -35,8 +41,8 @@ class Fact:
     """One line of the table: whether the machine's digest holds it and reports list it; `group`,
     `label` are msgids.
 
-    It is the text of `file`, of one of `KINDS`; where there is no file, the reader of its name
-    tells it.
+    It is the text of `file`, of one of `KINDS`, or of the first of the fields `key` that the file
+    has; where there is no file, the reader of its name tells it.
     """
 
     group: str
@@ -48,17 +54,19 @@ class Fact:
     shown: bool
     affects: str
     label: str
+    key: str = ""
 
     def take(self, source: Source) -> tuple[Value, str]:
         """Return the value and "", or None and the reason why there is none; never raises for bad
         input.
         """
         try:
-            value = (
-                KINDS[self.kind](source.text(self.file).strip())
-                if self.file
-                else READERS[self.name](source)
-            )
+            if self.key:
+                value = KINDS[self.kind](field(source, self.file, *self.key.split("|")))
+            elif self.file:
+                value = KINDS[self.kind](source.text(self.file).strip())
+            else:
+                value = READERS[self.name](source)
         except AbsentError as absent:
             return None, absent.reason
         except (ValueError, KeyError, IndexError, OSError, ArithmeticError):
@@ -77,8 +85,7 @@ def _read_facts() -> tuple[Fact, ...]:
 FACTS = _read_facts()
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(NamedTuple):
     """Facts by name (None where there is none: `reasons` says why), raw files by path, the short
     digest.
     """
@@ -94,7 +101,8 @@ def collect(source: Source | None = None, *, root: Path | None = None) -> Machin
     checkout.
     """
     fresh = replace(source or Source(), raw={}, _memo={})
-    fresh = replace(fresh, paths=replace(fresh.paths, root=root)) if root else fresh
+    if root:
+        fresh = replace(fresh, paths=replace(fresh.paths, root=root))
     taken = {fact.name: fact.take(fresh) for fact in FACTS}
     facts = {name: value for name, (value, _) in taken.items()}
     reasons = {name: reason for name, (_, reason) in taken.items() if reason}
@@ -112,15 +120,13 @@ def shown(facts: Mapping[str, Value], reasons: Mapping[str, str]) -> list[tuple[
     """Return each fact that reports list, its value in what a run stored, and else why there is
     none (msgid).
     """
-
-    def reason(name: str) -> str:
-        return (
-            ""
-            if facts.get(name) is not None
-            else REASONS.get(reasons.get(name, ""), REASONS["absent"])
-        )
-
-    return [(fact, facts.get(fact.name), reason(fact.name)) for fact in FACTS if fact.shown]
+    listed = []
+    for fact in FACTS:
+        if fact.shown:
+            value = facts.get(fact.name)
+            reason = REASONS.get(reasons.get(fact.name, ""), REASONS["absent"])
+            listed.append((fact, value, reason if value is None else ""))
+    return listed
 
 
 def affects() -> dict[str, tuple[str, ...]]:

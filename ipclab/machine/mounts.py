@@ -22,7 +22,8 @@ class Mount(NamedTuple):
 
 def _mount(line: str) -> Mount:
     before, _, after = line.partition(" - ")
-    first, second = before.split(), after.split()
+    first = before.split()
+    second = after.split()
     point = first[4].encode().decode("unicode_escape")  # blanks are written \040
     return Mount(first[2], point, f"{first[5]},{second[2]}", second[0], second[1])
 
@@ -32,13 +33,9 @@ def mount_of(source: Source, path: str) -> Mount:
     kept.
     """
     table = source.once("mounts", lambda: source.read("/proc/self/mountinfo").splitlines())
-    holding = [
-        mount
-        for mount in map(_mount, table)
-        if f"{path}/".startswith(mount.point.rstrip("/") + "/")
-    ]
-    # a later mount covers an earlier
-    return max(reversed(present(holding)), key=lambda mount: len(mount.point))
+    mounts = map(_mount, reversed(table))  # a later mount covers an earlier
+    holding = [mount for mount in mounts if f"{path}/".startswith(f"{mount.point.rstrip('/')}/")]
+    return max(present(holding), key=lambda mount: len(mount.point))
 
 
 def mount(source: Source, place: str) -> Mount:
@@ -62,12 +59,10 @@ def mount_options(source: Source) -> list[str]:
     """Return the options of the data folder's mount that say how files behave; others may carry
     addresses and users.
     """
-    words = dict.fromkeys(mount(source, "scratch").options.split(","))
-    return [
-        word
-        for word in words
-        if word in KNOWN["mount_options"] or word.startswith(tuple(KNOWN["mount_keys"]))
-    ]
+    words = mount(source, "scratch").options.split(",")
+    keys = tuple(KNOWN["mount_keys"])
+    kept = [word for word in words if word in KNOWN["mount_options"] or word.startswith(keys)]
+    return list(dict.fromkeys(kept))
 
 
 def disk(source: Source) -> str:
@@ -75,10 +70,9 @@ def disk(source: Source) -> str:
     network.
     """
     place = mount(source, "scratch")
-    if kind := next(
-        (kind for kind in ("memory", "network") if place.filesystem in KNOWN[kind]), ""
-    ):
-        return kind
+    for kind in ("memory", "network"):
+        if place.filesystem in KNOWN[kind]:
+            return kind
     device = _device(source, place)
     model = source.told(f"{device}/device/model", str.lower, "")
     if any(word in model for word in KNOWN["virtual_models"]):
@@ -101,10 +95,10 @@ def _device(source: Source, mount: Mount) -> str:
     layers.
     """
 
+    sys = os.path.realpath(source.path("/sys"))
+
     def real(link: str) -> str:
-        return "/sys" + os.path.realpath(source.path(link)).removeprefix(
-            os.path.realpath(source.path("/sys"))
-        )
+        return "/sys" + os.path.realpath(source.path(link)).removeprefix(sys)
 
     name = os.path.basename(os.path.realpath(source.path(mount.device)))  # noqa: PTH119 - /dev/mapper/x -> ../dm-0
     links = (f"/sys/dev/block/{mount.number}", f"/sys/class/block/{name}")

@@ -45,7 +45,8 @@ def processor(run: RunFolder) -> str:
 
 
 def _line(run: RunFolder) -> str:
-    machine, day = run.about["machine"]["digest"], run.about["begun"][:10]
+    machine = run.about["machine"]["digest"]
+    day = run.about["begun"][:10]
     return f"not measured here, but on {processor(run)} (machine {machine}) on {day}: {run.id}"
 
 

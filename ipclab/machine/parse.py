@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 _TABLES = tomllib.loads(Path(__file__).with_name("known.toml").read_text(encoding="utf-8"))
-KNOWN: dict[str, Any] = {
-    name: table.split() if isinstance(table, str) else table for name, table in _TABLES.items()
-}
+KNOWN: dict[str, Any] = dict(_TABLES)
+for _name, _table in _TABLES.items():
+    if isinstance(_table, str):
+        KNOWN[_name] = _table.split()
 _SUFFIX = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 LARGEST = 2**63 - 1  # a limit above it is none, and fits no column of a table
 

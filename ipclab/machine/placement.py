@@ -1,6 +1,5 @@
 """Placement as a factor: which CPUs each role of a launch may use."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -52,21 +51,16 @@ def placements(topology: Topology) -> dict[str, Placement]:
             break
     nearest = next((relation for relation in CROSS_ORDER if relation in pairs), "same")
     cross = pairs.pop(nearest, (topology.allowed[0],) * 2)
-    placed = [_single("same", cross[:1], "same")]
+    # roles on one CPU each
+    single: dict[str, tuple[tuple[int, ...], str]] = {"same": (cross[:1], "same")}
     if nearest != "same":
-        placed.append(_single("cross", _spread(topology, cross), nearest))
-    placed += [
-        _single(f"cross-{relation}", pairs[relation], relation)
-        for relation in RELATIONS
-        if relation in pairs
-    ]
-    placed.append(Placement("free", (frozenset(topology.allowed),), "free"))
-    return {placement.name: placement for placement in placed}
-
-
-def _single(name: str, cpus: Iterable[int], relation: str) -> Placement:
-    """Return the placement of roles on one CPU each."""
-    return Placement(name, tuple(frozenset({cpu}) for cpu in cpus), relation)
+        single["cross"] = _spread(topology, cross), nearest
+    for relation in sorted(pairs, key=RELATIONS.index):
+        single[f"cross-{relation}"] = pairs[relation], relation
+    placed = {}
+    for name, (cpus, relation) in single.items():
+        placed[name] = Placement(name, tuple(frozenset({cpu}) for cpu in cpus), relation)
+    return placed | {"free": Placement("free", (frozenset(topology.allowed),), "free")}
 
 
 def missing(topology: Topology) -> dict[str, str]:

@@ -10,17 +10,12 @@ from typing import Any, TypeAlias
 
 from ipclab import __version__
 from ipclab.machine import answers, cgroup, mounts
-from ipclab.machine.answers import CPUINFO, cache, field, limit, tool, topology
+from ipclab.machine.answers import cache, limit, tool, topology
 from ipclab.machine.mounts import mount, space
-from ipclab.machine.parse import cpu_list, size
+from ipclab.machine.parse import cpu_list
 from ipclab.machine.source import Source, present
-from ipclab.machine.topology import CPUS
 
 Value: TypeAlias = bool | int | float | str | list["Value"] | dict[str, "Value"] | None
-
-
-def _frequency(source: Source, name: str) -> int:
-    return int(source.text(f"{CPUS}/cpu0/cpufreq/{name}")) * 1000
 
 
 def _built_with(option: str) -> bool:
@@ -30,10 +25,6 @@ def _built_with(option: str) -> bool:
 READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "cpu_vendor": answers.cpu_vendor,
     "cpu_model": answers.cpu_model,
-    "cpu_family": lambda source: int(field(source, CPUINFO, "cpu family", "CPU architecture")),
-    "cpu_model_number": lambda source: int(field(source, CPUINFO, "model", "CPU variant"), 0),
-    "cpu_stepping": lambda source: int(field(source, CPUINFO, "stepping", "CPU revision")),
-    "cpu_microcode": lambda source: field(source, CPUINFO, "microcode"),
     "cpu_features": answers.cpu_features,
     "sockets": lambda source: len(topology(source).packages),
     "cores": lambda source: len(topology(source).cores),
@@ -49,21 +40,14 @@ READERS: dict[str, Callable[[Source], Any]] = {  # each returns a `Value`
     "cache_l2": lambda source: present(cache(source, 2).size),
     "cache_l3": lambda source: present(cache(source, 3).size),
     "cache_line": lambda source: present(cache(source, 1).line),
-    "frequency_min": lambda source: _frequency(source, "cpuinfo_min_freq"),
-    "frequency_max": lambda source: _frequency(source, "cpuinfo_max_freq"),
     "boost": answers.boost,
     "idle_states": answers.idle_states,
-    "memory_installed": lambda source: answers.installed(
-        field(source, "/proc/meminfo", "MemTotal")
-    ),
-    "swap_total": lambda source: size(field(source, "/proc/meminfo", "SwapTotal")),
     "page_size": lambda source: source.system.sysconf("SC_PAGE_SIZE"),
     "architecture": lambda source: source.system.uname()[1],
     "kernel_options": answers.options,
     "preemption": answers.preemption,
     "timer_frequency": lambda source: int(answers.config(source)["CONFIG_HZ"]),
     "tickless": lambda source: answers.built_in(source, "tickless"),
-    "cpus_tickless": lambda source: source.text(f"{CPUS}/nohz_full").strip().replace("(null)", ""),
     "clock_resolution": lambda _: round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9),
     "mitigations": answers.mitigations,
     "security": answers.security,

@@ -117,8 +117,8 @@ class Source:
     root: Path = Path("/")
     system: System = field(default_factory=System)
     paths: Paths = field(default_factory=checkout)
-    raw: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    _memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
+    raw: dict[str, str] = field(default_factory=dict, repr=False)
+    _memo: dict[str, object] = field(default_factory=dict, repr=False)
 
     def path(self, name: str) -> Path:
         """Return where the file `name` (absolute on the machine) lies below the root."""
@@ -176,10 +176,10 @@ class Source:
                 self._memo[key] = make()
             except AbsentError as absent:
                 self._memo[key] = absent
-        held = self._memo[key]
-        if isinstance(held, AbsentError):
-            raise AbsentError(held.reason)
-        return held  # type: ignore[return-value]  # one key is always made by one function
+        value = self._memo[key]
+        if isinstance(value, AbsentError):
+            raise AbsentError(value.reason)
+        return value  # type: ignore[return-value]  # one key is always made by one function
 
 
 def scrub(text: str, host: str) -> str:
@@ -189,8 +189,7 @@ def scrub(text: str, host: str) -> str:
     text = _DROPPED_LINE.sub("", text)
     for pattern, mark in _NAMES:
         text = pattern.sub(mark, text)
-    for name in filter(
-        None, (host, host.partition(".")[0])
-    ):  # the long one first, or its domain would stay
+    # the long name first, or its domain would stay
+    for name in filter(None, (host, host.partition(".")[0])):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "<host>", text)
     return text

@@ -10,7 +10,8 @@ from ipclab.machine.source import Source
 
 CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
-NONE: frozenset[int] = frozenset()
+CpuSet = frozenset[int]
+NONE: CpuSet = frozenset()
 # The nearest level that two CPUs share, nearest first; "remote": they lie in different memory
 # nodes.
 RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
@@ -25,7 +26,7 @@ class Cache(NamedTuple):
     type: str
     size: int
     line: int
-    cpus: frozenset[int]
+    cpus: CpuSet
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,12 @@ class Topology:
     package.
     """
 
-    online: frozenset[int]
+    online: CpuSet
     allowed: tuple[int, ...]
-    cores: tuple[frozenset[int], ...]
+    cores: tuple[CpuSet, ...]
     caches: tuple[Cache, ...]
-    nodes: tuple[frozenset[int], ...]
-    packages: tuple[frozenset[int], ...]
+    nodes: tuple[CpuSet, ...]
+    packages: tuple[CpuSet, ...]
 
     @classmethod
     def read(cls, source: Source) -> "Topology":
@@ -56,7 +57,7 @@ class Topology:
         )  # fmt: skip
 
     @cached_property
-    def _near(self) -> dict[str, dict[int, frozenset[int]]]:
+    def _near(self) -> dict[str, dict[int, CpuSet]]:
         """Relation -> CPU -> the CPUs that are so near to it, nearest first."""
         return {
             "smt": _by_cpu(self.cores),
@@ -65,7 +66,7 @@ class Topology:
             "numa": _by_cpu(self.nodes),
         }
 
-    def _sharing(self, level: int) -> list[frozenset[int]]:
+    def _sharing(self, level: int) -> list[CpuSet]:
         """Return the sets of CPUs that share a cache of data at `level`."""
         return [
             cache.cpus
@@ -73,7 +74,7 @@ class Topology:
             if cache.level == level and cache.type != "Instruction"
         ]
 
-    def siblings(self, cpu: int) -> frozenset[int]:
+    def siblings(self, cpu: int) -> CpuSet:
         """Return the CPUs of `cpu`'s core, itself among them."""
         return self._near["smt"].get(cpu, frozenset({cpu}))
 
@@ -84,17 +85,15 @@ class Topology:
         return next((name for name, near in self._near.items() if b in near.get(a, NONE)), "remote")
 
 
-def _by_cpu(sets: Iterable[frozenset[int]]) -> dict[int, frozenset[int]]:
+def _by_cpu(sets: Iterable[CpuSet]) -> dict[int, CpuSet]:
     return {cpu: members for members in sets for cpu in members}
 
 
-def _sets(
-    source: Source, online: frozenset[int], names: tuple[str, ...]
-) -> tuple[frozenset[int], ...]:
+def _sets(source: Source, online: CpuSet, names: tuple[str, ...]) -> tuple[CpuSet, ...]:
     """Split the CPUs by the first of the topology files that is there (older kernels have the
     second).
     """
-    done: dict[int, frozenset[int]] = {}
+    done: dict[int, CpuSet] = {}
     for cpu in sorted(online):
         if cpu not in done:
             files = (
@@ -106,7 +105,7 @@ def _sets(
     return tuple(dict.fromkeys(done.values()))
 
 
-def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
+def _caches(source: Source, online: CpuSet) -> tuple[Cache, ...]:
     caches: list[Cache] = []
     for index in range(10):  # index0 is the innermost; the kernel numbers them without gaps
         seen: set[int] = set()
@@ -121,17 +120,17 @@ def _caches(source: Source, online: frozenset[int]) -> tuple[Cache, ...]:
     return tuple(sorted(caches, key=lambda cache: (cache.level, cache.type, min(cache.cpus))))
 
 
-def _cache(source: Source, folder: str, online: frozenset[int]) -> Cache | None:
-    level, kind = source.told(f"{folder}/level", int, 0), source.told(f"{folder}/type", str, "")
+def _cache(source: Source, folder: str, online: CpuSet) -> Cache | None:
+    level = source.told(f"{folder}/level", int, 0)
+    kind = source.told(f"{folder}/type", str, "")
     cpus = source.told(f"{folder}/shared_cpu_list", cpu_set, NONE) & online
     # Virtual ARM machines tell the level but not the size.
-    bytes_, line = (
-        source.told(f"{folder}/{name}", size, 0) for name in ("size", "coherency_line_size")
-    )
-    return Cache(level, kind, bytes_, line, cpus) if level and kind and cpus else None
+    told_size = source.told(f"{folder}/size", size, 0)
+    line = source.told(f"{folder}/coherency_line_size", size, 0)
+    return Cache(level, kind, told_size, line, cpus) if level and kind and cpus else None
 
 
-def _nodes(source: Source, online: frozenset[int]) -> tuple[frozenset[int], ...]:
+def _nodes(source: Source, online: CpuSet) -> tuple[CpuSet, ...]:
     names = [name for name in source.names(NODES) if name.startswith("node") and name[4:].isdigit()]
     nodes = [source.told(f"{NODES}/{name}/cpulist", cpu_set, NONE) & online for name in names]
     return tuple(sorted(filter(None, nodes), key=min)) or (online,)

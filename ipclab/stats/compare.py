@@ -17,17 +17,19 @@ import numpy as np
 
 from ipclab.stats import judge, paired, ranktest
 from ipclab.stats.family import HEAT_LOOKS, pair_level
+from ipclab.stats.intervals import WIDEST
 
 FASTER, SLOWER, SAME = "faster", "slower", "same"
 UNDECIDED, NOT_TESTED, NOT_COMPARABLE = judge.UNDECIDED, judge.NOT_TESTED, "not comparable"
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 EQUIVALENCE = 0.05
 LEAST_HEATS = 3  # that a pair is judged by: two leave one degree of freedom, and say nothing
-POWER = 0.95
 RUNS_ALPHA = 0.05  # of all points of two runs
 JUDGED = {judge.BELOW: FASTER, judge.ABOVE: SLOWER, judge.INSIDE: SAME}
 REASONS = {SAME: "within-bound", NOT_TESTED: "few-launches", UNDECIDED: "wide-interval"}
-WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
+
+
+Medians = Sequence[float]  # of launches, in ns
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Side:
     compared heat by heat.
     """
 
-    medians: Sequence[float]
+    medians: Medians
     conditions: Mapping[str, str | int] = field(default_factory=dict)
     rounds: Sequence[int] = ()
     heats: paired.Heats = field(default_factory=dict)
@@ -68,22 +70,6 @@ class Comparison:
     launches: tuple[int, int] = (0, 0)
     paired: bool = False
 
-    @property
-    def within(self) -> float | None:
-        """Return the factor within which the two are alike for certain: 1.07 for an interval from
-        0.95 to 1.07.
-        """
-        return None if self.low is None or self.high is None else max(self.high, 1 / self.low)
-
-
-def by_round(first: Side, second: Side) -> tuple[Side, Side]:
-    """Return both sides with the k-th launch of each in round k."""
-    both = (
-        Side(side.medians, side.conditions, range(len(side.medians))) for side in (first, second)
-    )
-    one, other = both
-    return one, other
-
 
 def common_scatter(sides: Iterable[Side]) -> paired.Scatter:
     """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
@@ -107,10 +93,12 @@ def compare(
     by its launches.
     """
     if first.heats.keys() & second.heats.keys():
-        return _by_heats(first, second, mechanisms, equivalence, scatter)
-    a, b = shared(first, second)
+        by_heats = _by_heats(first, second, mechanisms, equivalence, scatter)
+        return replace(by_heats, paired=True)
+    a = _compared(first, second)
+    b = _compared(second, first)
     level = pair_level(mechanisms, min(len(a), len(b)))
-    return refusal(first, second, a, b) or _judged(a, b, level, equivalence)
+    return _refused(first, second, a, b) or _by_launches(a, b, level, equivalence)
 
 
 def _by_heats(
@@ -118,54 +106,46 @@ def _by_heats(
 ) -> Comparison:
     """Return what the heats show that both sides took part in."""
     heats = sorted(first.heats.keys() & second.heats.keys())
-    medians = [[float(np.median(side.heats[heat])) for heat in heats] for side in (first, second)]
-    if why := _unusable(first, second, *medians):
-        return replace(why, paired=True)
+    a = [float(np.median(first.heats[heat])) for heat in heats]
+    b = [float(np.median(second.heats[heat])) for heat in heats]
+    if why := _unusable(first, second, a, b):
+        return why
     ratios = paired.log_ratios(first.heats, second.heats)
     count = len(ratios), len(ratios)
     ratio = math.exp(float(ratios.mean()))
     if len(ratios) < LEAST_HEATS:
-        return Comparison(NOT_TESTED, "few-launches", ratio, launches=count, paired=True)
+        return Comparison(NOT_TESTED, "few-launches", ratio, launches=count)
     if ratios.min() == ratios.max():
-        return Comparison(UNDECIDED, "no-variance", ratio, launches=count, paired=True)
+        return Comparison(UNDECIDED, "no-variance", ratio, launches=count)
     # What a study launches seldom is judged as strictly as at the first look
     level = pair_level(mechanisms, max(len(ratios), HEAT_LOOKS[0]), HEAT_LOOKS)
     low, high = paired.interval(ratios, level, scatter)
-    found = judged(ratio, math.exp(low), math.exp(high), equivalence)
+    comparison = _judged(ratio, math.exp(low), math.exp(high), equivalence)
     step = max(equivalence, math.expm1(paired.detectable(ratios, level, scatter)))
-    return replace(found, detectable=step, level=level, launches=count, paired=True)
+    return replace(comparison, detectable=step, level=level, launches=count)
 
 
-def shared(first: Side, second: Side) -> tuple[list[float], list[float]]:
-    """Return the medians of both sides that are compared: those of the rounds that both have, or
-    all.
-    """
-    if not (len(first.rounds) and len(second.rounds)):
-        return list(first.medians), list(second.medians)
-    both = set(first.rounds) & set(second.rounds)
-    a, b = (
-        [value for value, number in zip(side.medians, side.rounds, strict=True) if number in both]
-        for side in (first, second)
-    )
-    return a, b
+def _compared(side: Side, other: Side) -> Medians:
+    """Return the medians of a side that are compared: those of the rounds that both have, or all."""
+    if not (len(side.rounds) and len(other.rounds)):
+        return side.medians
+    by_round = zip(side.medians, side.rounds, strict=True)
+    return [median for median, number in by_round if number in other.rounds]
 
 
-def refusal(first: Side, second: Side, a: Sequence[float], b: Sequence[float]) -> Comparison | None:
+def _refused(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be tested, or None when they can."""
     if why := _unusable(first, second, a, b):
         return why
     launches = len(a), len(b)
-    ratio = math.exp(float(np.median(ranktest.differences(np.log(a), np.log(b)))))
     if min(launches) == 1:
-        return Comparison(NOT_TESTED, "few-launches", ratio, launches=launches)
-    if any(min(side) == max(side) for side in (a, b)):
-        return Comparison(UNDECIDED, "no-variance", ratio, launches=launches)
+        return Comparison(NOT_TESTED, "few-launches", _ratio(a, b), launches=launches)
+    if min(a) == max(a) or min(b) == max(b):
+        return Comparison(UNDECIDED, "no-variance", _ratio(a, b), launches=launches)
     return None
 
 
-def _unusable(
-    first: Side, second: Side, a: Sequence[float], b: Sequence[float]
-) -> Comparison | None:
+def _unusable(first: Side, second: Side, a: Medians, b: Medians) -> Comparison | None:
     """Return why launches `a` and `b` of the two cannot be compared at all, or None when they can."""
     launches = len(a), len(b)
     if differing := sorted(
@@ -179,22 +159,9 @@ def _unusable(
     return None
 
 
-def shown(a: Sequence[float], b: Sequence[float], level: float) -> tuple[float, float, float]:
-    """Return the ratio of the times `b` over `a` (Hodges and Lehmann) and the ends of its exact
-    interval at `level`.
-    """
-    one, other = np.log(a), np.log(b)
-    low, high = ranktest.interval(one, other, level)
-    return (
-        math.exp(float(np.median(ranktest.differences(one, other)))),
-        math.exp(low),
-        math.exp(high),
-    )
-
-
-def ends(low: float, high: float) -> tuple[float | None, float | None]:
-    """Return the ends of an interval as they are told: None where there is none."""
-    return (low, high) if 0 < low <= high < math.inf else (None, None)
+def _ratio(a: Medians, b: Medians) -> float:
+    """Return the ratio of the times `b` over `a` (Hodges and Lehmann)."""
+    return math.exp(float(np.median(ranktest.differences(np.log(a), np.log(b)))))
 
 
 def power_step(low: float, high: float, level: float) -> float | None:
@@ -209,7 +176,7 @@ def power_step(low: float, high: float, level: float) -> float | None:
         return None
     normal = NormalDist()
     tested = normal.inv_cdf(1 - level / 2)
-    return (tested + normal.inv_cdf(POWER)) * math.log(high / low) / (2 * tested)
+    return (tested + normal.inv_cdf(paired.POWER)) * math.log(high / low) / (2 * tested)
 
 
 def factor(low: float, high: float, ratio: float, bound: float) -> float:
@@ -218,7 +185,9 @@ def factor(low: float, high: float, ratio: float, bound: float) -> float:
 
     Its width shrinks with their square root.
     """
-    half, apart, same = math.log(high / low) / 2, abs(math.log(ratio)), math.log(1 + bound)
+    half = math.log(high / low) / 2
+    apart = abs(math.log(ratio))
+    same = math.log(1 + bound)
     room = max(apart, same - apart)
     return float((half / room) ** 2)
 
@@ -237,10 +206,13 @@ def compare_runs(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
 
     `detectable` is the slow-down that would be found with 95 % power at that level.
     """
-    refused = [refusal(*pair, pair[0].medians, pair[1].medians) for pair in pairs]
-    both = [(why, one.medians, two.medians) for (one, two), why in zip(pairs, refused, strict=True)]
-    level = threshold([_least_level(a, b) for why, a, b in both if not why], RUNS_ALPHA)
-    return [why or _judged(a, b, level, EQUIVALENCE, apart=True) for why, a, b in both]
+    both = []
+    for first, second in pairs:
+        a = first.medians
+        b = second.medians
+        both.append((_refused(first, second, a, b), a, b))
+    level = threshold([_least_level(a, b) for refused, a, b in both if not refused], RUNS_ALPHA)
+    return [refused or _by_launches(a, b, level, EQUIVALENCE, apart=True) for refused, a, b in both]
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:
@@ -259,36 +231,36 @@ def together(launches: tuple[int, int], points: int) -> int:
     return max(1, math.ceil(ranktest.least_p(*launches) * points / RUNS_ALPHA))
 
 
-def _least_level(a: Sequence[float], b: Sequence[float]) -> float:
+def _least_level(a: Medians, b: Medians) -> float:
     """Return the level from which on the interval of b over a lies beyond `EQUIVALENCE`, or inside
     it.
     """
-    one, other, bound = np.log(a), np.log(b), math.log1p(EQUIVALENCE)
+    one = np.log(a)
+    other = np.log(b)
+    bound = math.log1p(EQUIVALENCE)
     (above_low, below_low), (above_high, below_high) = (
         ranktest.p_value(one, other, end) for end in (-bound, bound)
     )
     return min(1.0, 2 * min(below_low, above_high, max(above_low, below_high)))
 
 
-def _judged(
-    a: Sequence[float], b: Sequence[float], level: float, equivalence: float, apart: bool = False
+def _by_launches(
+    a: Medians, b: Medians, level: float, equivalence: float, apart: bool = False
 ) -> Comparison:
     """Return what launches show at `level`; of runs `apart` a difference counts beyond the bound
     only.
     """
-    ratio, low, high = shown(a, b, level)
-    found = judged(ratio, low, high, equivalence, apart)
+    low, high = map(math.exp, ranktest.interval(np.log(a), np.log(b), level))
+    comparison = _judged(_ratio(a, b), low, high, equivalence, apart)
     step = power_step(low, high, level)
-    if step is not None:
-        step = (
-            math.expm1(math.log1p(equivalence) + step)
-            if apart
-            else max(equivalence, math.expm1(step))
-        )
-    return replace(found, detectable=step, level=level, launches=(len(a), len(b)))
+    if step is not None and apart:
+        step = math.expm1(math.log1p(equivalence) + step)
+    elif step is not None:
+        step = max(equivalence, math.expm1(step))
+    return replace(comparison, detectable=step, level=level, launches=(len(a), len(b)))
 
 
-def judged(
+def _judged(
     ratio: float, low: float, high: float, equivalence: float, apart: bool = False
 ) -> Comparison:
     """Return what the interval from `low` to `high` of a ratio says; of runs `apart` a difference
@@ -304,4 +276,6 @@ def judged(
     reason = REASONS.get(verdict) or (f"{said}-bound" if apart else f"interval-{said}-1")
     if verdict == SAME and not (apart or low <= 1 <= high):
         reason = "small-difference"
-    return Comparison(verdict, reason, ratio, *ends(low, high))
+    if 0 < low <= high < math.inf:
+        return Comparison(verdict, reason, ratio, low, high)
+    return Comparison(verdict, reason, ratio)

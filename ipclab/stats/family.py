@@ -51,7 +51,8 @@ def range_level(count: int, alpha: float) -> float:
     normal = NormalDist()
     density = np.exp(-(GRID**2) / 2) / np.sqrt(2 * np.pi)
     below = np.array([normal.cdf(z) for z in GRID])
-    low, high = 1.0, 14.0
+    low = 1.0
+    high = 14.0
     while high - low > 1e-6:  # noqa: PLR2004
         width = (low + high) / 2
         within = below - np.array([normal.cdf(z - width) for z in GRID])

@@ -1,18 +1,18 @@
-"""Intervals from launches: exact order statistics of their medians; and of rates.
+"""Intervals from launches: exact order statistics of their medians; of quantiles, and of rates.
 
 Samples within a launch share its luck (page placement, the scheduler's choices): they are never
 pooled as independent.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from math import comb, exp, fsum, log, log1p
+from math import comb, inf, sqrt
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv, stdtrit
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 Samples = np.ndarray[tuple[Any, ...], np.dtype[np.number[Any]]]
@@ -22,8 +22,8 @@ NOMINAL = 0.96  # of an interval by itself: points that end when their contest i
 FEW = {2: 12.75, 3: 4.32, 4: 1.664, 5: 1.104}
 VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session
 WIDEST = 100.0  # an interval whose ends are further apart says that there were too few launches, and nothing else
+LEAST_BEYOND = 10  # samples beyond a quantile; fewer make it a guess
 SESSION = 0.06  # share by which two sessions differ more than the launches of one can show: see docs/method.md
-RATE_STEPS = 10**9
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,15 @@ class Estimate:
     def inverse(self, factor: float) -> "Estimate":
         """Return `factor` over this positive value, such as a bandwidth from a time."""
         if not np.isfinite(self.high):
-            return Estimate(factor / self.value, -np.inf, np.inf, self.launches, self.samples)
+            return Estimate(factor / self.value, -inf, inf, self.launches, self.samples)
         return Estimate(
             factor / self.value, factor / self.high, factor / self.low, self.launches, self.samples
         )
 
     def for_sessions(self) -> "Estimate":
         """Return a time or a rate with an interval for any session, `SESSION` wider at both ends."""
-        low, high = self.low - SESSION * abs(self.low), self.high + SESSION * abs(self.high)
+        low = self.low - SESSION * abs(self.low)
+        high = self.high + SESSION * abs(self.high)
         return Estimate(self.value, low, high, self.launches, self.samples)
 
 
@@ -73,12 +74,13 @@ def median_interval(values: Floats) -> tuple[float, float]:
     held in 95 %, on the logarithmic scale where all are above 0. One has no interval, that is an
     infinite one, and neither have those whose interval would say nothing (`WIDEST`).
     """
-    ordered, count = np.sort(values), len(values)
+    ordered = np.sort(values)
+    count = len(values)
     if count == 1:
-        return -np.inf, np.inf
+        return -inf, inf
     if count in FEW and ordered[0] < ordered[-1]:
         low, high = _stretched(ordered, FEW[count])
-        return (low, high) if low <= 0 or high <= WIDEST * low else (-np.inf, np.inf)
+        return (low, high) if low <= 0 or high <= WIDEST * low else (-inf, inf)
     place, share = _places(count)
     inner = min(place + 1, count - 1)
     low = (1 - share) * ordered[place] + share * ordered[inner]
@@ -97,7 +99,8 @@ def _places(count: int) -> tuple[int, float]:
     ways = [comb(count, k) for k in range(count // 2 + 1)]
     tails = [2 * total / 2**count for total in accumulate(ways)]
     r = max(number for number, tail in enumerate(tails, 1) if tail <= 1 - NOMINAL)
-    outer, inner = 1 - tails[r - 1], 1 - tails[r]
+    outer = 1 - tails[r - 1]
+    inner = 1 - tails[r]
     part = (outer - NOMINAL) / (outer - inner)
     return r - 1, (count - r) * part / (r + (count - 2 * r) * part)
 
@@ -106,23 +109,41 @@ def _stretched(ordered: Floats, factor: float) -> tuple[float, float]:
     logs = bool(ordered[0] > 0)
     values = np.log(ordered) if logs else ordered
     middle = float(np.median(values))
-    ends = (middle - factor * (middle - values[0]), middle + factor * (values[-1] - middle))
-    low, high = (float(np.exp(end)) if logs else float(end) for end in ends)
-    return low, high
+    low = middle - factor * (middle - values[0])
+    high = middle + factor * (values[-1] - middle)
+    return (float(np.exp(low)), float(np.exp(high))) if logs else (float(low), float(high))
+
+
+def pooled(launches: Sequence[Samples | Any], q: float) -> Estimate | None:
+    """Return the `q` quantile of the samples of all `launches`; None with fewer than ten samples
+    beyond it. The ends of its interval are infinite where launches are too few for one.
+
+    The interval is Woodruff's (J. Am. Statist. Assoc. 47, 1952, 635-646): the share of samples
+    below the quantile has the variance between launches, whose samples share their luck, and the
+    ends are the quantiles at the ends of that share.
+    """
+    counts = np.array([len(samples) for samples in launches], np.float64)
+    total = int(counts.sum())
+    if total == 0 or total - 1 - rank(total, q) < LEAST_BEYOND:
+        return None
+    ordered = np.sort(np.concatenate(launches))
+    value = float(ordered[rank(total, q)])
+    if len(launches) == 1:
+        return Estimate(value, -inf, inf, 1, total)
+    below = np.array([np.mean(samples <= value) for samples in launches])
+    off = counts / total * (below - np.average(below, weights=counts))
+    between = len(launches) / (len(launches) - 1) * float((off**2).sum())
+    error = sqrt(max(between, q * (1 - q) / total))
+    half = float(stdtrit(len(launches) - 1, (1 + LEVEL) / 2)) * error
+    low = float(ordered[rank(total, q - half)]) if q > half else -inf
+    high = float(ordered[rank(total, q + half)]) if q + half < 1 else inf
+    return Estimate(value, low, high, len(launches), total)
 
 
 def rate_upper(hits: int, trials: int) -> float:
     """Return the upper end of a rate's exact 95 % interval (Clopper and Pearson, Biometrika 26,
     1934, 404-413).
     """
-
-    def unlikely(step: int) -> bool:
-        rate = step / RATE_STEPS
-        logs = (
-            log(comb(trials, k)) + k * log(rate) + (trials - k) * log1p(-rate)
-            for k in range(hits + 1)
-        )
-        return fsum(map(exp, logs)) < (1 - LEVEL) / 2
-
-    steps = range(1, RATE_STEPS)
-    return 1.0 if hits == trials else bisect_left(steps, True, key=unlikely) / RATE_STEPS
+    if hits == trials:
+        return 1.0
+    return float(betaincinv(hits + 1, trials - hits, (1 + LEVEL) / 2))

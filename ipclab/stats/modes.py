@@ -1,6 +1,5 @@
-"""The modes of a distribution: how many there are, and what each holds."""
+"""The modes of a distribution: the samples around each of its peaks."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -16,22 +15,8 @@ VALLEY = 0.5
 KERNEL = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
 
 
-@dataclass(frozen=True)
-class Mode:
-    """Samples around one peak: `name`, their bounds and median in ns, their `share` of all samples.
-
-    The largest mode is `main`; others are `fast-1`, `slow-1` and so on, by their distance from it.
-    """
-
-    name: str
-    low: float
-    high: float
-    median: float
-    share: float
-
-
-def modes(samples: Samples) -> list[Mode]:
-    """Return the modes of positive times from the fastest on; every sample belongs to one.
+def modes(samples: Samples) -> list[Samples]:
+    """Return the samples (ns) of each mode of positive times, from the fastest mode on.
 
     A histogram over log time, its bins as wide as Freedman and Diaconis say (Z.
     Wahrscheinlichkeitstheorie 57, 1981, 453-476) but by the narrower half of the interquartile
@@ -43,21 +28,7 @@ def modes(samples: Samples) -> list[Mode]:
     logs = np.log(samples.astype(np.float64))
     bounds = np.array([logs.min(), *_cuts(logs), np.inf])
     place = np.searchsorted(bounds, logs, side="right") - 1
-    groups = [np.asarray(samples[place == k], dtype=np.float64) for k in range(len(bounds) - 1)]
-    main = int(np.argmax([len(group) for group in groups]))
-    found = []
-    for number, group in enumerate(groups):
-        share = len(group) / len(samples)
-        ends = float(group.min()), float(group.max())
-        found.append(Mode(_name(number - main), *ends, float(np.median(group)), share))
-    return found
-
-
-def _name(distance: int) -> str:
-    """Return what a mode is called that lies so many places behind the largest one."""
-    if distance == 0:
-        return "main"
-    return f"slow-{distance}" if distance > 0 else f"fast-{-distance}"
+    return [samples[place == number] for number in range(len(bounds) - 1)]
 
 
 def _cuts(logs: Floats) -> list[float]:

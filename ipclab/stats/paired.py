@@ -10,7 +10,7 @@ with the fewest heats, since ranks of n heats cannot show anything below a level
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -27,8 +27,7 @@ FEWEST_PAIRS = 6  # those of four contestants: the spread of three is hardly kno
 MOST_FREEDOM = 20.0
 
 
-@dataclass(frozen=True)
-class Scatter:
+class Scatter(NamedTuple):
     """What a contest says of the scatter of its pairs: a `variance` (of log ratios) that is worth
     `freedom` degrees.
     """
@@ -49,7 +48,8 @@ def log_ratios(first: Heats, second: Heats) -> Floats:
     """
     ratios = []
     for heat in sorted(first.keys() & second.keys()):
-        one, other = np.log(first[heat]), np.log(second[heat])
+        one = np.log(first[heat])
+        other = np.log(second[heat])
         if len(one) == len(other):
             ratios.append(float(np.median(other - one)))
         else:
@@ -66,7 +66,8 @@ def scatter(pairs: Iterable[Floats]) -> Scatter:
     each has a scatter of its own it is small. `UNKNOWN` for fewer than six pairs, those of four
     contestants.
     """
-    logs, freedoms = [], []
+    logs = []
+    freedoms = []
     for ratios in pairs:
         if len(ratios) >= FEWEST_HEATS and ratios.min() < ratios.max():
             logs.append(math.log(ratios.var(ddof=1)))
@@ -86,11 +87,9 @@ def _inverse_trigamma(value: float) -> float:
     most = MOST_FREEDOM / 2
     if value <= polygamma(1, most):
         return most
-    return (
-        float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most))
-        if value < polygamma(1, 1e-3)
-        else 1e-3
-    )
+    if value >= polygamma(1, 1e-3):
+        return 1e-3
+    return float(brentq(lambda x: polygamma(1, x) - value, 1e-3, most))
 
 
 def steadied(ratios: Floats, common: Scatter) -> Scatter:
@@ -99,9 +98,8 @@ def steadied(ratios: Floats, common: Scatter) -> Scatter:
     """
     own = len(ratios) - 1
     freedom = own + common.freedom
-    return Scatter(
-        freedom, (own * float(ratios.var(ddof=1)) + common.freedom * common.variance) / freedom
-    )
+    squares = own * float(ratios.var(ddof=1)) + common.freedom * common.variance
+    return Scatter(freedom, squares / freedom)
 
 
 def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[float, float]:
@@ -113,14 +111,16 @@ def interval(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> tuple[f
     count = len(ratios)
     if count < 2:  # noqa: PLR2004
         return -math.inf, math.inf
-    known = steadied(ratios, common)
-    half = float(stdtrit(known.freedom, 1 - level / 2)) * math.sqrt(known.variance / count)
+    spread = steadied(ratios, common)
+    half = float(stdtrit(spread.freedom, 1 - level / 2)) * math.sqrt(spread.variance / count)
     middle = float(ratios.mean())
     return middle - half, middle + half
 
 
-def detectable(ratios: Floats, level: float, common: Scatter = UNKNOWN) -> float:
+def detectable(ratios: Floats, level: float, common: Scatter) -> float:
     """Return the log ratio that so many heats with this scatter find at `level` with 95 % power."""
-    known = steadied(ratios, common)
-    quantiles = float(stdtrit(known.freedom, 1 - level / 2)) + float(stdtrit(known.freedom, POWER))
-    return quantiles * math.sqrt(known.variance / len(ratios))
+    spread = steadied(ratios, common)
+    quantiles = float(stdtrit(spread.freedom, 1 - level / 2)) + float(
+        stdtrit(spread.freedom, POWER)
+    )
+    return quantiles * math.sqrt(spread.variance / len(ratios))

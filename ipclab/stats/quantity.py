@@ -103,29 +103,22 @@ def _linear(one: Quantity, other: Quantity, sign: int) -> Quantity:
         return missing(one.unit if one else other.unit)
     if one.unit != other.unit and not (one.unit in PLAIN and other.unit in PLAIN):
         raise ValueError(f"{one.unit} and {other.unit} cannot be added")
-    if _exact(one) != _exact(other):
-        return _shifted(one, other, sign)
-    combine = add if sign > 0 else sub
-    if paired := _by_launch(one, other, combine):
-        return _paired(paired, one.unit, one, other)
-    (a, b), (c, d) = one.ends, other.ends[::sign]
+    launches = _by_launch(one, other, add if sign > 0 else sub)
     value = one.value + sign * other.value
-    down, up = hypot(one.value - a, other.value - c), hypot(b - one.value, d - other.value)
+    a, b = one.ends
+    c, d = other.ends[::sign]
+    if _exact(one) != _exact(other):  # the interval is as wide as that of the measured one
+        made = _made(value, one.unit, a + sign * c, b + sign * d, one, other)
+        return replace(made, launches=launches)
+    if launches:
+        return _paired(launches, one.unit, one, other)
+    down = hypot(one.value - a, other.value - c)
+    up = hypot(b - one.value, d - other.value)
     return _made(value, one.unit, value - down, value + up, one, other)
 
 
 def _exact(quantity: Quantity) -> bool:
     return quantity.low is None and not quantity.launches
-
-
-def _shifted(one: Quantity, other: Quantity, sign: int) -> Quantity:
-    """Return the sum or difference of two of which one is exact: its interval is as wide as the
-    other one's.
-    """
-    (a, b), (c, d) = one.ends, other.ends[::sign]
-    made = _made(one.value + sign * other.value, one.unit, a + sign * c, b + sign * d, one, other)
-    combine = add if sign > 0 else sub
-    return replace(made, launches=_by_launch(one, other, combine))
 
 
 def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
@@ -135,22 +128,32 @@ def _product(one: Quantity, other: Quantity, power: int) -> Quantity:
     alike = isclose(one.scale, other.scale, rel_tol=1e-12)
     quotient = (one.row, other.row) if power < 0 and one.row and other.row and alike else None
     combine = mul if power > 0 else truediv
+    launches = _by_launch(one, other, combine)
     scaled = _exact(one) != _exact(other)
-    if not scaled and (paired := _by_launch(one, other, combine)):
-        return replace(_paired(paired, unit, one, other), quotient=quotient)
-    (a, b), (c, d) = one.ends, other.ends
+    if launches and not scaled:
+        return replace(_paired(launches, unit, one, other), quotient=quotient)
+    a, b = one.ends
+    c, d = other.ends
     if power < 0 and c <= 0 <= d:
         return _made(one.value / other.value if other.value else inf, unit, -inf, inf, one, other)
     value = combine(one.value, other.value)
     if min(a, c) <= 0 or not all(map(isfinite, (a, b, c, d))):  # the widest that the ends allow
         corners = [combine(x, y) for x in (a, b) for y in (c, d)]
-        return replace(
-            _made(value, unit, min(corners), max(corners), one, other), quotient=quotient
-        )
-    x, y, (e, f) = log(one.value), log(other.value), (log(c), log(d))[::power]
-    down, up = hypot(x - log(a), y - e), hypot(log(b) - x, f - y)
+        made = _made(value, unit, min(corners), max(corners), one, other)
+        return replace(made, quotient=quotient)
+    x = log(one.value)
+    y = log(other.value)
+    e, f = (log(c), log(d))[::power]
+    down = hypot(x - log(a), y - e)
+    up = hypot(log(b) - x, f - y)
     made = _made(value, unit, value * exp(-down), value * exp(up), one, other)
-    return _in_unit(made, one, other, combine) if scaled else replace(made, quotient=quotient)
+    if scaled:
+        quotient = None
+    if scaled and _exact(other):  # the same in another unit
+        scale = combine(one.scale, float(other.value))
+        quotient = one.quotient if scale == one.scale else None
+        made = replace(made, row=one.row, scale=scale)
+    return replace(made, launches=launches, quotient=quotient)
 
 
 def _unit(one: str, other: str, power: int) -> str:
@@ -164,20 +167,6 @@ def _unit(one: str, other: str, power: int) -> str:
     raise ValueError(f"{one} and {other} cannot be combined")
 
 
-def _in_unit(
-    made: Quantity, one: Quantity, other: Quantity, combine: Callable[[float, float], float]
-) -> Quantity:
-    """Return what was `made` of a measured quantity and an exact number: the same one in another
-    unit.
-    """
-    launches = _by_launch(one, other, combine)
-    if not _exact(other):
-        return replace(made, launches=launches)
-    scale = combine(one.scale, float(other.value))
-    quotient = one.quotient if scale == one.scale else None
-    return replace(made, launches=launches, row=one.row, scale=scale, quotient=quotient)
-
-
 def _by_launch(
     one: Quantity, other: Quantity, combine: Callable[[float, float], float]
 ) -> dict[int, float]:
@@ -185,7 +174,8 @@ def _by_launch(
 
     A number that is exact is the same for all launches.
     """
-    a, b = one.launches, other.launches
+    a = one.launches
+    b = other.launches
     if a and not b and other.low is None:
         b = dict.fromkeys(a, float(other.value))
     elif b and not a and one.low is None:
@@ -203,18 +193,16 @@ def _paired(launches: Mapping[int, float], unit: str, one: Quantity, other: Quan
     median = statistic_estimate(list(launches.values()), 0)
     if unit in VARYING:
         median = median.for_sessions()
-    return replace(
-        _made(median.value, unit, median.low, median.high, one, other), launches=launches
-    )
+    made = _made(median.value, unit, median.low, median.high, one, other)
+    return replace(made, launches=launches)
 
 
 def _made(
     value: float, unit: str, low: float, high: float, one: Quantity, other: Quantity
 ) -> Quantity:
-    exact = one.low is None and other.low is None and isfinite(low)
     counts = [part.n for part in (one, other) if part.n]
     fewest = min(counts, key=lambda n: int(n.split()[0]), default="")
     sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
-    if exact:
-        return Quantity(value, unit, None, None, fewest, "computed", sources)
+    if one.low is None and other.low is None and isfinite(low):
+        return Quantity(value, unit, n=fewest, kind="computed", sources=sources)
     return Quantity(value, unit, low, high, fewest, "measured", sources)

@@ -9,9 +9,9 @@ Statistical Methods, 2014, section 4.3).
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,11 +59,10 @@ def p_value(a: Values, b: Values, shift: float = 0.0) -> tuple[float, float]:
     """Return the one-sided p of "b is a, moved by `shift`" against b being higher, and against b
     being lower.
     """
-    steps, law = differences(a, b), chances(len(a), len(b))
-    below, above = (
-        int(np.searchsorted(steps, shift, "right")),
-        len(steps) - int(np.searchsorted(steps, shift, "left")),
-    )
+    steps = differences(a, b)
+    law = chances(len(a), len(b))
+    below = int(np.searchsorted(steps, shift, "right"))
+    above = len(steps) - int(np.searchsorted(steps, shift, "left"))
     return law[below], law[above]
 
 
@@ -71,13 +70,13 @@ def interval(a: Values, b: Values, level: float) -> tuple[float, float]:
     """Return the shifts of b over a that the two-sided test at `level` does not reject; infinite
     where none is.
     """
-    steps, law = differences(a, b), chances(len(a), len(b))
+    steps = differences(a, b)
+    law = chances(len(a), len(b))
     outside = bisect_right(law, level / 2)  # as many at either end
     return (float(steps[outside - 1]), float(steps[-outside])) if outside else (-np.inf, np.inf)
 
 
-@dataclass(frozen=True)
-class Drift:
+class Drift(NamedTuple):
     """`change` from the first to the last launch as a share of their median, and the `p` of no
     drift.
     """

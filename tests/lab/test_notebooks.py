@@ -153,7 +153,7 @@ def test_nothing_that_the_run_has_is_called_not_measured(
     shown: dict[str, list[Any]], study: str
 ) -> None:
     text = json.dumps(shown[study], ensure_ascii=False)
-    # Of which claims it may be said, tests/frames/test_audit.py knows.
+    # Of which claims it may be said, tests/claims/test_audit.py knows.
     text = re.sub(r"not measured (?:in this run|here)\)", "", text)
     assert "not measured" not in text.lower().replace("(not measured)", "").replace(
         "not measured here, but on", ""

@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.claims.claim import HOLDS, NOT_TESTABLE, decide
+from ipclab.claims.expression import Source
+from ipclab.claims.rules import read_rule
 from ipclab.frames import derived
-from ipclab.frames.claims import HOLDS, NOT_TESTABLE, decide
 from ipclab.frames.contests import contests
-from ipclab.frames.expression import Source
 from ipclab.frames.points import BY_HEAT, TURNS
-from ipclab.frames.rules import read_rule
 from ipclab.lab.audit import values_of
 from ipclab.lab.lab import lab_of
 from ipclab.paths import checkout

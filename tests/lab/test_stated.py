@@ -7,8 +7,8 @@ import re
 import pandas as pd
 import pytest
 
+from ipclab.claims.published import texts
 from ipclab.frames.derived import measured
-from ipclab.frames.published import texts
 from ipclab.lab.audit import claims, compute, corrections
 from ipclab.lab.lab import Lab, lab_of
 from ipclab.lab.numbers import Formatter

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from nbformat import v4
 
+from ipclab.claims.file import Control
+from ipclab.claims.lines import Lines
 from ipclab.errors import LabError, UsageError
-from ipclab.frames.claim_file import Control
-from ipclab.frames.claim_lines import Lines
 from ipclab.lab.table import Column, Table
 from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, TypstPDFExporter, data

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ipclab.claims.claim import SLACK
+from ipclab.claims.expression import Source, Values
+from ipclab.claims.file import File
+from ipclab.claims.lines import Lines
+from ipclab.claims.rules import half_a_digit
 from ipclab.frames.address import Address, Points
-from ipclab.frames.claim_file import File
-from ipclab.frames.claim_lines import Lines
-from ipclab.frames.claims import SLACK
-from ipclab.frames.expression import Source
-from ipclab.frames.rules import half_a_digit
 from ipclab.paths import Paths
 from ipclab.plugins import chosen
 from ipclab.stats.quantity import Quantity, of
@@ -74,7 +74,8 @@ def worded(paths: Paths, study: str) -> pd.DataFrame:
 
     What the text's file does not name otherwise keeps its name as metric of the op `text`.
     """
-    printed, file = published(paths, study), texts(paths)[study]
+    printed = published(paths, study)
+    file = texts(paths)[study]
     for name, levels in file.levels.items():
         printed[name] = (
             printed[name]
@@ -118,7 +119,8 @@ def rounded(row: Any) -> Quantity:
     """Return a printed number in SI units with the interval that rounds to it: half a unit of its
     last digit.
     """
-    value, text = float(row.value), Decimal(row.printed)
+    value = float(row.value)
+    text = Decimal(row.printed)
     if row.printed_unit in EXACT_UNITS:
         return Rounded(value, row.unit, value, value, kind="published")
     zero_step = PERCENT if row.printed_unit == "%" else 1.0
@@ -147,16 +149,19 @@ def recompute(file: File, tables: Points) -> Iterator[Outcome]:
     """
     source = Source(tables, tables, loose=True, value=rounded)
     for derivation in file.derived:
-        address, values = Address.read(derivation.printed), derivation.computed(source)
+        address = Address.read(derivation.printed)
+        values = derivation.computed(source)
         for axes, row in source.find(address) if address else ():
-            (computed,), stated = values.only(axes).shown(row.unit), rounded(row)
-            yield Outcome(
-                row, stated, computed, derivation.by, _follows(derivation.sense, stated, computed)
-            )
+            cells = values.cells if len(values.cells) == 1 else {axes: values.cells[axes]}
+            (computed,) = Values(cells, values.dimension).shown(row.unit)
+            stated = rounded(row)
+            follows = _follows(derivation.sense, stated, computed)
+            yield Outcome(row, stated, computed, derivation.by, follows)
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:
-    (low, high), (first, last) = stated.ends, computed.ends
+    low, high = stated.ends
+    first, last = computed.ends
     slack = SLACK * abs(float(computed.value))
     if sense in ("lowest", "highest"):
         return bool(last >= low if sense == "lowest" else first <= high)

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from ipclab.frames.claims import OWN, Claim, Text
-from ipclab.frames.expression import Term
+from ipclab.claims.claim import OWN, Claim, Text
+from ipclab.claims.expression import Term
 
 NO_TABLE = "the file gives no table for it"
 Terms = dict[str, Term]
@@ -45,10 +45,8 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
     here_values: Terms = {}
 
     def __post_init__(self) -> None:
-        self.own_values, self.here_values = (
-            self.values | self.own_values,
-            self.values | self.here_values,
-        )
+        self.own_values = self.values | self.own_values
+        self.here_values = self.values | self.here_values
 
 
 class Revision(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,9 +98,7 @@ class File(_Names, forbid_unknown_fields=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for claim in self.claims:
-            claim.language, claim.meaning = (
-                claim.language or self.language,
-                claim.meaning or claim.text,
-            )
+            claim.language = claim.language or self.language
+            claim.meaning = claim.meaning or claim.text
             claim.section = claim.section or claim.source
             claim.unstated = claim.unstated if claim.published or self.seed != OWN else NO_TABLE

@@ -2,13 +2,13 @@
 functions of them.
 """
 
-import operator
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import floor, inf, isfinite, log, sqrt
+from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,8 @@ UNITS: dict[str, tuple[float, Dimension]] = {
 # What a result of each dimension is shown in, and what it is called.
 SHOWN: dict[Dimension, str] = {tuple(kind["powers"]): kind["shown"] for kind in _KINDS}
 CALLED: dict[Dimension, str] = {tuple(kind["powers"]): kind["called"] for kind in _KINDS}
-MAKE: dict[str, Callable[[Quantity, Quantity], Quantity]] = dict(
-    zip("+-*/", (operator.add, operator.sub, operator.mul, operator.truediv), strict=True)
-)
-
-
+Operator = Callable[[Quantity, Quantity], Quantity]
+DEEPEST = 100  # parts inside each other
 # values that a person's file may make; an address counts as so many
 MOST_WORK, LOOK_UP = 300_000, 300
 
@@ -43,7 +40,9 @@ class RuleError(ValueError):
 
     def __init__(self, why: str, fix: str = "", name: str = "") -> None:
         super().__init__(why, fix)
-        self.why, self.fix, self.name = why, fix, name
+        self.why = why
+        self.fix = fix
+        self.name = name
 
 
 class Work:
@@ -76,10 +75,10 @@ class Source:
     loose: bool = False
     value: Callable[[Any], Quantity] = quantity
     judged: Callable[[Quantity], Quantity] = of
-    frames: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False)
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
     # by address, and by a name's term
-    cached: dict[Any, "Values"] = field(default_factory=dict, compare=False)
-    work: Work = field(default_factory=Work, compare=False)
+    cached: dict[Any, "Values"] = field(default_factory=dict)
+    work: Work = field(default_factory=Work)
 
     def frame(self, address: Address) -> pd.DataFrame:
         """Return the frame that an address is looked up in, read once."""
@@ -130,25 +129,21 @@ class Values:
         """What the dimension is called."""
         return CALLED.get(self.dimension, "none of time, bytes, bytes/s, number")
 
-    def joined(self, sign: str, other: "Values") -> "Values":
+    def joined(self, combine: Operator, other: "Values") -> "Values":
         """Return the sums, differences, products or ratios of the values of equal levels."""
-        if sign in "+-" and self.dimension != other.dimension:
+        if combine in (add, sub) and self.dimension != other.dimension:
+            sign = "+" if combine is add else "-"
             raise RuleError(f"{self.named} {sign} {other.named} has no meaning")
-        power = {"*": 1, "/": -1}.get(sign, 0)
-        a, b = self.dimension, other.dimension
+        power = {mul: 1, truediv: -1}.get(combine, 0)
+        time, size = self.dimension
+        other_time, other_size = other.dimension
         cells = {
-            one | two: MAKE[sign](first, second)
+            one | two: combine(first, second)
             for one, first in self.cells.items()
             for two, second in other.cells.items()
             if len(dict(one | two)) == len(one | two)
         }
-        return Values(cells, (a[0] + power * b[0], a[1] + power * b[1]))
-
-    def only(self, axes: Axes) -> "Values":
-        """Return the value of these levels, or the only one; raises `LookupError` when there is
-        none.
-        """
-        return self if len(self.cells) == 1 else Values({axes: self.cells[axes]}, self.dimension)
+        return Values(cells, (time + power * other_time, size + power * other_size))
 
     def shown(self, unit: str) -> list[Quantity]:
         """Return the quantities in `unit`; raises `RuleError` when their dimension is another."""
@@ -157,10 +152,11 @@ class Values:
             raise RuleError(
                 f"it compares {self.named} with {CALLED[dimension]}", "give the bound its unit"
             )
-        return [
-            (cell * (1 / step)).as_unit(unit) if step != 1 else cell.as_unit(unit)
-            for cell in self.cells.values()
-        ]
+        scale = 1 / step
+        shown = list(self.cells.values())
+        if step != 1:
+            shown = [cell * scale for cell in shown]
+        return [cell.as_unit(unit) for cell in shown]
 
 
 Compute = Callable[[Source], Values]
@@ -171,10 +167,19 @@ class Term:
     and its depth.
 
     The addresses are in order; the depth is how many parts stand inside each other, names included.
+    Raises `RuleError` when these are too many.
     """
 
-    def __init__(self, compute: Compute, addresses: Iterable[Address] = (), depth: int = 0) -> None:
-        self.compute, self.addresses, self.depth = compute, tuple(dict.fromkeys(addresses)), depth
+    def __init__(
+        self, compute: Compute, parts: Sequence["Term"] = (), addresses: Iterable[Address] = ()
+    ) -> None:
+        self.compute = compute
+        every = chain(addresses, *(part.addresses for part in parts))
+        self.addresses: tuple[Address, ...] = tuple(dict.fromkeys(every))
+        self.depth: int = 1 + max((part.depth for part in parts), default=-1)
+        if self.depth > DEEPEST:
+            why = f"more than {DEEPEST} parts stand inside each other"
+            raise RuleError(why, "say it with fewer")
 
     def __call__(self, source: Source) -> Values:
         """Return its values; raises `MissingError`, and `RuleError` for dimensions that do not go
@@ -212,20 +217,20 @@ def _end(pick: Callable[..., Quantity], *parts: Values) -> Values:
     return Values({NONE: pick(every.cells.values(), key=lambda cell: cell.value)}, every.dimension)
 
 
-def _steps(sign: str, values: Values, along: str) -> Values:
+def _steps(combine: Operator, values: Values, along: str) -> Values:
     """Return each value compared with the one before, in the order of the factor `along`."""
     rows: dict[Axes, list[tuple[Any, Quantity]]] = {}
     for axes, value in values.cells.items():
         others = frozenset(pair for pair in axes if pair[0] != along)
         rows.setdefault(others, []).append((dict(axes).get(along), value))
     cells = {
-        axes | {(along, level)}: MAKE[sign](after, before)
+        axes | {(along, level)}: combine(after, before)
         for axes, row in rows.items()
         for (_, before), (level, after) in pairwise(sorted(row, key=lambda pair: pair[0]))
     }
     if not cells:
         raise MissingError(along)
-    return Values(cells, values.dimension if sign == "-" else PLAIN)
+    return Values(cells, values.dimension if combine is sub else PLAIN)
 
 
 def _floor(x: float) -> float:
@@ -259,8 +264,8 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
     "each": _each,
     "min": partial(_end, min),
     "max": partial(_end, max),
-    "growth": partial(_steps, "/"),
-    "change": partial(_steps, "-"),
+    "growth": partial(_steps, truediv),
+    "change": partial(_steps, sub),
     "count": lambda *parts: Values({NONE: of(len(_each(*parts).cells))}),
     "about": _about,
     "log": partial(_mapped, _log),
@@ -270,13 +275,14 @@ FUNCTIONS: dict[str, Callable[..., Values]] = {
 ALONG = ("growth", "change")  # the functions whose last word is a factor
 
 
-def joined(sign: str, first: Compute, second: Compute, source: Source) -> Values:
+def joined(combine: Operator, first: Compute, second: Compute, source: Source) -> Values:
     """Return what arithmetic gives of two expressions; raises `RuleError` for what does not go
     together.
     """
-    one, other = first(source), second(source)
+    one = first(source)
+    other = second(source)
     source.work.take(1 + len(one.cells) * len(other.cells))
-    return one.joined(sign, other)
+    return one.joined(combine, other)
 
 
 def call(name: str, parts: Sequence[Compute], along: Sequence[str], source: Source) -> Values:

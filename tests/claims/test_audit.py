@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from ipclab.backends.codecs import CODECS, dictionary
-from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, decide
-from ipclab.frames.expression import Source
-from ipclab.frames.published import Outcome, _follows, published, recompute, rounded, texts, worded
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, decide
+from ipclab.claims.expression import Source
+from ipclab.claims.published import Outcome, _follows, published, recompute, rounded, texts, worded
 from ipclab.lab import prose
 from ipclab.lab.audit import claims, claims_table, compute, corrections
 from ipclab.lab.lab import lab_of

@@ -11,21 +11,18 @@ parses the rule: nothing is executed. Values come through a `Source`.
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
 from math import inf, isfinite
+from operator import add, mul, sub, truediv
 
-from ipclab.errors import nearest
-from ipclab.frames.address import PATTERN, Address
-from ipclab.frames.expression import (
+from ipclab.claims.expression import (
     ALONG,
     FUNCTIONS,
     SHOWN,
     UNITS,
-    Compute,
     RuleError,
     Source,
     Term,
@@ -33,6 +30,8 @@ from ipclab.frames.expression import (
     call,
     joined,
 )
+from ipclab.errors import nearest
+from ipclab.frames.address import PATTERN, Address
 from ipclab.stats.quantity import Quantity
 
 _WRITTEN = [unit for unit in UNITS if unit not in ("1", "share", "points", "count")]
@@ -47,8 +46,8 @@ _LEAF = re.compile(
 ROUNDED = "rounded"  # after the bounds: each stands for all that round to it as it is written
 COMPARISONS = ("at_least", "at_most", "above", "below", "exactly", "between")
 _RULE = re.compile(rf"(.*)\b({'|'.join(COMPARISONS)})\b(.*)", re.DOTALL)
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-LONGEST, DEEPEST = 1500, 100
+_OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv}
+LONGEST = 1500
 Ends = tuple[float, float]
 
 
@@ -63,13 +62,11 @@ class Rule:
     def __init__(
         self, text: str, term: Term, ends: Ends, unit: str, open_: bool, written: Ends
     ) -> None:
-        self.text, self.term, (self.low, self.high), self.unit, self.open = (
-            text,
-            term,
-            ends,
-            unit,
-            open_,
-        )
+        self.text = text
+        self.term = term
+        self.unit = unit
+        self.open = open_
+        self.low, self.high = ends
         self.written = written
 
     @property
@@ -80,6 +77,11 @@ class Rule:
 
 def amount(text: str) -> Quantity:
     """Return a number with a unit, such as `125 MB/s` or `18`, in SI units; raises `RuleError`."""
+    return _bound(text)[0]
+
+
+def _bound(text: str) -> tuple[Quantity, float]:
+    """Return an amount, and half a unit of its last digit."""
     match = _AMOUNT.fullmatch(text.strip())
     if not match:
         raise RuleError(
@@ -90,7 +92,8 @@ def amount(text: str) -> Quantity:
     value = float(f"{match['minus'] or ''}{match['number']}") * factor / UNITS[unit][0]
     if not isfinite(value):
         raise RuleError(f"{text!r} is too large a number")
-    return Quantity(value, unit, kind="published")
+    half = half_a_digit(match["number"]) * factor / UNITS[unit][0]
+    return Quantity(value, unit, kind="published"), half
 
 
 def half_a_digit(number: str) -> float:
@@ -98,17 +101,6 @@ def half_a_digit(number: str) -> float:
     to it.
     """
     return 10.0 ** int(Decimal(number).as_tuple().exponent) / 2
-
-
-def _half(text: str) -> float:
-    """Return half a unit of the last digit of an amount, in the units of `amount`."""
-    return abs(
-        float(
-            amount(
-                re.sub(_NUMBER, lambda number: str(half_a_digit(number[0])), text, count=1)
-            ).value
-        )
-    )
 
 
 def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
@@ -119,13 +111,19 @@ def read_rule(text: str, names: Mapping[str, Term] | None = None) -> Rule:
     if not parts:
         raise RuleError("it has no comparison", f"use {', '.join(COMPARISONS)} ... and ...")
     bounds_text = parts[3].strip().removesuffix(ROUNDED)
-    term, word, ends = read_sum(parts[1], names), parts[2], re.split(r"\band\b", bounds_text)
+    term = read_sum(parts[1], names)
+    word = parts[2]
+    ends = re.split(r"\band\b", bounds_text)
     rounded = parts[3].strip() != bounds_text
     if len(ends) != (2 if word == "between" else 1):
         raise RuleError(f"{word} has {len(ends)} bounds", "write at_least 2, or between 2 and 3")
     if not all(end.strip() for end in ends):
         raise RuleError("it ends where a number should stand")
-    bounds = sorted((amount(end).value, _half(end) * rounded) for end in ends)
+    bounds = []
+    for end in ends:
+        bound, half = _bound(end)
+        bounds.append((bound.value, half * rounded))
+    bounds.sort()
     if rounded and word in ("above", "below"):
         raise RuleError(
             f"{word} excludes its bound, which then stands for no others",
@@ -148,7 +146,7 @@ def read_names(names: Mapping[str, str]) -> dict[str, Term]:
     try:
         for name in TopologicalSorter(uses).static_order():
             term = read_sum(names[name], terms)
-            terms[name] = _above(partial(Source.once, named=term), [term])
+            terms[name] = Term(partial(Source.once, named=term), [term])
     except CycleError as error:
         circle = error.args[1]
         raise RuleError("it stands for itself", "", circle[0]) from error
@@ -162,18 +160,20 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
     """Return the expression that `text` says, which may use `names`; raises `RuleError`."""
     if len(text) > LONGEST:
         raise RuleError(f"it has {len(text)} characters", f"at most {LONGEST}")
-    known, leaves = names or {}, dict[str, Term]()
+    by_name = names or {}
+    leaves = dict[str, Term]()
 
     def leaf(match: re.Match[str]) -> str:
-        if match["name"] and match["name"] not in known:
+        name = match["name"]
+        if name and name not in by_name:
             return match[0]
         key = f"_{len(leaves)}"
-        leaves[key] = known[match["name"]] if match["name"] else _leaf(match)
+        leaves[key] = by_name[name] if name else _leaf(match)
         return f" {key} "
 
     plain = " ".join(_LEAF.sub(leaf, text).split())
     try:
-        return _term(ast.parse(plain, mode="eval").body, leaves, known)
+        return _term(ast.parse(plain, mode="eval").body, leaves, by_name)
     except RuleError:
         raise
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
@@ -185,7 +185,7 @@ def read_sum(text: str, names: Mapping[str, Term] | None = None) -> Term:
 
 def _leaf(match: re.Match[str]) -> Term:
     if address := Address.read(match["address"] or ""):
-        return Term(lambda source: source.values(address), (address,))
+        return Term(lambda source: source.values(address), addresses=[address])
     given = amount(match["amount"])
     step, dimension = UNITS[given.unit]
     return Term(
@@ -200,25 +200,16 @@ def _term(node: ast.expr, leaves: Mapping[str, Term], names: Mapping[str, Term])
     match node:
         case ast.Name(id=name) if name in leaves:
             return leaves[name]
-        case ast.BinOp(left, op, right) if type(op) in _SIGNS:
-            one, other = (_term(part, leaves, names) for part in (left, right))
-            return _above(partial(joined, _SIGNS[type(op)], one, other), [one, other])
+        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+            one = _term(left, leaves, names)
+            other = _term(right, leaves, names)
+            return Term(partial(joined, _OPERATORS[type(op)], one, other), [one, other])
         case ast.Call(ast.Name(id=name), [_, *_] as given, []) if name in FUNCTIONS:
             along = [part.id for part in given[-1:] if name in ALONG and isinstance(part, ast.Name)]
             parts = [_term(part, leaves, names) for part in given[: len(given) - len(along)]]
-            return _above(partial(call, name, parts, along), parts)
+            return Term(partial(call, name, parts, along), parts)
         case ast.Name(id=name) | ast.Call(ast.Name(id=name)):
             near = nearest(name, [*FUNCTIONS, *names])
             fix = f"the nearest is {near!r}; an address is study.op[...]"
             raise RuleError(f"no function or name {name!r}", fix)
     raise RuleError("it holds more than sums can", "use addresses, numbers, + - * / and brackets")
-
-
-def _above(compute: Compute, parts: Sequence[Term]) -> Term:
-    """Return the term that is computed of `parts`; raises `RuleError` when too many stand inside
-    each other.
-    """
-    depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > DEEPEST:
-        raise RuleError(f"more than {DEEPEST} parts stand inside each other", "say it with fewer")
-    return Term(compute, chain.from_iterable(part.addresses for part in parts), depth)

@@ -14,19 +14,18 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from ipclab.claims.claim import Claim, Table, decide
+from ipclab.claims.expression import MOST_WORK, RuleError, Source, Term, Work
+from ipclab.claims.file import Control, File, _Names
+from ipclab.claims.rules import Rule, amount, read_names, read_rule, read_sum
 from ipclab.errors import LabError, UsageError, nearest
 from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
-from ipclab.frames.claim_file import Control, File, _Names
-from ipclab.frames.claims import Claim, Table, decide
-from ipclab.frames.expression import MOST_WORK, RuleError, Source, Term, Work
-from ipclab.frames.rules import Rule, amount, read_names, read_rule, read_sum
 from ipclab.store.files import text_of
 
 _HEADER = re.compile(r"\s*\[\[\s*claim\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.claim\[(\d+)\])?(?:\.(\w+))?.*")
 _FIELD = re.compile(r"(unknown|required) field `(.*?)`")
-# What the fonts of a report do not hold: control and private characters, emoji and pictographs.
-UNPRINTED = ("Cc", "Cf", "Co", "Cn", "Cs")
+# What the fonts of a report do not hold, beside control and private characters.
 _PICTURES = re.compile(
     "[\u2600-\u27bf\u2b00-\u2bff\ufe00-\ufe0f\U00010000-\U0001ffff\U000e0000-\U0010ffff]"
 )
@@ -39,7 +38,8 @@ class Lines:
     """The lines of a file, for what they say and for the places of errors."""
 
     def __init__(self, text: str, name: str) -> None:
-        self.lines, self.name = text.splitlines(), name
+        self.lines = text.splitlines()
+        self.name = name
         self.begins = [number for number, line in enumerate(self.lines) if _HEADER.match(line)]
 
     @classmethod
@@ -56,53 +56,27 @@ class Lines:
     def told(self) -> File:
         """Return what they state; raises `UsageError` with the line."""
         for number, line in enumerate(self.lines):
-            strange = [
-                c for c in line if unicodedata.category(c) in UNPRINTED and c != "\t"
-            ] + _PICTURES.findall(line)
-            for bad in strange:
-                why = (
-                    f"U+{ord(bad):04X}, {unicodedata.name(bad, 'a control character').lower()},"
-                    " cannot be printed"
-                )
+            others = [c for c in line if unicodedata.category(c)[0] == "C" and c != "\t"]
+            for strange in others + _PICTURES.findall(line):
+                name = unicodedata.name(strange, "a control character").lower()
+                why = f"U+{ord(strange):04X}, {name}, cannot be printed"
                 raise UsageError(f"{self.name}, line {number + 1}", why, "write it in words")
         try:
             content = tomllib.loads("\n".join(self.lines))
             names = read_names(msgspec.convert(content, _Names).names)
             file = msgspec.convert(content, File, dec_hook=partial(_made, names))
-        except RecursionError as error:
-            raise UsageError(
-                f"{self.name}, line 1", "it nests too deeply", "write [[claim]] tables"
-            ) from error
-        except RuleError as error:
-            raise UsageError(
-                self.place(None, error.name), f"the name {error.name}: {error.why}", error.fix
-            ) from error
-        except tomllib.TOMLDecodeError as error:
-            line_of = re.search(r"at line (\d+)", str(error))
-            where = f"{self.name}, line {line_of[1] if line_of else len(self.lines)}"
-            raise UsageError(
-                where, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML"
-            ) from error
-        except msgspec.ValidationError as error:
-            raise self._refused(str(error), error.__cause__) from error
-        except ValueError as error:  # Python's own, of a number of thousands of digits
-            raise UsageError(f"{self.name}, line 1", str(error), "write it as 1e30") from error
+        except (RecursionError, ValueError) as error:
+            raise self._refused(error) from error
         if not file.claims and file.document is None:
-            raise UsageError(
-                self.place(None, "claim"),
-                "a file of claims holds [[claim]] tables",
-                "see docs/claims.md",
-            )
+            raise self._without_claims("claim")
         for printed in file.document.printed if file.document else ():
-            self._check_braces(
-                printed, [name for name in printed.__struct_fields__ if name != "history"], None
-            )
+            fields = [name for name in printed.__struct_fields__ if name != "history"]
+            self._check_braces(printed, fields, None)
         for number, claim in enumerate(file.claims):
             self._check_braces(claim, PLAIN, number)
             if not claim.language:
-                raise UsageError(
-                    self.place(number), "a claim has no 'language'", "add language = ..."
-                )
+                why = "a claim has no 'language'"
+                raise UsageError(self.place(number), why, "add language = ...")
             if claim.id in [other.id for other in file.claims[:number]]:
                 raise UsageError(self.place(number, "id"), f"two claims have the id {claim.id!r}")
         return file
@@ -125,13 +99,12 @@ class Lines:
         run = replace(run, cached={}, work=work)
         for number, claim in enumerate(file.claims):
             terms = {"rule": claim.rule.term} | ({"fair": claim.fair} if claim.fair else {})
-            for key, address in (
-                (key, address) for key, term in terms.items() for address in term.addresses
-            ):
-                if problem := _unknown(address, run):
-                    raise UsageError(
-                        self.place(number, key), f"{address}: {problem[0]}", problem[1]
-                    )
+            for key, term in terms.items():
+                for address in term.addresses:
+                    if problem := _unknown(address, run):
+                        why, fix = problem
+                        raise UsageError(self.place(number, key), f"{address}: {why}", fix)
+            place = self.place(number, "rule")
             try:
                 for term in terms.values():
                     decide(claim.rule, term, run)
@@ -139,21 +112,36 @@ class Lines:
                     table = Source(run.points, given=claim.published, work=work)
                     decide(claim.rule, claim.own or claim.rule.term, table)
             except RuleError as error:
-                raise UsageError(
-                    self.place(number, "rule"), f"the rule: {error.why}", error.fix
-                ) from error
+                raise UsageError(place, f"the rule: {error.why}", error.fix) from error
             except LabError as error:
-                raise UsageError(self.place(number, "rule"), f"the rule: {error}") from error
+                raise UsageError(place, f"the rule: {error}") from error
 
-    def _refused(self, message: str, cause: BaseException | None) -> UsageError:
+    def _refused(self, error: BaseException) -> UsageError:
+        """Return what an error of reading says, with the line."""
+        match error:
+            case RuleError(why=why, fix=fix, name=name):
+                return UsageError(self.place(None, name), f"the name {name}: {why}", fix)
+            case tomllib.TOMLDecodeError():
+                line = re.search(r"at line (\d+)", str(error))
+                place = f"{self.name}, line {line[1] if line else len(self.lines)}"
+                return UsageError(place, re.sub(r" \(at .*\)$", "", str(error)), "fix the TOML")
+            case msgspec.ValidationError():
+                return self._invalid(str(error), error.__cause__)
+            case ValueError():  # Python's own, of a number of thousands of digits
+                return UsageError(self.place(None), str(error), "write it as 1e30")
+        return UsageError(self.place(None), "it nests too deeply", "write [[claim]] tables")
+
+    def _without_claims(self, key: str) -> UsageError:
+        why = "a file of claims holds [[claim]] tables"
+        return UsageError(self.place(None, key), why, "see docs/claims.md")
+
+    def _invalid(self, message: str, cause: BaseException | None) -> UsageError:
         """Return what a check of types, or the error that caused it, says, with the line."""
-        where, field = _PLACE.search(message), _FIELD.search(message)
+        where = _PLACE.search(message)
+        field = _FIELD.search(message)
         number, key = (where[1], where[2] or "") if where else (None, "")
         if where is None or key == "claim":
-            place = self.place(None, field[2] if field else "claim")
-            return UsageError(
-                place, "a file of claims holds [[claim]] tables", "see docs/claims.md"
-            )
+            return self._without_claims(field[2] if field else "claim")
         claim = int(number) if number else None
         if isinstance(cause, RuleError):
             return UsageError(
@@ -162,8 +150,8 @@ class Lines:
         place = self.place(claim, field[2] if field and field[1] == "unknown" else key)
         if not field:
             return UsageError(place, f"{key}: {message[: where.start()].replace('`', '').lower()}")
-        what, known = ("a document", Control) if key == "document" else ("a claim", Claim)
-        near = nearest(field[2], known.__struct_fields__)
+        what, kind = ("a document", Control) if key == "document" else ("a claim", Claim)
+        near = nearest(field[2], kind.__struct_fields__)
         fix = f"did you mean {near!r}?" if field[1] == "unknown" else f"add {near} = ..."
         return UsageError(place, f"{what} has no {field[2]!r}", fix)
 
@@ -171,17 +159,17 @@ class Lines:
         """Return the file and the line of the first of `keys` in claim `number` (in the file), else
         of the claim.
         """
-        first, last = 0, len(self.lines)
+        first = 0
+        last = len(self.lines)
         if number is not None and number < len(self.begins):  # else an inline table
-            first, last = self.begins[number], [*self.begins, last][number + 1]
+            first = self.begins[number]
+            last = [*self.begins, last][number + 1]
         for key in keys:
-            begins = re.compile(
-                rf"""\s*\[?\s*(?:claim\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]"""
-            )
-            if line_found := next(
-                (line for line in range(first, last) if begins.match(self.lines[line])), None
-            ):
-                return f"{self.name}, line {line_found + 1}"
+            name = rf"""["']?{re.escape(key)}["']?"""
+            begins = re.compile(rf"\s*\[?\s*(?:claim\s*\.\s*)?{name}\s*[=.\]]")
+            for line in range(first, last):
+                if begins.match(self.lines[line]):
+                    return f"{self.name}, line {line + 1}"
         return f"{self.name}, line {first + 1}"
 
 
@@ -215,24 +203,19 @@ def _unknown(address: Address, run: Source) -> tuple[str, str] | None:
     columns = set(map(str, frame.columns))
     wanted = [(name, columns) for name, _ in address.levels]
     # a run without these levels does not tell which ops and metrics they have
-    held = _held(address, frame)
-    wanted += [(op, set(frame["op"])) for op in address.ops if held]
-    if address.metric and held:
-        wanted.append((address.metric, {*frame["metric"], *columns}))
-    strange = [(name, known) for name, known in wanted if name not in known and len(frame)]
-    return next(
-        (
-            (f"there is no {name!r}", f"the nearest is {nearest(name, sorted(known))!r}")
-            for name, known in strange
-        ),
-        None,
-    )
+    if len(_of_levels(address, frame)):
+        wanted += [(op, set(frame["op"])) for op in address.ops]
+        if address.metric:
+            wanted.append((address.metric, {*frame["metric"], *columns}))
+    for name, possible in wanted:
+        if name not in possible and len(frame):
+            return f"there is no {name!r}", f"the nearest is {nearest(name, sorted(possible))!r}"
+    return None
 
 
-def _held(address: Address, frame: pd.DataFrame) -> bool:
-    """Tell whether a frame has rows of the levels that an address names by themselves."""
-    rows = frame
+def _of_levels(address: Address, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a frame that have the levels that an address names by themselves."""
     for name, level in address.levels:
-        if name in frame and level not in (EVERY, *ENDS) and not KNOWN.search(level):
+        if name in rows and level not in (EVERY, *ENDS) and not KNOWN.search(level):
             rows = rows[rows[name].astype(str).isin([part.strip() for part in level.split("|")])]
-    return len(rows) > 0
+    return rows

@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ipclab.claims.claim import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, decide, judge_all
+from ipclab.claims.expression import RuleError, Source
+from ipclab.claims.file import File
+from ipclab.claims.lines import Lines
+from ipclab.claims.rules import amount, read_names, read_rule, read_sum
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import Address, MissingError, at
-from ipclab.frames.claim_file import File
-from ipclab.frames.claim_lines import Lines
-from ipclab.frames.claims import FAILS, HOLDS, NOT_TESTABLE, UNDECIDED, decide, judge_all
-from ipclab.frames.expression import RuleError, Source
-from ipclab.frames.rules import amount, read_names, read_rule, read_sum
 from ipclab.lab.numbers import Formatter
 from ipclab.stats.quantity import Quantity
 from tests.project.test_documents import blocks
@@ -348,7 +348,7 @@ def test_deep_and_long_rules_are_refused_and_nothing_is_executed() -> None:
     ):
         with pytest.raises(RuleError):
             read_sum(rule)
-    source = (ROOT / "ipclab/frames/rules.py").read_text().replace("re.compile(", "")
+    source = (ROOT / "ipclab/claims/rules.py").read_text().replace("re.compile(", "")
     assert not re.search(r"\b(eval|exec|compile|__import__)\(", source)
 
 

@@ -3,16 +3,15 @@ language of their rules.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf, log
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from ipclab.claims.expression import RuleError, Source, Term
+from ipclab.claims.rules import Rule
 from ipclab.errors import nearest
 from ipclab.frames.address import MissingError
-from ipclab.frames.expression import RuleError, Source, Term
-from ipclab.frames.rules import Rule
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
 
@@ -75,8 +74,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True):
                 raise RuleError(f"{name} = {least} is no least number", "give one above 0", "needs")
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The outcome of a rule: the quantity that decides it, all that it compared, or what is missing
     or needed.
     """
@@ -103,23 +101,20 @@ def judge_all(claim: Claim, text: Source, run: Source) -> Verdicts:
     the fair method.
     """
     table = text if claim.published is None else Source(text.points, given=claim.published)
-    own = (
-        Verdict(NOT_TESTABLE)
-        if claim.unstated
-        else decide(claim.rule, claim.own or claim.rule.term, table)
-    )
+    own = lacking = Verdict(NOT_TESTABLE)
+    if not claim.unstated:
+        own = decide(claim.rule, claim.own or claim.rule.term, table)
     if claim.untestable:
-        return Verdicts(own, Verdict(NOT_TESTABLE), Verdict(NOT_TESTABLE))
-    lacking = next(
-        (name for name, least in claim.needs.items() if run.known.get(name, least) < least), ""
-    )
-    if lacking:
-        lack = Verdict(NOT_TESTABLE, need=lacking)
-        return Verdicts(own, lack, lack)
+        return Verdicts(own, lacking, lacking)
+    for name, least in claim.needs.items():
+        if run.known.get(name, least) < least:
+            lacking = Verdict(NOT_TESTABLE, need=name)
+            return Verdicts(own, lacking, lacking)
     here = decide(claim.rule, claim.rule.term, run)
     fair = decide(claim.rule, claim.fair, run) if claim.fair else here
     if claim.needs.keys() - run.known.keys():  # the run does not tell whether it has them
-        here, fair = (Verdict(NOT_TESTABLE, missing=verdict.missing) for verdict in (here, fair))
+        here = Verdict(NOT_TESTABLE, missing=here.missing)
+        fair = Verdict(NOT_TESTABLE, missing=fair.missing)
     return Verdicts(own, here, fair)
 
 
@@ -143,13 +138,14 @@ def decide(rule: Rule, term: Term, source: Source) -> Verdict:
 
 
 def _word(rule: Rule, quantity: Quantity) -> str:
-    slack = [
-        SLACK * max(abs(end), SLACK * rule.open) if abs(end) < inf else 0.0
-        for end in (rule.low, rule.high)
-    ]
-    inward = 1 if rule.open else -1
-    side = judge.within(quantity, rule.low + inward * slack[0], rule.high - inward * slack[1])
-    return WORDS.get(side, FAILS)
+    inward = SLACK if rule.open else -SLACK
+    low = rule.low
+    high = rule.high
+    if low > -inf:
+        low += inward * max(abs(low), SLACK * rule.open)
+    if high < inf:
+        high -= inward * max(abs(high), SLACK * rule.open)
+    return WORDS.get(judge.within(quantity, low, high), FAILS)
 
 
 def _margin(rule: Rule, quantity: Quantity) -> float:

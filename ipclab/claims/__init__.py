@@ -1,0 +1,1 @@
+"""The audit: quotations of published texts, the rules that they must meet, and verdicts."""
