@@ -4,7 +4,7 @@ metadata.
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +18,11 @@ from msgspec import Meta
 
 from ipclab.errors import LabError
 from ipclab.store import validity
-from ipclab.store.launch import Launch, Samples
+from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.schema import POINT_STEPS, SCHEMA, understood
 
 METADATA = b"ipclab"
-BATCH = 1 << 20  # rows that are read at once
 AGAIN = "restore it, or remove it and measure again"
 
 
@@ -95,7 +94,7 @@ def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -
         with pq.ParquetFile(source, read_dictionary=["op"]) as file:
             validity.columns(file, most)
             measured = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
-            _fill(measured.launches, file.iter_batches(BATCH))
+            _fill(measured.launches, file.read())
         validity.possible(measured.point, measured.launches, named)
     return measured
 
@@ -159,27 +158,22 @@ def _counted(launch: Launch) -> set[str]:
     }
 
 
-def _fill(launches: list[Launch], batches: Iterable[pa.RecordBatch]) -> None:
+def _fill(launches: list[Launch], table: pa.Table) -> None:
     """Give each launch its samples; raises `ValueError` when one has none of an op, or rows are out
     of order.
     """
-    parts: list[dict[str, list[Samples]]] = [{} for _ in launches]
-    last = 0
-    for batch in batches:
-        if any(column.null_count for column in batch.columns):
-            raise ValueError("a row lacks its launch, its op or its time")
-        number, ns = (batch[name].to_numpy() for name in ("launch", "ns"))
-        validity.order(number, last, len(launches))
-        last = int(number[-1])
-        codes, names = batch["op"].indices.to_numpy(), batch["op"].dictionary.to_pylist()
-        for launch in range(int(number[0]), last + 1):
-            begin, end = np.searchsorted(number, [launch, launch + 1])
-            for code, name in enumerate(names):
-                taken = ns[begin:end][codes[begin:end] == code]
-                if len(taken):
-                    parts[launch].setdefault(name, []).append(taken)
-    ops = dict.fromkeys(op for part in parts for op in part)
-    for number_of, (launch_of, part) in enumerate(zip(launches, parts, strict=True)):
-        if part.keys() != ops.keys():
-            raise ValueError(f"launch {number_of} lacks samples")
-        launch_of.samples = {op: np.concatenate(part.pop(op)) for op in ops}
+    if any(column.null_count for column in table.columns):
+        raise ValueError("a row lacks its launch, its op or its time")
+    number, ns = table["launch"].to_numpy(), table["ns"].to_numpy()
+    validity.order(number, len(launches))
+    op = table["op"].combine_chunks()
+    codes, names = op.indices.to_numpy(), op.dictionary.to_pylist()
+    used = np.unique(codes)
+    bounds = np.searchsorted(number, np.arange(len(launches) + 1))
+    for place, launch in enumerate(launches):
+        begin, end = bounds[place : place + 2]
+        for code in used:
+            taken = ns[begin:end][codes[begin:end] == code]
+            if not len(taken):
+                raise ValueError(f"launch {place} lacks samples")
+            launch.samples[names[code]] = taken

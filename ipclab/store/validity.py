@@ -86,11 +86,11 @@ def together(count: int, size: int) -> None:
         raise ValueError(f"its points are said to have {count:,} rows in {size:,} bytes")
 
 
-def order(number: Numbers, first: int, launches: int) -> None:
-    """Raise `ValueError` unless rows' numbers of launches ascend, from `first` on, below so many
+def order(number: Numbers, launches: int) -> None:
+    """Raise `ValueError` unless rows' numbers of launches ascend, from 0 on, below so many
     `launches`.
     """
-    if number[0] < first or number[-1] >= launches or (np.diff(number) < 0).any():
+    if number[0] < 0 or number[-1] >= launches or (np.diff(number) < 0).any():
         raise ValueError(f"its rows are not those of {launches} launches in their order")
 
 
