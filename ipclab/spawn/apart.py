@@ -5,14 +5,11 @@ its peer.
 import ctypes
 import os
 from functools import cache, partial
-from pathlib import Path
 
 from ipclab.spawn.ledger import SHARED_MEMORY
-from ipclab.spawn.network import permitted
+from ipclab.spawn.network import permitted, unshare
 
 NONE = "none"
-# unshare(2)
-FLAGS = {"ipc": 0x08000000, "mount": 0x00020000, "net": 0x40000000, "user": 0x10000000}
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 OWN_MEMORY = b"mode=0700"
 
@@ -21,21 +18,13 @@ def leave(boundary: str) -> None:
     """Leave the namespace called `boundary`, for good; with that of mounts goes /dev/shm, for one
     of its own.
 
-    Raises `OSError` where that is refused. Without privileges it takes a user namespace too, in
-    which this process has the ids that it had.
+    Raises `OSError` where that is refused. Without privileges it takes a user namespace too.
     """
     if boundary == NONE:
         return
-    ids = {"uid": os.geteuid(), "gid": os.getegid()}
-    flags = FLAGS[boundary] | (FLAGS["user"] if ids["uid"] else 0)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(flags):
-        raise OSError(ctypes.get_errno(), "unshare", boundary)
-    if flags & FLAGS["user"]:
-        Path("/proc/self/setgroups").write_text("deny")
-        for kind, number in ids.items():
-            Path(f"/proc/self/{kind}_map").write_text(f"{number} {number} 1")
+    unshare(boundary, *(["user"] if os.geteuid() else []))
     if boundary == "mount":
+        libc = ctypes.CDLL(None, use_errno=True)
         place = os.fsencode(SHARED_MEMORY)
         apart = libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None)
         if apart or libc.mount(b"tmpfs", place, b"tmpfs", 0, OWN_MEMORY):

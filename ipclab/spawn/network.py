@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+# unshare(2)
+FLAGS = {"ipc": 0x08000000, "mount": 0x00020000, "net": 0x40000000, "user": 0x10000000}
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1  # netdevice(7)
 
 
@@ -20,20 +21,30 @@ def network() -> str:
     return str(Path("/proc/self/ns/net").readlink())
 
 
+def unshare(*namespaces: str) -> None:
+    """Leave `namespaces` (of `FLAGS`) for new ones; in a user namespace, too, this process has the
+    ids that it had. Raises `OSError` where that is refused.
+    """
+    ids = {"uid": os.geteuid(), "gid": os.getegid()}
+    flags = sum(FLAGS[name] for name in namespaces)
+    if ctypes.CDLL(None, use_errno=True).unshare(flags):
+        raise OSError(ctypes.get_errno(), "unshare", namespaces[0])
+    if "user" in namespaces:
+        Path("/proc/self/setgroups").write_text("deny")
+        for kind, number in ids.items():
+            Path(f"/proc/self/{kind}_map").write_text(f"{number} {number} 1")
+
+
 def leave_network() -> None:
     """Move this process into a network of its own that has loopback only; raises `OSError` where
     that is refused.
 
-    Without privileges, this takes a user namespace too, in which this process has the ids that it
-    had.
+    Without privileges, this takes a user namespace too.
     """
-    libc, ids = ctypes.CDLL(None, use_errno=True), {"uid": os.geteuid(), "gid": os.getegid()}
-    if libc.unshare(CLONE_NEWNET):
-        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), "unshare")
-        Path("/proc/self/setgroups").write_text("deny")
-        for kind, number in ids.items():
-            Path(f"/proc/self/{kind}_map").write_text(f"{number} {number} 1")
+    try:
+        unshare("net")
+    except OSError:
+        unshare("net", "user")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         flags = struct.unpack_from(
             "16xH", fcntl.ioctl(sock, SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0))
