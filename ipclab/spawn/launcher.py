@@ -123,13 +123,11 @@ class Launcher:
         """
         with self.naming() as prefix, self.running(roles, prefix) as workers:
             parked = self.attend(workers, seconds)
-            if parked:  # one turn is enough
-                answer(workers, Turn(parked), parked)
-                parked = self.attend(workers, seconds)
-            if parked:
-                answer(workers, Turn(None), parked)
-                self.attend(workers, seconds)
-        self._lost = 0
+            for turn in (Turn(parked), Turn(None)):  # one is enough
+                if parked:
+                    answer(workers, turn, parked)
+                    parked = self.attend(workers, seconds)
+        self.survived()
         return outcomes_of(workers)
 
     def survived(self) -> None:

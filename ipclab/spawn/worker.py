@@ -47,12 +47,6 @@ class Failed(msgspec.Struct, tag=True):
 
     why: str
 
-    @classmethod
-    def by(cls, error: Exception) -> "Failed":
-        """Return what is told of `error`."""
-        why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
-        return cls(why.encode(errors="replace").decode())
-
 
 class Meeting(msgspec.Struct, tag=True):
     """What a worker publishes at a meeting; as the answer, what each role published."""
@@ -187,8 +181,11 @@ def perform(
     """
     outcome = called(worker, target, arguments)
     if isinstance(outcome, Generator):
-        take_turns(worker, outcome)
-        outcome = None
+        task, outcome = outcome, None
+        with suppress(StopIteration):
+            published = next(task)
+            while True:
+                published = task.send(worker.park(**published))
     tell(outcome or worker.outcome)
 
 
@@ -200,14 +197,6 @@ def called(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
     return getattr(importlib.import_module(module), function)(worker, **arguments)
 
 
-def take_turns(worker: Worker, task: Turns) -> None:
-    """Run `task` turn by turn to its end."""
-    with suppress(StopIteration):
-        published = next(task)
-        while True:
-            published = task.send(worker.park(**published))
-
-
 @contextmanager
 def confessing(tell: Callable[[Failed], object]) -> Iterator[None]:
     """End the block at an error, which is told and stands on stderr."""
@@ -216,5 +205,6 @@ def confessing(tell: Callable[[Failed], object]) -> Iterator[None]:
     except Exception as error:
         traceback.print_exc()
         sys.stderr.flush()
+        why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
         with suppress(OSError):
-            tell(Failed.by(error))
+            tell(Failed(why.encode(errors="replace").decode()))
