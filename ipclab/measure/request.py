@@ -5,6 +5,7 @@ refused here.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,8 @@ class Request:
         Raises `UsageError` when it is no run, or has another label than is given.
         """
         begun = folder.read(run).about["parameters"]
+        sizes, backends = (tuple(begun[name] or ()) or None for name in ("sizes", "backends"))
         levels = {name: tuple(values) for name, values in begun["levels"].items()}
-        sweep = Sweep(
-            tuple(begun["sizes"] or ()) or None, tuple(begun["backends"] or ()) or None, levels
-        )
         purpose = {name: value for name, value in begun.items() if name not in OWN}
         own_label = begun.get("label", "")
         if label not in (None, own_label):
@@ -91,7 +90,7 @@ class Request:
             tuple(begun["studies"]),
             begun["profile"],
             run,
-            sweep=sweep,
+            sweep=Sweep(sizes, backends, levels),
             launches=begun.get("launches", 0),
             purpose=purpose,
             label=own_label,
@@ -107,9 +106,13 @@ class Request:
             "backends": list(self.sweep.backends) if self.sweep.backends else None,
             "levels": {name: list(values) for name, values in sorted(self.sweep.levels.items())},
         }
-        exactly = {"launches": self.launches} if self.launches else {}
-        named = {"label": self.label} if self.label else {}
-        return parameters | exactly | named | ({"points": "given"} if self.given else {})
+        if self.launches:
+            parameters["launches"] = self.launches
+        if self.label:
+            parameters["label"] = self.label
+        if self.given:
+            parameters["points"] = "given"
+        return parameters
 
     def names(self) -> tuple[str, ...]:
         """Return the studies to measure: the limits, those asked for, and what calibrates their
@@ -185,7 +188,7 @@ class Request:
 
     def _check_levels(self, every: list[Study]) -> None:
         known: dict[str, tuple[Level, ...]] = {}
-        for name, usual in (pair for each in every for pair in each.factors.items()):
+        for name, usual in chain.from_iterable(each.factors.items() for each in every):
             known[name] = tuple(dict.fromkeys((*known.get(name, ()), *usual)))
         for name, values in self.sweep.levels.items():
             if name not in known:

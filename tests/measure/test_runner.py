@@ -53,8 +53,8 @@ class Told(Progress):
     def start(self, what: str, total: int) -> None:
         self.totals.append(total)
 
-    def step(self, count: int = 1) -> None:
-        self.steps += count
+    def step(self) -> None:
+        self.steps += 1
 
     def say(self, line: str) -> None:
         self.lines.append(line)
