@@ -44,7 +44,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook in one language, its parameters and what its exporters are told."""
+    """One notebook in one language, its other parameters and what else its exporters are told."""
 
     notebook: Path
     lang: str
@@ -67,9 +67,14 @@ class Target:
 
 
 def report(
-    paths: Paths, run: RunFolder, langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress,
+    paths: Paths,
+    run: RunFolder,
+    langs: Sequence[str],
+    formats: Sequence[str],
+    out: Path,
+    progress: Progress,
     claims: Path | None = None,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are
     current are left.
 
@@ -104,8 +109,10 @@ def report(
     last = [job for job in jobs if quoting[job.notebook]]
     made = run_jobs([quoted, last], target, progress)
     for lang in langs if "html" in formats else ():
-        mine = [job for job in jobs if job.lang == lang]
-        made.append(index.write([job.executed for job in mine], out / lang, mine[0].metadata))
+        mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
+        executed = {name: job.executed for name, job in mine.items()}
+        about = next(iter(mine.values())).metadata
+        made.append(index.write(executed, out / lang, {**about, "lang": lang}))
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
 
@@ -240,9 +247,9 @@ def _jobs(
             for file in files
         }
         mine = [table for table in tables if table.stem in notebook.stem] or tables
-        about = {"lang": lang, "date": run.about["begun"], "run": run.id, "links": [others, beside]}
+        about = {"date": run.about["begun"], "run": run.id, "links": [others, beside]}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
-        parameters = {"run": str(run.path), "lang": lang}
+        parameters = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
         if claims and "claims" in parameters_of(notebook):
             parameters["claims"] = str(claims)
         yield Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
@@ -270,14 +277,14 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
     """Execute a job's notebook and export it; an error of ours is returned."""
     from ipclab.lab.execute import execute
 
-    about, files = dict(job.metadata), target.files(job.notebook, job.lang)
+    files, language = target.files(job.notebook, job.lang), {"lang": job.lang}
     try:
         execute(
             job.notebook,
-            dict(job.parameters),
+            {**job.parameters, **language},
             job.executed,
             timeout_s=TIMEOUT_S,
-            metadata=about,
+            metadata={**job.metadata, **language},
             kernel=_kernel,
         )
         for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):
