@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,23 +164,33 @@ def _profiles() -> Iterable[str]:
 
 
 lang_option = click.option(
-    "--lang", "langs", type=words, default="ko,zh,en", help="Languages.",
+    "--lang",
+    "langs",
+    type=words,
+    default="ko,zh,en",
+    help="Languages.",
     callback=one_of("language", lambda: LANGUAGES, needed=True),
-)  # fmt: skip
+)
 format_option = click.option(
-    "--format", "formats", type=words, default="html,pdf", help="html, pdf, ipynb.",
+    "--format",
+    "formats",
+    type=words,
+    default="html,pdf",
+    help="html, pdf, ipynb.",
     callback=one_of("format", lambda: FORMATS, needed=True),
-)  # fmt: skip
+)
 profile_option = click.option(
     "--profile",
     help="smoke, quick (default), standard or full.",
     callback=one_of("profile", _profiles),
 )
 study_option = click.option(
-    "--study", "studies", multiple=True, help="Study; all when not given.",
+    "--study",
+    "studies",
+    multiple=True,
+    help="Study; all when not given.",
     callback=one_of("study", lambda: names("ipclab.studies")),
-)  # fmt: skip
-
+)
 out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
 quantile_option = click.option(
     "--quantile", type=float, default=0.5, help="Of each launch, such as 0.99 [the median]."
@@ -263,9 +274,12 @@ class Rendering:
             check_words(self.langs)
 
     def render(
-        self, runs: "Sequence[RunFolder]", notebooks: Sequence[Path], parameters: Mapping[str, Any],
+        self,
+        runs: "Sequence[RunFolder]",
+        notebooks: Sequence[Path],
+        parameters: Mapping[str, Any],
         table: "tuple[str, pd.DataFrame] | None" = None,
-    ) -> list[Path]:  # fmt: skip
+    ) -> list[Path]:
         """Render `notebooks` with `parameters`, and the `table` beside them, and return the files.
 
         That is the name of a CSV file beside the pages, and its rows; with it the report has a
@@ -278,27 +292,21 @@ class Rendering:
         from ipclab.store.files import write_whole
 
         paths, out = checkout(), self.folder
-        about: dict[str, Any] = {
-            "date": max(run.about["begun"] for run in runs),
-            "run": " ".join(r.id for r in runs),
-        }
+        date = max(run.about["begun"] for run in runs)
+        about: dict[str, Any] = {"date": date, "run": " ".join(run.id for run in runs)}
         tables = []
         if table:
-            tables, about["attachments"] = (
-                [out / DATA / table[0]],
-                {table[0]: f"../{DATA}/{table[0]}"},
-            )
-            rows = table[1].to_csv(index=False, lineterminator="\n", float_format="%.4g")
-            write_whole(tables[0], rows.encode())
+            name, rows = table
+            tables.append(out / DATA / name)
+            about["attachments"] = {name: f"../{DATA}/{name}"}
+            text = rows.to_csv(index=False, lineterminator="\n", float_format="%.4g")
+            write_whole(tables[0], text.encode())
         if self.table_only:
             return tables
-        folder, jobs = paths.data / "executed" / self.kind, []
-        for notebook in notebooks:
-            for lang in self.langs:
-                language, executed = {"lang": lang}, folder / lang / notebook.name
-                jobs.append(
-                    Job(notebook, lang, executed, {**parameters, **language}, about | language)
-                )
+        jobs = []
+        for notebook, lang in product(notebooks, self.langs):
+            executed = paths.data / "executed" / self.kind / lang / notebook.name
+            jobs.append(Job(notebook, lang, executed, parameters, about))
         made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])

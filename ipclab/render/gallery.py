@@ -32,10 +32,20 @@ from ipclab.store.files import dump_json, sha256, write_whole
 
 APPENDIX, PAGE = "00_appendix", "README.md"
 FIGURES = (
-    "payload-then-now", "payload-write-time", "payload-bandwidth", "shared-dict-write", "shared-dict-stream",
-    "multiplexer-sides", "round-trip-latency", "round-trip-ranking", "file-io-states", "file-io-timeline",
-    "stream-throughput", "stream-cost", "claims-glance",
-)  # fmt: skip
+    "payload-then-now",
+    "payload-write-time",
+    "payload-bandwidth",
+    "shared-dict-write",
+    "shared-dict-stream",
+    "multiplexer-sides",
+    "round-trip-latency",
+    "round-trip-ranking",
+    "file-io-states",
+    "file-io-timeline",
+    "stream-throughput",
+    "stream-cost",
+    "claims-glance",
+)
 ON_README = "payload-then-now"  # in each language, as SVG
 COLOURS, PIXELS = 64, 900  # of a picture
 PAGE_PPI = 80

@@ -40,8 +40,14 @@ from ipclab.store.samples import decode, row_count
 T = TypeVar("T")
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
-    "cpu_model", "cores", "threads", "memory_installed", "kernel_release", "architecture", "virtualisation"
-)  # fmt: skip
+    "cpu_model",
+    "cores",
+    "threads",
+    "memory_installed",
+    "kernel_release",
+    "architecture",
+    "virtualisation",
+)
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
 OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
 
