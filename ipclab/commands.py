@@ -305,7 +305,7 @@ class Rendering:
             return tables
         jobs = []
         for notebook, lang in product(notebooks, self.langs):
-            executed = paths.data / "executed" / self.kind / lang / notebook.name
+            executed = paths.executed / self.kind / lang / notebook.name
             jobs.append(Job(notebook, lang, executed, parameters, about))
         made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
         if tables:

@@ -40,14 +40,6 @@ class Question:
     need: float
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What is asked of the points so far: the open questions, and the limits that are in doubt."""
-
-    open: Callable[[Iterable[State]], Sequence[Question]]
-    doubtful: Callable[[Iterable[State]], Sequence[str]]
-
-
 @dataclass
 class Rounds:
     """The rounds of one session over `heats`, the names of points that are measured side by side.
@@ -66,9 +58,15 @@ class Rounds:
     progress: Progress
     number: int = 0
 
-    def measure(self, asking: Asking) -> None:
+    def measure(
+        self,
+        still_open: Callable[[Iterable[State]], Sequence[Question]],
+        doubtful: Callable[[Iterable[State]], Sequence[str]],
+    ) -> None:
         """Measure until there is nothing left to do, and say why each point ended.
 
+        Of the points so far, `still_open` returns the open questions and `doubtful` the names of
+        the limits that are in doubt.
         More than two failures end a point, never the run. A `SessionError` ends the measuring. What
         was launched is stored whatever happens.
         """
@@ -77,7 +75,7 @@ class Rounds:
         try:
             self._warm_up()
             self._stage(self._lacking, State.lacks)
-            questions = asking.open(every)
+            questions = still_open(every)
             while goals := self._goals(questions):
                 for name in goals:
                     self.states[name].stop = DECIDED
@@ -85,11 +83,11 @@ class Rounds:
                     lambda heat: self._towards(goals, heat),
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
-                questions = asking.open(every)
+                questions = still_open(every)
             for name in chain.from_iterable(question.points for question in questions):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
-                if not (again := asking.doubtful(every)):
+                if not (again := doubtful(every)):
                     break
                 self._again(again)
         finally:

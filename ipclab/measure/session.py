@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from ipclab.machine.placement import missing, placements
 from ipclab.measure import begin
 from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
-from ipclab.measure.questions import asking
+from ipclab.measure.questions import doubtful, still_open
 from ipclab.measure.request import Request
 from ipclab.measure.rounds import Launched, Rounds
 from ipclab.measure.state import PointStates, State
@@ -189,7 +190,8 @@ class _Measuring:
 
         groups = with_limits(heats(_of_studies(points)), *bounding(points))
         told = launcher.renew_old, point_states.store, left, self.progress
-        Rounds(states, groups, self.seed, launch, *told).measure(asking(chosen.same))
+        rounds = Rounds(states, groups, self.seed, launch, *told)
+        rounds.measure(partial(still_open, bound=chosen.same), doubtful)
 
     def _heat(
         self, states: Sequence[State], number: int, heat: int

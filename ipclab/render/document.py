@@ -158,14 +158,8 @@ def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
         yield _labelled(Table.from_json(data[table.MIME]), document)
     elif canvas.MIME in data:
         words = metadata.get(canvas.MIME, {})
-        if not words.get("alt"):
-            raise LabError(
-                "a figure has no alt text", "its display has no metadata", "show a Figure"
-            )
-        shown = Figure(
-            data[canvas.MIME], words["alt"], words.get("caption", ""), words.get("name", "")
-        )
-        yield _labelled(shown, document)
+        alt, caption, name = (words.get(kind, "") for kind in ("alt", "caption", "name"))
+        yield _labelled(Figure(data[canvas.MIME], alt, caption, name), document)
     elif MARKDOWN in data:
         yield from _captioned(data[MARKDOWN], document)
     elif (
