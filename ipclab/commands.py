@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.errors import UsageError
+from ipclab.errors import UsageError, blamed
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import checkout
 from ipclab.plugins import chosen, names, one
@@ -224,14 +224,10 @@ def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
 
 def check_out(out: Path) -> None:
     """Raise `UsageError` when reports cannot be written into `out`: before anything is rendered."""
-    try:
+    with blamed(f"cannot write into {out}", "choose another --out", UsageError):
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "permission denied")
-    except OSError as error:
-        raise UsageError(
-            f"cannot write into {out}", error.strerror or str(error), "choose another --out"
-        ) from error
 
 
 def die_with_make() -> None:

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, blamed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
@@ -265,12 +265,8 @@ def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | 
 def _room_in_shared_memory(largest: int) -> None:
     """Raise `LabError` before anything is measured when /dev/shm cannot hold `largest` bytes."""
     enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
-    try:
+    with blamed("no /dev/shm", "mount one: mount -t tmpfs tmpfs /dev/shm"):
         where = os.statvfs(ledger.SHARED_MEMORY)
-    except OSError as error:
-        raise LabError(
-            "no /dev/shm", error.strerror or "", "mount one: mount -t tmpfs tmpfs /dev/shm"
-        ) from error
     if where.f_flag & os.ST_RDONLY or not os.access(ledger.SHARED_MEMORY, os.W_OK):
         raise LabError(
             "/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm"
