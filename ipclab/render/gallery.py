@@ -66,7 +66,9 @@ def make(paths: Paths, progress: Any) -> list[Path]:
         files: dict[str, bytes] = {}
         for lang in LANGUAGES:
             files[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
-            read = _read(out / lang / f"{APPENDIX}.ipynb")
+            appendix = out / lang / f"{APPENDIX}.ipynb"
+            read = document.read(read_notebook(appendix), appendix.parent)
+            read.links = ()  # the gallery has no pages beside it
             pages = compiled(read, format="png", ppi=PAGE_PPI)
             files[f"appendix.{lang}.png"] = small(pages if isinstance(pages, bytes) else pages[0])
             if lang == "en":
@@ -142,13 +144,6 @@ def small(png: bytes) -> bytes:
     content = io.BytesIO()
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(content, "PNG", optimize=True)
     return content.getvalue()
-
-
-def _read(notebook: Path) -> document.Document:
-    """Return an executed report without its links to pages beside it, which the gallery has not."""
-    content = read_notebook(notebook)
-    content["metadata"]["ipclab"].pop("links", None)
-    return document.read(content, notebook.parent)
 
 
 def _figures(notebook: Path) -> Iterator[tuple[str, dict[str, Any]]]:

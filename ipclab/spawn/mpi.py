@@ -62,10 +62,9 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     return {**kept, "HOME": base.get("HOME") or str(folder), **made}
 
 
-def outer(env: Mapping[str, str] | None = None) -> int | None:
+def outer(env: Mapping[str, str] = os.environ) -> int | None:
     """Return how many ranks somebody else's `mpiexec` or `srun` has started around us; None without
     one, or alone.
     """
-    env = os.environ if env is None else env
     size = next((int(env[name]) for name in SIZES if env.get(name, "").isdigit()), 1)
     return size if size > 1 and any(env.get(name, "").isdigit() for name in RANKS) else None

@@ -7,8 +7,10 @@ import sys
 import time
 import traceback
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +122,7 @@ class Worker:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
         # by op: counters, ns queued, ns elapsed, operations
-        self._sums: dict[str, list[float]] = {}
+        self._sums = defaultdict[str, dict[str, float]](partial(defaultdict, float))
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
@@ -158,16 +160,13 @@ class Worker:
         elapsed = time.perf_counter_ns()
         queued = queued_ns()
         after = (*usage(), queued, elapsed)
-        spent = [late - early for early, late in zip(before, after, strict=True)]
-        sums = self._sums.setdefault(op, [0.0] * (len(spent) + 1))
-        self._sums[op] = sums = [
-            held + more for held, more in zip(sums, [*spent, operations], strict=True)
-        ]
-        *counted, queued_sum, elapsed_sum, total = sums
-        self.outcome.counters[op] = {
-            name: value / max(1, total) for name, value in zip(COUNTERS, counted, strict=True)
-        }
-        self.outcome.counters[op][QUEUED] = max(0, queued_sum) / max(1, elapsed_sum)
+        sums = self._sums[op]
+        sums["operations"] += operations
+        for name, early, late in zip((*COUNTERS, QUEUED, "ns"), before, after, strict=True):
+            sums[name] += late - early
+        counted = {name: sums[name] / max(1, sums["operations"]) for name in COUNTERS}
+        counted[QUEUED] = max(0, sums[QUEUED]) / max(1, sums["ns"])
+        self.outcome.counters[op] = counted
 
 
 def perform(

@@ -43,25 +43,23 @@ class Measured:
 def encode(measured: Measured) -> bytes:
     """Return the Parquet file of a finished point; equal points give equal bytes."""
     ops, launches = measured.op_names(), measured.launches
-    taken = [
-        (i, ops.index(op), ns)
-        for i, launch in enumerate(launches)
-        for op, ns in launch.samples.items()
-    ]
-    launch = np.concatenate([np.full(len(ns), number, np.int32) for number, _, ns in taken])
-    op = np.concatenate([np.full(len(ns), code, np.int8) for _, code, ns in taken])
+    numbers, codes, times = [], [], []
+    for number, launch in enumerate(launches):
+        for op, ns in launch.samples.items():
+            numbers.append(np.full(len(ns), number, np.int32))
+            codes.append(np.full(len(ns), ops.index(op), np.int8))
+            times.append(ns)
     columns = {
-        "launch": pa.array(launch),
-        "op": pa.DictionaryArray.from_arrays(pa.array(op), pa.array(ops)),
-        "ns": pa.array(np.concatenate([ns for *_, ns in taken])),
+        "launch": pa.array(np.concatenate(numbers)),
+        "op": pa.DictionaryArray.from_arrays(np.concatenate(codes), ops),
+        "ns": pa.array(np.concatenate(times)),
     }
     metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
     table, sink = pa.table(columns), io.BytesIO()
-    encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
     how: dict[str, Any] = {
         "compression": "zstd",
         "use_dictionary": ["op"],
-        "column_encoding": encodings,
+        "column_encoding": dict.fromkeys(("launch", "ns"), "DELTA_BINARY_PACKED"),
     }
     # Arrow's own copy of the schema would hold all metadata once more.
     with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:

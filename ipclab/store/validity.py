@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
-from ipclab.store.launch import Launch, Samples, turn_name
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
@@ -161,11 +161,7 @@ def _whole(launch: Launch, op: str) -> None:
         if not all(map(math.isfinite, whole.values())):
             raise ValueError(f"{op} has values that are no numbers")
         values = [whole[name] for name in ENDS]
-        inside = [
-            whole["mean"],
-            whole["median"],
-            *(whole[turn_name(number)] for number in range(len(turns))),
-        ]
+        inside = [whole["mean"], whole["median"], *launch.turn_medians(op)]
         if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
             raise ValueError(f"{op} has quantiles that are not in order")
         lowest, highest = values[0] * (1 - ROUNDING), values[-1] * (1 + ROUNDING)
