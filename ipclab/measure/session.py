@@ -14,11 +14,10 @@ from ipclab.errors import LabError, UsageError, blamed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
-from ipclab.measure import begin
 from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
 from ipclab.measure.questions import doubtful, still_open
-from ipclab.measure.request import Request
+from ipclab.measure.request import Request, continued, new_run
 from ipclab.measure.rounds import Launched, Rounds
 from ipclab.measure.state import PointStates, State
 from ipclab.paths import Paths
@@ -74,7 +73,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         max(each.shared_memory(point) for each, points in wanted for point in points)
     )
     machine = collect(Source(), root=paths.root)
-    run = begin.find(paths, request, machine.digest) or begin.create(paths, request, machine)
+    run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
     with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()

@@ -18,8 +18,7 @@ from ipclab.errors import LabError
 from ipclab.spawn.exits import SILENCE, ending, last_line
 from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
-from ipclab.spawn.server import END_SECONDS, ForkServer, serve
-from ipclab.spawn.started import Role, Start, Started
+from ipclab.spawn.started import END_SECONDS, ForkServer, Role, Start, Started, serve
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
 

@@ -245,7 +245,7 @@ def main() -> None:
     """Be a rank that the measuring process has started: arguments are the folder of its socket, and
     what to import.
     """
-    from ipclab.spawn.network import network
+    from ipclab.spawn.apart import network
     from ipclab.spawn.zygote import die_with_parent
 
     die_with_parent(os.getppid())
