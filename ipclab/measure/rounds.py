@@ -18,7 +18,7 @@ from statistics import median_low
 
 from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
-from ipclab.measure.state import BUDGET, DECIDED, State
+from ipclab.measure.state import BUDGET, DECIDED, State, besides_limits
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.launch import Launch
 from ipclab.studies.installed import ALWAYS
@@ -104,9 +104,9 @@ class Rounds:
         if not states:
             return ()
         # A limit has launches in the heats of all that it bounds: it says nothing of this one.
-        compared = [state for state in states if state.point.study != LimitsStudy.name] or states
-        disturbed = median_low([state.lacks() for state in compared]) > 0
-        lacking = any(len(state.taken) < state.effort.least_launches for state in compared)
+        others = besides_limits(states) or states
+        disturbed = median_low([state.lacks() for state in others]) > 0
+        lacking = any(len(state.taken) < state.effort.least_launches for state in others)
         going = [
             state.point.id for state in states if not state.ended and not self._has_enough(state)
         ]
@@ -134,15 +134,18 @@ class Rounds:
         self, wanted: Callable[[Sequence[str]], Sequence[str]], missing: Callable[[State], int]
     ) -> None:
         """Make rounds until no heat wants anybody; each contestant is `missing` so many launches."""
-        going = [names for heat in self.heats if (names := wanted(heat))]
-        if not going:
+
+        def going() -> list[Sequence[str]]:
+            return [*filter(None, map(wanted, self.heats))]
+
+        if not (heats := going()):
             return
-        self.progress.start(f"rounds from {self.number + 1}", self._expected(going, missing))
+        self.progress.start(f"rounds from {self.number + 1}", self._expected(heats, missing))
         try:
-            while going:
-                self._round(going)
+            while heats:
+                self._round(heats)
                 self.store(False)
-                going = [names for heat in self.heats if (names := wanted(heat))]
+                heats = going()
         finally:
             self.progress.end()
 

@@ -19,7 +19,7 @@ from ipclab.measure.progress import Progress
 from ipclab.measure.questions import doubtful, still_open
 from ipclab.measure.request import Request, continued, new_run
 from ipclab.measure.rounds import Launched, Rounds
-from ipclab.measure.state import PointStates, State
+from ipclab.measure.state import PointStates, State, besides_limits
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
@@ -32,7 +32,6 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
-from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
 
@@ -187,7 +186,8 @@ class _Measuring:
             elapsed = (time.monotonic_ns() - self.began) / 1e9
             return chosen.seconds - spent_before - elapsed + spent(named_only)
 
-        groups = with_limits(heats(_of_studies(points)), *bounding(points))
+        others = [state.point for state in besides_limits(states.values())]
+        groups = with_limits(heats(others), *bounding(points))
         told = launcher.renew_old, point_states.store, left, self.progress
         rounds = Rounds(states, groups, self.seed, launch, *told)
         rounds.measure(partial(still_open, bound=chosen.same), doubtful)
@@ -214,8 +214,7 @@ class _Measuring:
             point, placement = state.point, self.placed[state.point.placement]
             roles = self._study(point).roles(point, state.effort, placement, self.seed)
             contestants[point.id] = Contestant(point, roles)
-        ordinary = [state for state in states if state.point.study != LimitsStudy.name] or states
-        effort = ordinary[0].effort
+        effort = (besides_limits(states) or states)[0].effort
         apart = any(state.point.placement != SAME_CPU for state in states)
         warm_ns = effort.warm_ns if apart else 0
         most_ns = LONG_TURNS * effort.turns * effort.turn_ns * len(contestants)
@@ -245,11 +244,6 @@ class _Measuring:
             done.facts.setdefault("relation", self.placed[point.placement].relation)
             launched[name] = done
         return launched
-
-
-def _of_studies(points: Sequence[Point]) -> list[Point]:
-    """Return the points that are no limits: what is compared."""
-    return [point for point in points if point.study != LimitsStudy.name]
 
 
 def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | None:

@@ -76,11 +76,15 @@ class Schedule:
         What a clock decides is `agreed` on, where several processes follow one schedule.
         """
         numbers = itertools.count()
+
+        def turns(recorded: bool) -> list[tuple[str, bool]]:
+            return [(name, recorded) for name in self.order(parked, next(numbers))]
+
         steady = time.monotonic_ns() + self.warm_ns
         for _ in range(self.warm_turns):
-            yield from ((name, False) for name in self.order(parked, next(numbers)))
+            yield from turns(recorded=False)
         while agreed(time.monotonic_ns() < steady and bool(parked)):
-            yield from ((name, False) for name in self.order(parked, next(numbers)))
+            yield from turns(recorded=False)
         began = time.monotonic_ns()
         for recorded in itertools.count():
             enough = self.enough(recorded, time.monotonic_ns() - began)
@@ -88,7 +92,7 @@ class Schedule:
                 enough = agreed(enough)
             if enough:
                 return
-            yield from ((name, True) for name in self.order(parked, next(numbers)))
+            yield from turns(recorded=True)
 
 
 Ended = dict[str, Outcome] | LabError  # the outcome of each role, or why the contestant failed

@@ -123,18 +123,16 @@ def _refusing(named: str) -> Iterator[None]:
 
 def _told(measured: Measured) -> dict[str, Any]:
     """Return all of `measured` but the samples."""
-    launches = [_about(launch) for launch in measured.launches]
-    return {
-        **vars(measured),
-        "point": {**vars(measured.point), "primary": [*measured.point.primary]},
-        "launches": launches,
-    }
-
-
-def _about(launch: Launch) -> dict[str, Any]:
-    """Return all of `launch` but the samples, and but what only thinned runs, or only heats, have."""
-    left_out = {"samples", *(name for name in ("whole", "turns") if not vars(launch)[name])}
-    return {name: value for name, value in vars(launch).items() if name not in left_out}
+    launches = []
+    for launch in measured.launches:
+        about = vars(launch).copy()
+        del about["samples"]
+        for name in ("whole", "turns"):  # which only thinned runs, or only heats, have
+            if not about[name]:
+                del about[name]
+        launches.append(about)
+    point = {**vars(measured.point), "primary": [*measured.point.primary]}
+    return {**vars(measured), "point": point, "launches": launches}
 
 
 def _parsed(about: dict[str, Any]) -> Measured:
