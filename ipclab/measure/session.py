@@ -134,9 +134,9 @@ class _Measuring:
             for study, points in possible:
                 if not points:
                     continue
-                opening = study.open(site, points, self.request.effort(study), self.seed)
+                effort = self.request.effort(study)
                 try:
-                    bench = benches.enter_context(opening)
+                    bench = benches.enter_context(study.open(site, points, effort, self.seed))
                     self.opened[study.name] = OpenStudy(study, bench, points)
                 except NotTestableError as error:
                     say(f"{study.name}: {NOT_HERE}{error}")
