@@ -10,7 +10,6 @@ now and then.
 import hashlib
 import math
 import random
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -208,9 +207,9 @@ class Rounds:
         goals, left = dict[str, int](), self.left()
         for question in sorted(questions, key=self._price):
             pair = [self.states[name] for name in question.points]
-            place = bisect_right(HEAT_LOOKS, question.launches)
             most = min(state.effort.most_launches for state in pair)
-            more = (HEAT_LOOKS[place] if place < len(HEAT_LOOKS) else most) - question.launches
+            goal = next((look for look in HEAT_LOOKS if look > question.launches), most)
+            more = goal - question.launches
             if more <= 0 or any(state.lost or len(state.taken) + more > most for state in pair):
                 continue
             cost, asked = 0.0, dict[str, int]()

@@ -201,8 +201,11 @@ class _Measuring:
         benches: dict[Bench, list[State]] = {}
         for state in states:
             benches.setdefault(self.opened[state.point.study].bench, []).append(state)
+        in_turn = [*benches.items()]
+        if number % 2 == 0:
+            in_turn.reverse()
         launched: dict[str, Launch | LabError] = {}
-        for bench, members in benches.items() if number % 2 else reversed(benches.items()):
+        for bench, members in in_turn:
             launched |= self._launch(bench, members, f"{self.seed} {heat}")
         return launched
 

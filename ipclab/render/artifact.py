@@ -56,7 +56,7 @@ def made(paths: Paths) -> str:
             title=rows.title.iloc[0],
             study=study,
             profile=profile,
-            minutes=max(1, round(_minutes(run.about["sessions"]) * shares[study])),
+            minutes=max(1, round(_minutes(run.about["sessions"]) * shares[str(study)])),
             page=page.stem,
             table=f"{str(study).replace('_', '-')}-{TABLE}",
             figure=_FIGURE.findall(page.read_text("utf-8"))[0],

@@ -10,7 +10,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +121,7 @@ class Worker:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
         # by op: counters, ns queued, ns elapsed, operations
-        self._sums = defaultdict[str, dict[str, float]](partial(defaultdict, float))
+        self._sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
