@@ -112,9 +112,10 @@ class _Measuring:
         """
         kept, noted = [], self.run.about["points"]
         for point in points:
-            why = self.unplaced.get(point.placement, point.placement)
             if point.placement in self.placed:
                 why = study.missing(point, self.files)
+            else:
+                why = self.unplaced.get(point.placement, point.placement)
             if why and not self.run.has(point, self.progress.say):
                 noted[point.id] = NOT_HERE + why
             else:

@@ -34,7 +34,7 @@ def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) 
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
         document, target = read(notebook, folder), f"{name}.html"
         if not page.blocks:
-            page.blocks += filter(_is_origin, document.prose[:1])
+            page.blocks += [block for block in document.prose[:1] if _is_origin(block)]
         page.headings.append((1, f"s-{target}", document.title))
         page.blocks += [_heading(document.title, target), *_first(document, target)]
     made = folder / NAME

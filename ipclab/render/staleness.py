@@ -84,7 +84,7 @@ def stale(paths: Paths, out: Path) -> list[str]:
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
-    causes = []
+    causes: list[str] = []
     for kind, then in about.inputs.items():
         causes += _changes(kind, then, now[kind], "the report")
     present = digests(out, [out / name for name in about.made])
