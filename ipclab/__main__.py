@@ -19,28 +19,29 @@ def main() -> None:
 
         commands.main(prog_name="ipclab", standalone_mode=False)
     except BaseException as error:  # Ctrl-C may come while the rest is imported
-        from click import Abort, ClickException
+        line, code = _told(error)
+        print(f"ipclab: {line}", file=sys.stderr)
+        sys.exit(code)
 
-        from ipclab.errors import LabError
 
-        if isinstance(error, LabError):
-            print(f"ipclab: {error}", file=sys.stderr)
-            sys.exit(error.exit_code)
-        if isinstance(error, KeyboardInterrupt | Abort):  # click makes the one of the other
-            print(
-                "ipclab: interrupted; the same command continues a run that it measured",
-                file=sys.stderr,
-            )
-            sys.exit(INTERRUPTED)
-        if isinstance(error, RuntimeError) and LOOP in str(error):
-            error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
-        if isinstance(error, OSError):
-            print(f"ipclab: {_unusable(error)}", file=sys.stderr)
-            sys.exit(UNUSABLE)
-        if not isinstance(error, ClickException):
-            raise
-        print(f"ipclab: {error.format_message()}", file=sys.stderr)
-        sys.exit(error.exit_code)
+def _told(error: BaseException) -> tuple[object, int]:
+    """Return the line for an error and its exit code; raises the error when it has none."""
+    from click import Abort, ClickException
+
+    from ipclab.errors import LabError
+
+    if isinstance(error, RuntimeError) and LOOP in str(error):
+        error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(error).removeprefix(LOOP))
+    match error:
+        case LabError():
+            return error, error.exit_code
+        case KeyboardInterrupt() | Abort():  # click makes the one of the other
+            return "interrupted; the same command continues a run that it measured", INTERRUPTED
+        case OSError():
+            return _unusable(error), UNUSABLE
+        case ClickException():
+            return error.format_message(), error.exit_code
+    raise error
 
 
 def _unusable(error: OSError) -> str:

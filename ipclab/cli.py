@@ -38,7 +38,6 @@ from ipclab.upkeep import backends, check, clean, conform, doctor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ipclab.lab.lab import Lab
     from ipclab.store.run import RunFolder
 
 MOST_LAUNCHES = 100_000
@@ -88,10 +87,19 @@ def measure(**given: Any) -> None:
 
 
 def measured(
-    run: Given, studies: Words, profile: str | None, seed: int | None, launches: int | None, scratch: Given,
-    keep_scratch: bool, label: str | None = None, file: Given = None, purpose: "Mapping[str, str] | None" = None,
-    stated: "Callable[[RunFolder], Iterable[str]]" = lambda run: (), **swept: Any,
-) -> None:  # fmt: skip
+    run: Given,
+    studies: Words,
+    profile: str | None,
+    seed: int | None,
+    launches: int | None,
+    scratch: Given,
+    keep_scratch: bool,
+    label: str | None = None,
+    file: Given = None,
+    purpose: "Mapping[str, str] | None" = None,
+    stated: "Callable[[RunFolder], Iterable[str]]" = lambda run: (),
+    **swept: Any,
+) -> None:
     """Measure what the options of `measure` say, for a `purpose`, and say what is `stated` of it.
 
     The finished run is bundled as `file` before `LabError` is raised for points that failed and
@@ -114,16 +122,19 @@ def measured(
         if run and not (studies or profile or launches or any(swept.values())):
             request = replace(Request.continuing(find(checkout(), str(run)), label), seed=seed)
         else:
-            sweep = Sweep(
-                swept["sizes"] or None, swept["backends"] or None, levels_of(swept["levels"])
+            levels = levels_of(swept["levels"])
+            request = Request(
+                studies,
+                profile or "quick",
+                run,
+                seed,
+                Sweep(swept["sizes"] or None, swept["backends"] or None, levels),
+                launches=launches or 0,
+                purpose=purpose or {},
+                label=label or "",
             )
-            request = Request(studies, profile or "quick", run, seed, sweep)
-            request = replace(
-                request, launches=launches or 0, purpose=purpose or {}, label=label or ""
-            )
-        done = measure_all(
-            checkout(), replace(request, scratch=scratch, keep_scratch=keep_scratch), Bar()
-        )
+        request = replace(request, scratch=scratch, keep_scratch=keep_scratch)
+        done = measure_all(checkout(), request, Bar())
         points = sum(name.startswith("points/") for name in done.about["files"])
         click.echo(f"{points} points in {shown(done.path)}", err=True)
         if file:
@@ -185,9 +196,12 @@ def report(
 @click.argument("runs", nargs=-1, type=PATH)
 @rendering("machines")
 @click.option(
-    "--fail-on", type=words, default="", help="Exit code 1: slower, faster; 3: undecided, missing, limits.",
+    "--fail-on",
+    type=words,
+    default="",
+    help="Exit code 1: slower, faster; 3: undecided, missing, limits.",
     callback=one_of("verdict to fail on", lambda: FAIL_ON),
-)  # fmt: skip
+)
 @quantile_option
 def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Rendering) -> None:
     """Compare runs of two or more machines, each with the first: RUN RUN ... (by default the two
@@ -215,13 +229,6 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
         raise
     say([*beaten, *shared.summary(points), shared.APART, *map(shown, files)])
     shared.fail(points, fail_on)
-
-
-def _english(run: "RunFolder") -> "Lab":
-
-    from ipclab.lab.lab import lab_of  # only now: what measures is not to hold what draws
-
-    return lab_of(run, checkout(), "en")
 
 
 def _say_wrong(run: "RunFolder") -> None:
@@ -258,6 +265,7 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     FILE.
     """
     from ipclab.frames.thin import thinned
+    from ipclab.lab.lab import lab_of
     from ipclab.lab.runs import choose, newest_full
     from ipclab.lab.trust import unfit
     from ipclab.spawn.ledger import private
@@ -267,7 +275,7 @@ def bundle(run: Path, file: Path, replace: bool, strict: bool, samples: int | No
     chosen = newest_full(checkout()) if str(run) == "newest" else choose(checkout(), str(run))
     if chosen is None:
         raise UsageError("there is no complete run", "", f"measure one: {typed('measure')}")
-    if strict and (reasons := unfit(_english(chosen))):
+    if strict and (reasons := unfit(lab_of(chosen, checkout(), "en"))):
         say(reasons)
         raise LabError(
             f"{chosen.id} is not bundled",

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ipclab.errors import UsageError
+from ipclab.errors import UsageError, blamed
 from ipclab.lab.catalogue import LANGUAGES
 from ipclab.paths import checkout
 from ipclab.plugins import chosen, names, one
@@ -164,23 +165,33 @@ def _profiles() -> Iterable[str]:
 
 
 lang_option = click.option(
-    "--lang", "langs", type=words, default="ko,zh,en", help="Languages.",
+    "--lang",
+    "langs",
+    type=words,
+    default="ko,zh,en",
+    help="Languages.",
     callback=one_of("language", lambda: LANGUAGES, needed=True),
-)  # fmt: skip
+)
 format_option = click.option(
-    "--format", "formats", type=words, default="html,pdf", help="html, pdf, ipynb.",
+    "--format",
+    "formats",
+    type=words,
+    default="html,pdf",
+    help="html, pdf, ipynb.",
     callback=one_of("format", lambda: FORMATS, needed=True),
-)  # fmt: skip
+)
 profile_option = click.option(
     "--profile",
     help="smoke, quick (default), standard or full.",
     callback=one_of("profile", _profiles),
 )
 study_option = click.option(
-    "--study", "studies", multiple=True, help="Study; all when not given.",
+    "--study",
+    "studies",
+    multiple=True,
+    help="Study; all when not given.",
     callback=one_of("study", lambda: names("ipclab.studies")),
-)  # fmt: skip
-
+)
 out_option = click.option("--out", type=PATH, help="Folder of the reports [default: reports].")
 quantile_option = click.option(
     "--quantile",
@@ -218,14 +229,10 @@ def rendering(kind: str, table: bool = True) -> Callable[[Any], Any]:
 
 def check_out(out: Path) -> None:
     """Raise `UsageError` when reports cannot be written into `out`: before anything is rendered."""
-    try:
+    with blamed(f"cannot write into {out}", "choose another --out", UsageError):
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "permission denied")
-    except OSError as error:
-        raise UsageError(
-            f"cannot write into {out}", error.strerror or str(error), "choose another --out"
-        ) from error
 
 
 def die_with_make() -> None:
@@ -268,9 +275,12 @@ class Rendering:
             check_words(self.langs)
 
     def render(
-        self, runs: "Sequence[RunFolder]", notebooks: Sequence[Path], parameters: Mapping[str, Any],
+        self,
+        runs: "Sequence[RunFolder]",
+        notebooks: Sequence[Path],
+        parameters: Mapping[str, Any],
         table: "tuple[str, pd.DataFrame] | None" = None,
-    ) -> list[Path]:  # fmt: skip
+    ) -> list[Path]:
         """Render `notebooks` with `parameters`, and the `table` beside them, and return the files.
 
         That is the name of a CSV file beside the pages, and its rows; with it the report has a
@@ -283,27 +293,21 @@ class Rendering:
         from ipclab.store.files import write_whole
 
         paths, out = checkout(), self.folder
-        about: dict[str, Any] = {
-            "date": max(run.about["begun"] for run in runs),
-            "run": " ".join(r.id for r in runs),
-        }
+        date = max(run.about["begun"] for run in runs)
+        about: dict[str, Any] = {"date": date, "run": " ".join(run.id for run in runs)}
         tables = []
         if table:
-            tables, about["attachments"] = (
-                [out / DATA / table[0]],
-                {table[0]: f"../{DATA}/{table[0]}"},
-            )
-            rows = table[1].to_csv(index=False, lineterminator="\n", float_format="%.4g")
-            write_whole(tables[0], rows.encode())
+            name, rows = table
+            tables.append(out / DATA / name)
+            about["attachments"] = {name: f"../{DATA}/{name}"}
+            text = rows.to_csv(index=False, lineterminator="\n", float_format="%.4g")
+            write_whole(tables[0], text.encode())
         if self.table_only:
             return tables
-        folder, jobs = paths.data / "executed" / self.kind, []
-        for notebook in notebooks:
-            for lang in self.langs:
-                language, executed = {"lang": lang}, folder / lang / notebook.name
-                jobs.append(
-                    Job(notebook, lang, executed, {**parameters, **language}, about | language)
-                )
+        jobs = []
+        for notebook, lang in product(notebooks, self.langs):
+            executed = paths.executed / self.kind / lang / notebook.name
+            jobs.append(Job(notebook, lang, executed, parameters, about))
         made = run_jobs([jobs], Target(self.formats, out, out / "figures"), Bar())
         if tables:
             write_manifest(paths, runs, out, [*made, *tables])

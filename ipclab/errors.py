@@ -1,7 +1,8 @@
 """Errors that a person can act on: one line that says what, why and the fix."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class LabError(Exception):
@@ -24,6 +25,15 @@ class UsageError(LabError):
     """The call was wrong: an unknown name, a size of 0, a mistyped parameter. Exit code 2."""
 
     exit_code = 2
+
+
+@contextmanager
+def blamed(what: str, fix: str, kind: type[LabError] = LabError) -> Iterator[None]:
+    """Raise what the system refuses in the block as a `kind` of error, which says why."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(what, error.strerror or str(error), fix) from error
 
 
 ALIKE = 0.6  # of what is offered as meant

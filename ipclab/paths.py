@@ -51,6 +51,7 @@ class Paths:
     # brought from other machines, one folder each; never the newest run here
     imported = _below("data", "imported")
     opened = _below("data", "opened")  # the committed runs, taken out of their bundles on first use
+    executed = _below("data", "executed")  # the notebooks that reports are made of
     ledger = _below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
     # files that the file-reading study makes, when no other place is named
     scratch = _below("data", "scratch")

@@ -106,7 +106,7 @@ def clean() -> None:
     from ipclab.store.files import clean as clean_parts
 
     paths = checkout()
-    written = [paths.reports, paths.figures, paths.data / "executed"]
+    written = [paths.reports, paths.figures, paths.executed]
     removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
     say(f"removed {name}" for name in removed)
     click.echo(f"{len(removed)} things removed" if removed else "nothing was left behind")

@@ -6,6 +6,7 @@ A heat has one placement. What does not fit one heat is parted, and one contesta
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any
 
 import pandas as pd
@@ -107,8 +108,8 @@ def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
     Where the block has contests as well, the first of their contestants is in each such heat.
     """
     made = []
-    ordered = sorted(points, key=_where)
-    for _, block in groupby(ordered, key=_where):
+    where = attrgetter("block", "placement")
+    for _, block in groupby(sorted(points, key=where), key=where):
         everyone = list(block)
         rest = [point.id for point in everyone if point.id not in taken]
         shared = [point.id for point in everyone if point.id in taken][:1]
@@ -117,16 +118,12 @@ def _beside(points: Sequence[Point], taken: Collection[str]) -> list[list[str]]:
     return made
 
 
-def _where(point: Point) -> tuple[str, str]:
-    return point.block, point.placement
-
-
 def parted(names: Sequence[str], most: int = MOST) -> list[list[str]]:
     """Return `names` in heats of at most `most`; the first one is in each of them."""
     first, *others = names
     room = most - 1
     count = max(1, -(-len(others) // room))
-    size = -(-len(others) // count) if others else 0
+    size = -(-len(others) // count)
     return [[first, *others[k * size : (k + 1) * size]] for k in range(count)]
 
 

@@ -4,9 +4,8 @@ import os
 import sys
 from typing import Any
 
-TEXT = (  # set where a kernel's progress goes to a terminal: the seconds between two lines
-    "IPCLAB_PROGRESS"
-)
+# set where a kernel's progress goes to a terminal: the seconds between two lines
+TEXT = "IPCLAB_PROGRESS"
 
 
 class Progress:
@@ -21,19 +20,13 @@ class Progress:
             return
         watched = sys.stderr.isatty() or "ipykernel" in sys.modules
         interval = float(os.environ.get(TEXT) or (0.2 if watched else 10.0))
-        options = {
-            "total": total,
-            "desc": what,
-            "unit": "launch",
-            "mininterval": interval,
-            "file": sys.stderr,
-        }
-        self.bar = _tqdm()(**options)
+        how = {"unit": "launch", "mininterval": interval, "file": sys.stderr}
+        self.bar = _tqdm()(total=total, desc=what, **how)
 
-    def step(self, count: int = 1) -> None:
-        """Say that `count` more steps are done (or no longer needed)."""
+    def step(self) -> None:
+        """Say that one more step is done (or no longer needed)."""
         if self.bar is not None:
-            self.bar.update(count)
+            self.bar.update()
 
     def say(self, line: str) -> None:
         """Show a line beside the progress."""

@@ -11,22 +11,32 @@ import pandas as pd
 
 from ipclab.frames.contests import contests
 from ipclab.frames.points import medians
-from ipclab.measure.rounds import Asking, Question
+from ipclab.measure.rounds import Question
 from ipclab.measure.state import State
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, factor
 from ipclab.studies.limits import LAUNCHES, LimitsStudy
 from ipclab.studies.limits.floors import Floors, Key, called
 
 
-def asking(bound: float) -> Asking:
-    """Return the questions of a run in which `bound` (a share) counts as the same."""
+def still_open(states: Iterable[State], bound: float) -> list[Question]:
+    """Return the open questions of a run in which `bound` (a share) counts as the same."""
+    rows = defaultdict[str, list[dict[str, Any]]](list)
+    for state in states:
+        rows[state.point.study] += medians(state.point, state.taken)
+    questions: list[Question] = []
+    for study in sorted(rows):
+        if rows[study]:
+            questions += _of_study(study, pd.DataFrame(rows[study]), bound)
+    return questions
 
-    def still_open(states: Iterable[State]) -> list[Question]:
-        return [
-            question for study, frame in _frames(states) for question in _open(study, frame, bound)
-        ]
 
-    return Asking(still_open, doubtful)
+def _of_study(study: str, frame: pd.DataFrame, bound: float) -> Iterator[Question]:
+    compared = contests(study, frame, bound)
+    for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
+        launches = min(map(int, row["launches"].split("/")))
+        ends = row["low"], row["high"]
+        more = 1.0 if any(map(pd.isna, ends)) else factor(*ends, row["ratio"], bound)
+        yield Question((row["point"], row["other_point"]), launches, launches * more)
 
 
 def doubtful(states: Iterable[State]) -> list[str]:
@@ -60,20 +70,3 @@ def doubtful(states: Iterable[State]) -> list[str]:
 
 def _medians(state: State, op: str) -> list[float]:
     return [taken.medians[op] for taken in state.taken]
-
-
-def _frames(states: Iterable[State]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the launch frame of each study, as far as contests need it."""
-    rows = defaultdict[str, list[dict[str, Any]]](list)
-    for state in states:
-        rows[state.point.study] += medians(state.point, state.taken)
-    yield from ((study, pd.DataFrame(rows[study])) for study in sorted(rows) if rows[study])
-
-
-def _open(study: str, frame: pd.DataFrame, bound: float) -> Iterator[Question]:
-    compared = contests(study, frame, bound)
-    for row in compared[compared.verdict.isin([UNDECIDED, NOT_TESTED])].to_dict("records"):
-        launches = min(map(int, row["launches"].split("/")))
-        ends = row["low"], row["high"]
-        more = 1.0 if any(map(pd.isna, ends)) else factor(*ends, row["ratio"], bound)
-        yield Question((row["point"], row["other_point"]), launches, launches * more)

@@ -10,7 +10,6 @@ now and then.
 import hashlib
 import math
 import random
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -18,7 +17,7 @@ from statistics import median_low
 
 from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
-from ipclab.measure.state import BUDGET, DECIDED, State
+from ipclab.measure.state import BUDGET, DECIDED, State, besides_limits
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.launch import Launch
 from ipclab.studies.installed import ALWAYS
@@ -40,14 +39,6 @@ class Question:
     need: float
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What is asked of the points so far: the open questions, and the limits that are in doubt."""
-
-    open: Callable[[Iterable[State]], Sequence[Question]]
-    doubtful: Callable[[Iterable[State]], Sequence[str]]
-
-
 @dataclass
 class Rounds:
     """The rounds of one session over `heats`, the names of points that are measured side by side.
@@ -66,9 +57,15 @@ class Rounds:
     progress: Progress
     number: int = 0
 
-    def measure(self, asking: Asking) -> None:
+    def measure(
+        self,
+        still_open: Callable[[Iterable[State]], Sequence[Question]],
+        doubtful: Callable[[Iterable[State]], Sequence[str]],
+    ) -> None:
         """Measure until there is nothing left to do, and say why each point ended.
 
+        Of the points so far, `still_open` returns the open questions and `doubtful` the names of
+        the limits that are in doubt.
         More than two failures end a point, never the run. A `SessionError` ends the measuring. What
         was launched is stored whatever happens.
         """
@@ -77,7 +74,7 @@ class Rounds:
         try:
             self._warm_up()
             self._stage(self._lacking, State.lacks)
-            questions = asking.open(every)
+            questions = still_open(every)
             while goals := self._goals(questions):
                 for name in goals:
                     self.states[name].stop = DECIDED
@@ -85,11 +82,11 @@ class Rounds:
                     lambda heat: self._towards(goals, heat),
                     lambda state: goals.get(state.point.id, 0) - len(state.taken),
                 )
-                questions = asking.open(every)
+                questions = still_open(every)
             for name in chain.from_iterable(question.points for question in questions):
                 self.states[name].stop = BUDGET
             for _ in range(LIMIT_REPEATS):
-                if not (again := asking.doubtful(every)):
+                if not (again := doubtful(every)):
                     break
                 self._again(again)
         finally:
@@ -106,9 +103,9 @@ class Rounds:
         if not states:
             return ()
         # A limit has launches in the heats of all that it bounds: it says nothing of this one.
-        compared = [state for state in states if state.point.study != LimitsStudy.name] or states
-        disturbed = median_low([state.lacks() for state in compared]) > 0
-        lacking = any(len(state.taken) < state.effort.least_launches for state in compared)
+        others = besides_limits(states) or states
+        disturbed = median_low([state.lacks() for state in others]) > 0
+        lacking = any(len(state.taken) < state.effort.least_launches for state in others)
         going = [
             state.point.id for state in states if not state.ended and not self._has_enough(state)
         ]
@@ -136,15 +133,18 @@ class Rounds:
         self, wanted: Callable[[Sequence[str]], Sequence[str]], missing: Callable[[State], int]
     ) -> None:
         """Make rounds until no heat wants anybody; each contestant is `missing` so many launches."""
-        going = [names for heat in self.heats if (names := wanted(heat))]
-        if not going:
+
+        def going() -> list[Sequence[str]]:
+            return [*filter(None, map(wanted, self.heats))]
+
+        if not (heats := going()):
             return
-        self.progress.start(f"rounds from {self.number + 1}", self._expected(going, missing))
+        self.progress.start(f"rounds from {self.number + 1}", self._expected(heats, missing))
         try:
-            while going:
-                self._round(going)
+            while heats:
+                self._round(heats)
                 self.store(False)
-                going = [names for heat in self.heats if (names := wanted(heat))]
+                heats = going()
         finally:
             self.progress.end()
 
@@ -207,9 +207,9 @@ class Rounds:
         goals, left = dict[str, int](), self.left()
         for question in sorted(questions, key=self._price):
             pair = [self.states[name] for name in question.points]
-            place = bisect_right(HEAT_LOOKS, question.launches)
             most = min(state.effort.most_launches for state in pair)
-            more = (HEAT_LOOKS[place] if place < len(HEAT_LOOKS) else most) - question.launches
+            goal = next((look for look in HEAT_LOOKS if look > question.launches), most)
+            more = goal - question.launches
             if more <= 0 or any(state.lost or len(state.taken) + more > most for state in pair):
                 continue
             cost, asked = 0.0, dict[str, int]()

@@ -3,23 +3,23 @@
 import datetime as dt
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, blamed
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Machine, Source, Topology, collect, conditions, disturbance
 from ipclab.machine.placement import missing, placements
-from ipclab.measure import begin
 from ipclab.measure.heats import compared, heats, with_limits
 from ipclab.measure.progress import Progress
-from ipclab.measure.questions import asking
-from ipclab.measure.request import Request
+from ipclab.measure.questions import doubtful, still_open
+from ipclab.measure.request import Request, continued, new_run
 from ipclab.measure.rounds import Launched, Rounds
-from ipclab.measure.state import PointStates, State
+from ipclab.measure.state import PointStates, State, besides_limits
 from ipclab.paths import Paths
 from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
@@ -32,7 +32,6 @@ from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
-from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
 
@@ -42,7 +41,6 @@ NOT_HERE = "not testable here: "
 LONG_TURNS = 2
 WARM_TURNS = 1  # of each contestant that are not recorded, for its caches
 SAME_CPU = "same"  # the placement whose CPU cannot fall asleep between turns
-Wanted = list[tuple[Study, list[Point]]]
 
 
 class OpenStudy(NamedTuple):
@@ -51,9 +49,6 @@ class OpenStudy(NamedTuple):
     study: Study
     bench: Bench
     points: list[Point]
-
-
-Opened = dict[str, OpenStudy]
 
 
 def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
@@ -77,7 +72,7 @@ def measure(paths: Paths, request: Request, progress: Progress) -> RunFolder:
         max(each.shared_memory(point) for each, points in wanted for point in points)
     )
     machine = collect(Source(), root=paths.root)
-    run = begin.find(paths, request, machine.digest) or begin.create(paths, request, machine)
+    run = continued(paths, request, machine.digest) or new_run(paths, request, machine)
     with run.held():
         run = folder.read(run.path)  # another process may have added to it before we held it
         run.remove_parts()
@@ -105,6 +100,8 @@ class _Measuring:
 
     def __init__(self, run: RunFolder, request: Request, files: Path, progress: Progress) -> None:
         self.run, self.request, self.files, self.progress = run, request, files, progress
+        self.seed = run.about["seed"]
+        self.opened: dict[str, OpenStudy] = {}
         topology = Topology.read(Source())
         self.placed, self.unplaced = placements(topology), missing(topology)
         self.began = time.monotonic_ns()
@@ -115,12 +112,10 @@ class _Measuring:
         """
         kept, noted = [], self.run.about["points"]
         for point in points:
-            name = point.placement
-            why = (
-                study.missing(point, self.files)
-                if name in self.placed
-                else self.unplaced.get(name, name)
-            )
+            if point.placement in self.placed:
+                why = study.missing(point, self.files)
+            else:
+                why = self.unplaced.get(point.placement, point.placement)
             if why and not self.run.has(point, self.progress.say):
                 noted[point.id] = NOT_HERE + why
             else:
@@ -128,56 +123,50 @@ class _Measuring:
                 kept.append(point)
         return kept
 
-    def measure(self, possible: Wanted, ledger: Path) -> None:
+    def measure(self, possible: list[tuple[Study, list[Point]]], ledger: Path) -> None:
         """Measure what is to do, of which the run then tells, and finish the run."""
         run, about = self.run, self.run.about
         about["finished"] = None
         about["sessions"].append({"begun": _now(), "conditions": conditions(Source())})
         run.save()
         with Launcher(ledger) as launcher, ExitStack() as benches:
-            site = Site(
-                launcher,
-                self.files,
-                run.keep,
-                run.note,
-                self.progress.say,
-                self.request.keep_scratch,
-            )
-            opened: Opened = {}
-            for each, points in possible:
-                effort = self.request.effort(each)
+            say, keep_scratch = self.progress.say, self.request.keep_scratch
+            site = Site(launcher, self.files, run.keep, run.note, say, keep_scratch)
+            for study, points in possible:
+                if not points:
+                    continue
+                effort = self.request.effort(study)
                 try:
-                    if points:
-                        bench = benches.enter_context(
-                            each.open(site, points, effort, about["seed"])
-                        )
-                        opened[each.name] = OpenStudy(each, bench, points)
+                    bench = benches.enter_context(study.open(site, points, effort, self.seed))
+                    self.opened[study.name] = OpenStudy(study, bench, points)
                 except NotTestableError as error:
-                    self.progress.say(f"{each.name}: {NOT_HERE}{error}")
+                    say(f"{study.name}: {NOT_HERE}{error}")
                     about["points"] |= {point.id: f"{NOT_HERE}{error}" for point in points}
                     run.save()
-            self._rounds(opened, launcher)
+            self._rounds(launcher)
         about["sessions"][-1] |= {"ended": _now(), "conditions_end": conditions(Source())}
         about["finished"] = _now()
         run.save()
 
-    def _rounds(self, opened: Opened, launcher: Launcher) -> None:
-        point_states = PointStates(
-            self.run, {study.name: self.request.effort(study) for study, _, _ in opened.values()}
-        )
-        points = [point for _, _, mine in opened.values() for point in mine]
+    def _study(self, point: Point) -> Study:
+        return self.opened[point.study].study
+
+    def _rounds(self, launcher: Launcher) -> None:
+        opened = self.opened.values()
+        efforts = {study.name: self.request.effort(study) for study, _, _ in opened}
+        point_states = PointStates(self.run, efforts)
+        points = [point for _, _, mine in opened for point in mine]
         states = point_states.states(points)
         in_contests = compared(points)
         for state in states.values():
             if state.point.id not in in_contests and state.point.study not in ALWAYS:
-                study = opened[state.point.study].study
-                state.effort = study.for_values(state.point, state.effort)
+                state.effort = self._study(state.point).for_values(state.point, state.effort)
         chosen = profile(self.request.profile)
         numbers, heats_made = count(point_states.order + 1), count(point_states.heat + 1)
 
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)
-            launched = self._heat([states[name] for name in names], opened, number, heat)
+            launched = self._heat([states[name] for name in names], number, heat)
             for name in names:
                 done = launched[name]
                 if isinstance(done, Launch):
@@ -185,66 +174,51 @@ class _Measuring:
                     done.facts |= {ROUND: number, HEAT: heat}
             return launched
 
-        spent = sum(state.spent_ns for state in states.values()) / 1e9
+        def spent(states: Iterable[State]) -> float:
+            return sum(state.spent_ns for state in states) / 1e9
+
+        spent_before = spent(states.values())
         # What the profile has not, but was named, takes its own time.
         named_only = [
-            state
-            for state in states.values()
-            if chosen.name in opened[state.point.study].study.named_only
+            state for state in states.values() if chosen.name in self._study(state.point).named_only
         ]
 
         def left() -> float:
             elapsed = (time.monotonic_ns() - self.began) / 1e9
-            return (
-                chosen.seconds - spent - elapsed + sum(state.spent_ns for state in named_only) / 1e9
-            )
+            return chosen.seconds - spent_before - elapsed + spent(named_only)
 
-        seed = self.run.about["seed"]
-        groups = with_limits(heats(_of_studies(points)), *bounding(points))
-        rounds = Rounds(
-            states,
-            groups,
-            seed,
-            launch,
-            launcher.renew_old,
-            point_states.store,
-            left,
-            self.progress,
-        )
-        rounds.measure(asking(chosen.same))
+        others = [state.point for state in besides_limits(states.values())]
+        groups = with_limits(heats(others), *bounding(points))
+        told = launcher.renew_old, point_states.store, left, self.progress
+        rounds = Rounds(states, groups, self.seed, launch, *told)
+        rounds.measure(partial(still_open, bound=chosen.same), doubtful)
 
     def _heat(
-        self, states: Sequence[State], opened: Opened, number: int, heat: int
+        self, states: Sequence[State], number: int, heat: int
     ) -> dict[str, Launch | LabError]:
         """Run one heat; contestants of other benches than the workers' are launched next to it, in
         turn before it.
         """
-        seed = self.run.about["seed"]
-        benches: list[tuple[Bench, list[State]]] = []
+        benches: dict[Bench, list[State]] = {}
         for state in states:
-            bench = opened[state.point.study].bench
-            mine = next((members for other, members in benches if other == bench), None)
-            if mine is None:
-                benches.append((bench, [state]))
-            else:
-                mine.append(state)
+            benches.setdefault(self.opened[state.point.study].bench, []).append(state)
+        in_turn = [*benches.items()]
+        if number % 2 == 0:
+            in_turn.reverse()
         launched: dict[str, Launch | LabError] = {}
-        for bench, members in benches if number % 2 else reversed(benches):
-            launched |= self._launch(bench, members, opened, f"{seed} {heat}")
+        for bench, members in in_turn:
+            launched |= self._launch(bench, members, f"{self.seed} {heat}")
         return launched
 
     def _launch(
-        self, bench: Bench, states: Sequence[State], opened: Opened, seed: str
+        self, bench: Bench, states: Sequence[State], seed: str
     ) -> dict[str, Launch | LabError]:
         contestants = {}
         for state in states:
-            study, point = opened[state.point.study].study, state.point
-            roles = study.roles(
-                point, state.effort, self.placed[point.placement], self.run.about["seed"]
-            )
+            point, placement = state.point, self.placed[state.point.placement]
+            roles = self._study(point).roles(point, state.effort, placement, self.seed)
             contestants[point.id] = Contestant(point, roles)
-        ordinary = [state for state in states if state.point.study != LimitsStudy.name] or states
-        effort = ordinary[0].effort
+        effort = (besides_limits(states) or states)[0].effort
         apart = any(state.point.placement != SAME_CPU for state in states)
         warm_ns = effort.warm_ns if apart else 0
         most_ns = LONG_TURNS * effort.turns * effort.turn_ns * len(contestants)
@@ -256,13 +230,12 @@ class _Measuring:
         after = conditions(source)
         launched: dict[str, Launch | LabError] = {}
         for name, ended in ends.items():
-            if isinstance(ended, LabError):
-                launched[name] = ended
-                continue
             contestant = contestants[name]
-            study = opened[contestant.point.study].study
+            point, study = contestant.point, self._study(contestant.point)
             try:
-                done = study.collect(contestant.point, ended, self.run.about["seed"])
+                if isinstance(ended, LabError):
+                    raise ended
+                done = study.collect(point, ended, self.seed)
                 validity.check(done)
             except LabError as error:
                 launched[name] = error
@@ -270,16 +243,11 @@ class _Measuring:
             done.started_ns, done.elapsed_ns = start - self.began, elapsed // len(ends)
             queued = _queued(contestant, ended)
             flags = disturbance(before, after, elapsed, queued_share=queued)
-            done.flags += [flag for flag in flags if flag not in study.expected(contestant.point)]
+            done.flags += [flag for flag in flags if flag not in study.expected(point)]
             done.cpus = {role.name: sorted(role.cpus) for role in contestant.roles}
-            done.facts.setdefault("relation", self.placed[contestant.point.placement].relation)
+            done.facts.setdefault("relation", self.placed[point.placement].relation)
             launched[name] = done
         return launched
-
-
-def _of_studies(points: Sequence[Point]) -> list[Point]:
-    """Return the points that are no limits: what is compared."""
-    return [point for point in points if point.study != LimitsStudy.name]
 
 
 def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | None:
@@ -294,12 +262,8 @@ def _queued(contestant: Contestant, outcomes: Mapping[str, Outcome]) -> float | 
 def _room_in_shared_memory(largest: int) -> None:
     """Raise `LabError` before anything is measured when /dev/shm cannot hold `largest` bytes."""
     enlarge = "docker run --shm-size=1g; mount -o remount,size=1G /dev/shm"
-    try:
+    with blamed("no /dev/shm", "mount one: mount -t tmpfs tmpfs /dev/shm"):
         where = os.statvfs(ledger.SHARED_MEMORY)
-    except OSError as error:
-        raise LabError(
-            "no /dev/shm", error.strerror or "", "mount one: mount -t tmpfs tmpfs /dev/shm"
-        ) from error
     if where.f_flag & os.ST_RDONLY or not os.access(ledger.SHARED_MEMORY, os.W_OK):
         raise LabError(
             "/dev/shm cannot be written", "", "mount it for writing: mount -o remount,rw /dev/shm"

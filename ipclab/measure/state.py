@@ -9,6 +9,7 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
+from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile
 
 FAILURES_ALLOWED = 2
@@ -63,6 +64,11 @@ class State:
     def seconds(self) -> float:
         """Return how long one launch takes."""
         return self.spent_ns / 1e9 / max(1, len(self.taken))
+
+
+def besides_limits(states: Iterable[State]) -> list[State]:
+    """Return the states of points that are no limits: what is compared."""
+    return [state for state in states if state.point.study != LimitsStudy.name]
 
 
 @dataclass

@@ -5,16 +5,18 @@ For each claim: the command, its minutes, where its table and figure stand, and 
 run says to expect.
 """
 
-import datetime as dt
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ipclab.frames import derived
 from ipclab.lab.audit import claims
 from ipclab.lab.data import Data
 from ipclab.lab.lab import lab_of
+from ipclab.lab.table import Column, Table
 from ipclab.paths import Paths, checkout
 from ipclab.store.bundle import opened
 from ipclab.store.files import write_whole
@@ -49,23 +51,17 @@ def made(paths: Paths) -> str:
     facts, profile = run.about["machine"]["facts"], run.about["parameters"]["profile"]
     parts = [INTRODUCTION.format(processor=facts.get("cpu_model"), profile=profile)]
     for study, rows in judged.groupby("study", sort=False):
-        (page,) = (
-            file
-            for file in paths.notebooks.glob("0*.ipynb")
-            if file.stem.partition("_")[2] == study
+        (page,) = paths.notebooks.glob(f"0?_{study}.ipynb")
+        section = STUDY.format(
+            title=rows.title.iloc[0],
+            study=study,
+            profile=profile,
+            minutes=max(1, round(_minutes(run.about["sessions"]) * shares[str(study)])),
+            page=page.stem,
+            table=f"{str(study).replace('_', '-')}-{TABLE}",
+            figure=_FIGURE.findall(page.read_text("utf-8"))[0],
         )
-        source = page.read_text("utf-8")
-        figures = _FIGURE.findall(source)
-        filled = {
-            "title": rows.title.iloc[0],
-            "study": study,
-            "profile": profile,
-            "minutes": max(1, round(_minutes(run.about["sessions"]) * shares[str(study)])),
-            "page": page.stem,
-            "table": f"{str(study).replace('_', '-')}-{TABLE}",
-            "figure": figures[0],
-        }
-        parts += [STUDY.format_map(filled), _table(rows.to_dict("records"))]
+        parts += [section, _table(rows)]
     return "\n".join(parts)
 
 
@@ -76,31 +72,26 @@ def write(paths: Paths) -> Path:
     return file
 
 
-def _table(rows: Sequence[dict[Any, Any]]) -> str:
-    lines = [" | ".join(HEADS), "|".join(["---"] * len(HEADS))]
-    for row in rows:
-        fair = row["fair_told"] if row["fairly"] else "as published"
-        cells = [row["id"], row["section"], row["meaning"], row["here_told"], fair]
-        lines.append(" | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells))
-    return "\n".join(f"| {line} |" for line in lines) + "\n"
+def _table(claims: pd.DataFrame) -> str:
+    fair = claims.fair_told.where(claims.fairly, "as published")
+    shown = claims[["id", "section", "meaning", "here_told"]].assign(fair=fair).astype(str)
+    rows = shown.replace("\n", " ", regex=True).values.tolist()
+    return Table("", [*map(Column, HEADS)], rows).to_markdown()
 
 
-def _shares(lab: Data) -> dict[str, float]:
+def _shares(lab: Data) -> "pd.Series[float]":
     """Return the share of the run's launches that each study took."""
     counts = {}
     for study in derived.measured(lab.run):
-        launches = lab.launches(study)
-        counts[study] = len(launches[["point", "launch"]].drop_duplicates())
-    return {study: count / sum(counts.values()) for study, count in counts.items()}
+        counts[study] = lab.launches(study).groupby(["point", "launch"]).ngroups
+    launches = pd.Series(counts)
+    return launches / launches.sum()
 
 
 def _minutes(sessions: Sequence[dict[str, Any]]) -> float:
     """Return the minutes that the sessions of a run took together."""
-    seconds = 0.0
-    for session in sessions:
-        begun, ended = (dt.datetime.fromisoformat(session[name]) for name in ("begun", "ended"))
-        seconds += (ended - begun).total_seconds()
-    return seconds / 60
+    times = pd.DataFrame(sessions)[["begun", "ended"]].apply(pd.to_datetime)
+    return float((times.ended - times.begun).sum().total_seconds() / 60)
 
 
 if __name__ == "__main__":

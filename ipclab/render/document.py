@@ -5,11 +5,12 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, pairwise
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.errors import LabError, hint
 from ipclab.lab import canvas, prose, quotes, signing, table
@@ -88,9 +89,8 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     Code inputs, streams, widgets and cells tagged `lab` are left out. Raises LabError for what a
     report cannot show.
     """
-    facts = notebook["metadata"].get("ipclab") or _by_papermill(
-        notebook["metadata"].get("papermill", {})
-    )
+    metadata = notebook["metadata"]
+    facts = metadata.get("ipclab") or _by_papermill(metadata.get("papermill", {}))
     lang = facts.get("lang", "en")
     files = {name: folder / path for name, path in facts.get("attachments", {}).items()}
     title, date, run = (facts.get(name, "") for name in ("title", "date", "run"))
@@ -98,11 +98,11 @@ def read(notebook: Any, folder: Path, locale: Path | None = None) -> Document:
     document.links = facts.get("links", ())
     for cell in notebook["cells"]:
         tags = cell["metadata"].get("tags", [])
-        shown = _blocks(cell, document) if KEEP_IN_LAB not in tags else ()
-        for block in shown:  # one by one: labels count the blocks before them
-            if isinstance(block, Table) and any(
-                len(block.rows) > MOST_ROWS.get(tag, math.inf) for tag in tags
-            ):
+        if KEEP_IN_LAB in tags:
+            continue
+        most = min((MOST_ROWS[tag] for tag in tags if tag in MOST_ROWS), default=math.inf)
+        for block in _blocks(cell, document):  # one by one: labels count the blocks before them
+            if isinstance(block, Table) and len(block.rows) > most:
                 document.unprinted.add(len(document.blocks))
             document.blocks.append(block)
         if FRONT in tags:
@@ -158,14 +158,8 @@ def _shown(data: Any, metadata: Any, document: Document) -> Iterator[Block]:
         yield _labelled(Table.from_json(data[table.MIME]), document)
     elif canvas.MIME in data:
         words = metadata.get(canvas.MIME, {})
-        if not words.get("alt"):
-            raise LabError(
-                "a figure has no alt text", "its display has no metadata", "show a Figure"
-            )
-        shown = Figure(
-            data[canvas.MIME], words["alt"], words.get("caption", ""), words.get("name", "")
-        )
-        yield _labelled(shown, document)
+        alt, caption, name = (words.get(kind, "") for kind in ("alt", "caption", "name"))
+        yield _labelled(Figure(data[canvas.MIME], alt, caption, name), document)
     elif MARKDOWN in data:
         yield from _captioned(data[MARKDOWN], document)
     elif (
@@ -191,16 +185,14 @@ def _labelled(shown: Shown, document: Document) -> Shown:
 
 
 def _prose(source: str, document: Document) -> list[Token]:
-    tokens = prose.parse(source)
-    definitions, kept = {}, []
-    for index, token in enumerate(tokens):
+    definitions, kept = dict[str, Token](), list[Token]()
+    tokens = iter(prose.parse(source))
+    for token in tokens:
         if token.type == "footnote_open":
-            definitions[token.meta["label"]] = tokens[index + 1]
-        elif token.type != "footnote_close" and (
-            index == 0 or tokens[index - 1].type != "footnote_open"
-        ):
+            definitions[token.meta["label"]] = next(tokens)
+        elif token.type != "footnote_close":
             kept.append(token)
-    for child in [c for token in kept for c in token.children or []]:
+    for child in [child for token in kept for child in token.children or []]:
         if child.type == "image":
             raise LabError(
                 "a picture is linked in prose", str(child.attrGet("src")), "show a Figure"
@@ -232,24 +224,18 @@ def _captioned(source: str, document: Document) -> Iterator[Block]:
 
 
 def _table(tokens: list[Token], caption: str, name: str) -> Table:
-    cells = [
-        (opening, plain(inline))
-        for opening, inline in pairwise(tokens)
-        if opening.type in ("th_open", "td_open")
-    ]
-    styles = [str(opening.attrGet("style") or "").rpartition(":")[2] for opening, _ in cells]
-    width = sum(opening.type == "th_open" for opening, _ in cells)
-    columns = [
-        table.Column(text, "right" if style == "right" else "left")
-        for (_, text), style in zip(cells[:width], styles, strict=False)
-    ]
-    texts = [text for _, text in cells[width:]]
-    return Table(
-        caption,
-        columns,
-        [texts[place : place + width] for place in range(0, len(texts), width)],
-        name=name,
-    )
+    (node,) = SyntaxTreeNode(tokens).children
+    (head, *_), *bodies = [part.children for part in node.children]
+    columns = []
+    for cell in head.children:
+        right = str(cell.attrs.get("style")).endswith(":right")
+        columns.append(table.Column(_cell(cell), "right" if right else "left"))
+    rows = [[*map(_cell, row.children)] for body in bodies for row in body]
+    return Table(caption, columns, rows, name=name)
+
+
+def _cell(cell: SyntaxTreeNode) -> str:
+    return plain(cell.to_tokens()[1])
 
 
 def _refer(document: Document) -> None:
@@ -260,14 +246,10 @@ def _refer(document: Document) -> None:
         children: list[Token] = []
         for token in inline.children or []:
             link = children[-1] if children else token
-            if (
-                token.type == "link_close"
-                and link.type == "link_open"
-                and str(link.attrGet("href")).startswith("#")
-            ):
-                name = str(link.attrGet("href"))[1:]
-                link.meta = {"ref": name}
-                children.append(Token("text", "", 0, content=document.label(name)))
+            target = str(link.attrGet("href"))
+            if (link.type, token.type) == ("link_open", "link_close") and target.startswith("#"):
+                link.meta = {"ref": target[1:]}
+                children.append(Token("text", "", 0, content=document.label(target[1:])))
             children.append(token)
         inline.children = children
 
@@ -286,12 +268,11 @@ def _take_title(document: Document) -> None:
 
 def _settle_headings(document: Document) -> None:
     """Give headings ids, and levels that start at 1 and skip none."""
-    threes = [
-        three
-        for tokens in document.prose
-        for three in zip(tokens, tokens[1:], tokens[2:], strict=False)
-    ]
-    headings = [three for three in threes if three[0].type == "heading_open"]
+    headings = []
+    for tokens in document.prose:
+        for place, token in enumerate(tokens):
+            if token.type == "heading_open":
+                headings.append(tokens[place : place + 3])
     shift = min((int(token.tag[1]) for token, _, _ in headings), default=1) - 1
     level, seen = 0, set[str]()
     for token, inline, close in headings:
@@ -299,8 +280,8 @@ def _settle_headings(document: Document) -> None:
         token.tag = close.tag = f"h{level}"
         text = plain(inline)
         slug = re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
-        numbered = (f"{slug}-{number}" for number in count(1))
-        name = next(name for name in chain([slug], numbered) if name not in seen)
+        names = chain([f"s-{slug}"], (f"s-{slug}-{number}" for number in count(1)))
+        name = next(name for name in names if name not in seen)
         seen.add(name)
-        token.attrSet("id", f"s-{name}")
-        document.headings.append((level, f"s-{name}", text))
+        token.attrSet("id", name)
+        document.headings.append((level, name, text))

@@ -88,13 +88,17 @@ class ReportHTMLExporter(DocumentExporter):
         script = files("ipclab.render").joinpath("templates/report.js").read_text("utf-8")
         return environment.get_template("report.html").render(
             document=document,
-            date=Formatter(document.lang).date(document.date) if document.date else "",
+            date=_date(document),
             words={key: document.translate(word) for key, word in SAID["page"].items()},
             html=lambda tokens: prose.to_html([_lowered(token) for token in tokens]),
             inline=svg.inline,
             script=script,
             digest=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
         )
+
+
+def _date(document: Document) -> str:
+    return Formatter(document.lang).date(document.date) if document.date else ""
 
 
 def _lowered(token: Token) -> Token:
@@ -152,7 +156,7 @@ def data(document: Document) -> dict[str, Any]:
         "title": document.title,
         "lang": document.lang,
         "date": [int(part) for part in document.date[:10].split("-")] if document.date else None,
-        "date-text": Formatter(document.lang).date(document.date) if document.date else "",
+        "date-text": _date(document),
         "run": document.run,
         "contents": document.translate(SAID["page"]["contents"]) if document.headings else "",
         "front": document.front,

@@ -1,4 +1,4 @@
-"""What is to be translated: Babel extractors of notebooks, of tables of labels and claims, and of
+"""What is to be translated: the texts of code, of notebooks, of tables of labels and claims, and of
 facts.
 """
 
@@ -9,9 +9,10 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Set
-from typing import IO, Any
+from itertools import product
+from typing import IO
 
-from babel.messages.extract import extract_python
+from babel.messages.extract import extract
 
 from ipclab.lab import labels, prose
 from ipclab.studies.multiplexer import NODES
@@ -20,43 +21,40 @@ MAGIC = "%%prose"
 # the keys there that are msgids
 SAID = "title", "meaning", "unstated", "untestable", "adds", "by", "own", "here"
 LINK_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
-NO_WORDS = "no words"  # a comment on what stands in prose and is no msgid: it holds only values
 # the place of what is translated
 TITLED = {"figure": 1, "table": 1, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0}
 GIVEN = {"figure": {"title", "alt", "names"}, "table": {"caption", "notes", "empty", "names"}}
 # by matplotlib's functions, and by ours that take the same
 LABELLED = {"label", "xlabel", "ylabel"}
-# cell number, no function, msgid, comments: as Babel wants it
-Message = tuple[int, None, str, list[str]]
+# of a text that is shown, and whether it is a msgid: what stands in prose and holds only values is
+# none
+Said = tuple[str, bool]
 
 
-def extract_notebook(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: Any
-) -> Iterator[Message]:
-    """Yield a message for each msgid in a notebook's code, then for each block of its prose: a
-    Babel extractor.
+def of_code(file: IO[bytes]) -> Iterator[Said]:
+    """Yield what stands in `_()` and `N_()` in Python."""
+    for _, text, _, _ in extract("python", file, {"_": None, "N_": None}):
+        yield str(text), True
+
+
+def of_notebook(file: IO[bytes]) -> Iterator[Said]:
+    """Yield the texts of a notebook's code, then the blocks of its prose.
 
     In code these are what stands in `_()`, and what is given to `lab.figure` and `lab.table` to be
     translated there.
     """
-    blocks: list[Message] = []
+    blocks: list[Said] = []
     given = Given()
-    for number, cell in enumerate(json.load(file)["cells"]):
+    for cell in json.load(file)["cells"]:
         source = "".join(cell["source"])
         magic, _, text = source.partition("\n")
         if cell["cell_type"] != "code":
             continue
         if magic.strip() == MAGIC:
-            blocks += [
-                (number, None, block, [] if needs_words(block) else [NO_WORDS])
-                for block in prose.split(text)
-            ]
+            blocks += [(block, needs_words(block)) for block in prose.split(text)]
             continue
-        messages = extract_python(io.BytesIO(source.encode()), keywords, comment_tags, options)
-        yield from ((number, None, str(message), []) for _, _, message, _ in messages)
-        yield from (
-            (number, None, message, []) for message in given.words(source) if needs_words(message)
-        )
+        yield from of_code(io.BytesIO(source.encode()))
+        yield from ((text, True) for text in given.words(source) if needs_words(text))
     yield from blocks
 
 
@@ -140,30 +138,22 @@ def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
                 yield from _assigned(one_target, one_value)
 
 
-def extract_toml(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
-    """Yield a message for each word of a file of labels, or of what a file of claims tells a
-    reader.
-    """
+def of_toml(file: IO[bytes]) -> Iterator[Said]:
+    """Yield each word of a file of labels, or what a file of claims tells a reader."""
     content = tomllib.load(file)
     if "claim" not in content:
-        yield from (
-            (0, None, word, [])
-            for name, words in content.items()
-            if name != "plain"
-            for word in words.values()
-        )
+        content.pop("plain", None)
+        for words in content.values():
+            yield from ((word, True) for word in words.values())
         return
     claims = [{**claim, "own": ""} for claim in content["claim"]]  # there it is an expression
     tables = [content, *claims, *content.get("derived", []), *content.get("correction", [])]
-    yield from ((0, None, table[key], []) for table in tables for key in SAID if table.get(key))
+    for table, key in product(tables, SAID):
+        yield table.get(key, ""), True
 
 
-def extract_facts(file: IO[bytes], *_: Any, options: Any = None) -> Iterator[Message]:
-    """Yield a message for each word that reports take from a table of facts: groups and labels."""
-    rows = [
-        row
-        for row in csv.DictReader(io.TextIOWrapper(file, "utf-8"))
-        if row["shown"] == "1" or row["affects"]
-    ]
-    yield from ((0, None, row["group"], []) for row in rows if row["shown"] == "1")
-    yield from ((0, None, row["label"], []) for row in rows)
+def of_facts(file: IO[bytes]) -> Iterator[Said]:
+    """Yield each word that reports take from a table of facts: groups and labels."""
+    rows = [*csv.DictReader(io.TextIOWrapper(file, "utf-8"))]
+    yield from ((row["group"], True) for row in rows if row["shown"] == "1")
+    yield from ((row["label"], True) for row in rows if row["shown"] == "1" or row["affects"])

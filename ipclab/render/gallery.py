@@ -25,17 +25,27 @@ from ipclab.paths import Paths, checkout
 from ipclab.render import document
 from ipclab.render.exporters import ReportHTMLExporter, compiled
 from ipclab.render.report import TONGUES, report
-from ipclab.render.staleness import MANIFEST, inputs, read_manifest
+from ipclab.render.staleness import MANIFEST, digests, inputs, read_manifest
 from ipclab.spawn.ledger import private
 from ipclab.store.bundle import opened
 from ipclab.store.files import dump_json, sha256, write_whole
 
 APPENDIX, PAGE = "00_appendix", "README.md"
 FIGURES = (
-    "payload-then-now", "payload-write-time", "payload-bandwidth", "shared-dict-write", "shared-dict-stream",
-    "multiplexer-sides", "round-trip-latency", "round-trip-ranking", "file-io-states", "file-io-timeline",
-    "stream-throughput", "stream-cost", "claims-glance",
-)  # fmt: skip
+    "payload-then-now",
+    "payload-write-time",
+    "payload-bandwidth",
+    "shared-dict-write",
+    "shared-dict-stream",
+    "multiplexer-sides",
+    "round-trip-latency",
+    "round-trip-ranking",
+    "file-io-states",
+    "file-io-timeline",
+    "stream-throughput",
+    "stream-cost",
+    "claims-glance",
+)
 ON_README = "payload-then-now"  # in each language, as SVG
 COLOURS, PIXELS = 64, 900  # of a picture
 PAGE_PPI = 80
@@ -56,16 +66,18 @@ def make(paths: Paths, progress: Any) -> list[Path]:
         files: dict[str, bytes] = {}
         for lang in LANGUAGES:
             files[f"appendix.{lang}.pdf"] = (out / lang / f"{APPENDIX}.pdf").read_bytes()
-            read = _read(out / lang / f"{APPENDIX}.ipynb")
+            appendix = out / lang / f"{APPENDIX}.ipynb"
+            read = document.read(read_notebook(appendix), appendix.parent)
+            read.links = ()  # the gallery has no pages beside it
             pages = compiled(read, format="png", ppi=PAGE_PPI)
             files[f"appendix.{lang}.png"] = small(pages if isinstance(pages, bytes) else pages[0])
             if lang == "en":
                 files["appendix.en.html"] = ReportHTMLExporter().convert(read).encode()  # type: ignore[no-untyped-call]
             picture = out / "figures" / f"{ON_README}.{lang}.svg"
             write_whole(paths.root / "docs" / picture.name, picture.read_bytes())
-        drawn = dict(
-            pair for book in sorted((out / "en").glob("*.ipynb")) for pair in _figures(book)
-        )
+        drawn: dict[str, Any] = {}
+        for notebook in sorted((out / "en").glob("*.ipynb")):
+            drawn.update(_figures(notebook))
         kept = {name: drawn[name] for name in FIGURES if name in drawn}
         for name in kept:
             files[f"{name}.png"] = small((out / "figures" / f"{name}.en.png").read_bytes())
@@ -75,9 +87,10 @@ def make(paths: Paths, progress: Any) -> list[Path]:
     for file in folder.iterdir():
         if file.name not in (*files, MANIFEST):
             file.unlink()
-    digests = {name: sha256(folder / name) for name in files}
-    write_whole(folder / MANIFEST, dump_json({"inputs": sources(paths), "made": digests}))
-    return [folder / name for name in (*files, MANIFEST)]
+    made = [folder / name for name in files]
+    about = {"inputs": sources(paths), "made": digests(folder, made)}
+    write_whole(folder / MANIFEST, dump_json(about))
+    return [*made, folder / MANIFEST]
 
 
 def folder_of(paths: Paths) -> Path:
@@ -91,9 +104,7 @@ def sources(paths: Paths) -> dict[str, str]:
     """
     by_kind = inputs(paths, [])
     by_kind["data"]["reference"] = sha256(paths.reference)
-    return {
-        kind: hashlib.sha256(dump_json(digests)).hexdigest() for kind, digests in by_kind.items()
-    }
+    return {kind: hashlib.sha256(dump_json(of)).hexdigest() for kind, of in by_kind.items()}
 
 
 def stale(paths: Paths) -> list[str]:
@@ -102,20 +113,14 @@ def stale(paths: Paths) -> list[str]:
     if paths.user:
         return []  # only a checkout has one
     if (about := read_manifest(file, _Manifest)) is None:
-        return [
-            f"gallery: {f'{file} cannot be read' if file.is_file() else 'it was not made'}: make"
-            " gallery"
-        ]
-    inputs_then, made = about.inputs, about.made
-    now = sources(paths)
-    changed = [kind for kind in now if inputs_then.get(kind) != now[kind]]
-    lines = [f"gallery: {kind} changed since it was made: make gallery" for kind in changed]
-    lost = [
-        name
-        for name in made
-        if not (file.parent / name).is_file() or sha256(file.parent / name) != made[name]
-    ]
-    return lines + [f"gallery: {name} is not what was made: make gallery" for name in lost]
+        cause = f"{file} cannot be read" if file.is_file() else "it was not made"
+        return [f"gallery: {cause}: make gallery"]
+    changed = sources(paths).items() - about.inputs.items()
+    causes = [f"{kind} changed since it was made" for kind, _ in sorted(changed)]
+    present = digests(file.parent, [file.parent / name for name in about.made])
+    lost = about.made.items() - present.items()
+    causes += [f"{name} is not what was made" for name, _ in sorted(lost)]
+    return [f"gallery: {cause}: make gallery" for cause in causes]
 
 
 def page(run: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
@@ -139,13 +144,6 @@ def small(png: bytes) -> bytes:
     content = io.BytesIO()
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(content, "PNG", optimize=True)
     return content.getvalue()
-
-
-def _read(notebook: Path) -> document.Document:
-    """Return an executed report without its links to pages beside it, which the gallery has not."""
-    content = read_notebook(notebook)
-    content["metadata"]["ipclab"].pop("links", None)
-    return document.read(content, notebook.parent)
 
 
 def _figures(notebook: Path) -> Iterator[tuple[str, dict[str, Any]]]:

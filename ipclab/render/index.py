@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from ipclab.lab.canvas import Figure
 from ipclab.lab.catalogue import Catalogue
@@ -18,39 +19,27 @@ from ipclab.store.files import write_whole
 NAME = "index.html"
 
 
-def write(executed: Sequence[Path], folder: Path, about: Mapping[str, Any]) -> Path:
-    """Write the page of the `executed` notebooks, in their order, into `folder`; `about` is what
-    they are told.
+def write(executed: Mapping[str, Path], folder: Path, about: Mapping[str, Any]) -> Path:
+    """Write the page of the `executed` notebooks, by the names of their pages beside it, into
+    `folder`; `about` is what they are told.
     """
     translate = Catalogue.load(about["lang"]).translate
     title = translate(SAID["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], {}, translate)
-    page.links = [
-        {
-            name: target and f"{target.rpartition('/')[0]}/{NAME}"
-            for name, target in about["links"][0].items()
-        },
-        {title: ""},
-    ]
-    for file in executed:
+    tongues = {}
+    for name, target in about["links"][0].items():
+        tongues[name] = target and f"{target.rpartition('/')[0]}/{NAME}"
+    page.links = [tongues, {title: ""}]
+    for name, file in executed.items():
         notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
-        document = read(notebook, folder)
-        stem = f"{_stem(file, folder)}.html"
-        origins = [block for block in document.prose[:1] if _is_origin(block)]
-        page.blocks += [] if page.blocks else origins
-        page.headings.append((1, f"s-{stem}", document.title))
-        page.blocks += [_heading(document.title, stem), *_first(document, stem)]
+        document, target = read(notebook, folder), f"{name}.html"
+        if not page.blocks:
+            page.blocks += [block for block in document.prose[:1] if _is_origin(block)]
+        page.headings.append((1, f"s-{target}", document.title))
+        page.blocks += [_heading(document.title, target), *_first(document, target)]
     made = folder / NAME
     write_whole(made, ReportHTMLExporter().convert(page).encode())  # type: ignore[no-untyped-call]
     return made
-
-
-def _stem(file: Path, folder: Path) -> str:
-    """Return the name of the page in `folder` that an executed notebook became: its own name begins
-    with it.
-    """
-    pages = [page.stem for page in folder.glob("*.html") if file.stem.startswith(page.stem)]
-    return max(pages, key=len)
 
 
 def _heading(title: str, target: str) -> list[Token]:
@@ -85,17 +74,14 @@ def _one(prose: Sequence[list[Token]], kind: str) -> list[Token]:
     """Return the tokens of the first block of a `kind` in prose, other than whose run it is; none
     without one.
     """
-    for tokens in filter(lambda block: not _is_origin(block), prose):
-        for place, token in enumerate(tokens):
-            if token.type == f"{kind}_open":
-                inner = takewhile(lambda each: each.type != f"{kind}_close", tokens[place:])
-                return [*inner, Token(f"{kind}_close", token.tag, -1, block=True)]
+    for tokens in filterfalse(_is_origin, prose):
+        for node in SyntaxTreeNode(tokens).walk():
+            if node.type == kind:
+                return node.to_tokens()
     return []
 
 
 def _is_origin(tokens: Sequence[Token]) -> bool:
     """Tell whether prose is one bold paragraph, as what says that a run was not measured here."""
-    inline = [token for token in tokens if token.type == "inline"]
-    return (
-        len(inline) == 1 and inline[0].content.startswith("**") and inline[0].content.endswith("**")
-    )
+    texts = [token.content for token in tokens if token.type == "inline"]
+    return len(texts) == 1 and texts[0].startswith("**") and texts[0].endswith("**")

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.frames.points import BY_HEAT, HEATS
+from ipclab.lab import quotes
 from ipclab.lab.catalogue import LANGUAGES, Catalogue
 from ipclab.lab.parameters import read as parameters_of
-from ipclab.lab.quotes import notebooks
 from ipclab.measure.progress import TEXT, Progress
 from ipclab.paths import Paths
 from ipclab.render import index, words
@@ -28,7 +29,6 @@ from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 
 EXPORTERS = {"html": "ipclabhtml", "pdf": "typstpdf"}
-TIMEOUT_S = 300.0
 LONGEST_MEASURING_S = 7 * 86_400.0
 TONGUES = {"ko": "한국어", "zh": "中文", "en": "English"}
 DATA = "data"  # beside the reports: the frames as CSV
@@ -44,7 +44,7 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook in one language, its parameters and what its exporters are told."""
+    """One notebook in one language, its other parameters and what else its exporters are told."""
 
     notebook: Path
     lang: str
@@ -67,9 +67,14 @@ class Target:
 
 
 def report(
-    paths: Paths, run: RunFolder, langs: Sequence[str], formats: Sequence[str], out: Path, progress: Progress,
+    paths: Paths,
+    run: RunFolder,
+    langs: Sequence[str],
+    formats: Sequence[str],
+    out: Path,
+    progress: Progress,
     claims: Path | None = None,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Render `run` in `langs` as `formats` below `out`/<lang> and return the files; those that are
     current are left.
 
@@ -80,8 +85,7 @@ def report(
     claims = claims.resolve() if claims else None
     target = Target(tuple(formats), out, paths.figures if out == paths.reports else out / "figures")
     pages, absent = held_by(run, notebooks_of(paths))
-    pairs = [(notebook, lang) for notebook in pages for lang in langs]
-    wanted = [file for pair in pairs for file in target.files(*pair)]
+    wanted = [file for pair in product(pages, langs) for file in target.files(*pair)]
     wanted += [out / lang / index.NAME for lang in langs if "html" in formats]
     if current(paths, [run], out, wanted, claims):
         progress.say("the reports are what data, code, words and lock give: nothing to render")
@@ -98,14 +102,16 @@ def report(
 
         with_own(lab_of(run, paths, langs[0]), str(file))
     tables = write_frames(run, out / DATA)
-    jobs = [*_jobs(paths, run, pairs, tables, claims)]
+    jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
     quoting = {notebook: "lab.quoted(" in notebook.read_text("utf-8") for notebook in pages}
     quoted = [job for job in jobs if not quoting[job.notebook]]
     last = [job for job in jobs if quoting[job.notebook]]
     made = run_jobs([quoted, last], target, progress)
     for lang in langs if "html" in formats else ():
-        mine = [job for job in jobs if job.lang == lang]
-        made.append(index.write([job.executed for job in mine], out / lang, mine[0].metadata))
+        mine = {job.notebook.stem: job for job in jobs if job.lang == lang}
+        executed = {name: job.executed for name, job in mine.items()}
+        about = next(iter(mine.values())).metadata
+        made.append(index.write(executed, out / lang, {**about, "lang": lang}))
     write_manifest(paths, [run], out, [*made, *tables], claims)
     return made
 
@@ -116,15 +122,11 @@ def measure(paths: Paths, profile: str) -> RunFolder:
 
     Raises `LabError` when it fails; what was measured by then is kept, and the same call goes on.
     """
-    from ipclab.lab import quotes
     from ipclab.lab.execute import execute
     from ipclab.store.run import read
 
     os.environ[TEXT] = "1"
-    notebook, executed = (
-        paths.notebooks / "measure.ipynb",
-        paths.data / "executed" / "measure.ipynb",
-    )
+    notebook, executed = (top / "measure.ipynb" for top in (paths.notebooks, paths.executed))
     execute(notebook, {"profile": profile}, executed, timeout_s=LONGEST_MEASURING_S, say=sys.stderr)
     return read(Path(str(quotes.read(executed, "measure").run)))
 
@@ -133,13 +135,9 @@ def notebooks_of(paths: Paths, parameter: str = "run") -> list[Path]:
     """Return the notebooks of the report, by name, a person's own last: those with a `run` (or
     `runs`) and a `lang`.
     """
-    every = notebooks(paths).values()
     tools = ("index", "measure", "explore", "choose", "course")
-    return [
-        file
-        for file in every
-        if file.stem not in tools and {parameter, "lang"} <= parameters_of(file).keys()
-    ]
+    others = [file for file in quotes.notebooks(paths).values() if file.stem not in tools]
+    return [file for file in others if {parameter, "lang"} <= parameters_of(file).keys()]
 
 
 def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -150,11 +148,9 @@ def held_by(run: RunFolder, notebooks: Sequence[Path]) -> tuple[list[Path], list
     """
     from ipclab.studies.installed import studies
 
-    of = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
-    absent = studies().keys() - derived.measured(run)
-    return [notebook for notebook in notebooks if of[notebook] not in absent], sorted(
-        absent & {*of.values()}
-    )
+    names = {notebook: notebook.stem.lstrip("0123456789_") for notebook in notebooks}
+    absent = {*names.values()} & (studies().keys() - derived.measured(run))
+    return [notebook for notebook in notebooks if names[notebook] not in absent], sorted(absent)
 
 
 def write_frames(run: RunFolder, folder: Path) -> list[Path]:
@@ -165,9 +161,8 @@ def write_frames(run: RunFolder, folder: Path) -> list[Path]:
     """
     files = [folder / f"{study}.csv" for study in derived.measured(run)]
     for file in files:
-        points = derived.read(run, file.stem, "points").drop(
-            columns=[HEATS, BY_HEAT], errors="ignore"
-        )
+        points = derived.read(run, file.stem, "points")
+        points = points.drop(columns=[HEATS, BY_HEAT], errors="ignore")
         text = points.to_csv(index=False, lineterminator="\n", float_format="%.9g")
         write_whole(file, text.encode())
     return files
@@ -219,33 +214,28 @@ def check_words(langs: Sequence[str]) -> None:
 def _jobs(
     paths: Paths,
     run: RunFolder,
-    pairs: Sequence[tuple[Path, str]],
+    pages: Sequence[Path],
+    langs: Sequence[str],
     tables: Sequence[Path],
     claims: Path | None,
 ) -> Iterator[Job]:
     """Yield the job of each notebook and language; its pages link to the same in other languages,
     and to the others.
     """
-    from ipclab.lab.quotes import executed
-
-    for notebook, lang in pairs:
-        page, files = f"{notebook.stem}.html", [file for file, other in pairs if other == lang]
-        tongues = [other for file, other in pairs if file == notebook]
-        others = {
-            TONGUES[other]: "" if other == lang else f"../{other}/{page}" for other in tongues
-        }
+    for notebook, lang in product(pages, langs):
+        others = {TONGUES[other]: f"../{other}/{notebook.stem}.html" for other in langs}
+        others[TONGUES[lang]] = ""
         beside = {Catalogue.load(lang).translate(SAID["page"]["index"]): index.NAME}
-        beside |= {
-            words.title(file, lang): "" if file == notebook else f"{file.stem}.html"
-            for file in files
-        }
+        beside |= {words.title(page, lang): f"{page.stem}.html" for page in pages}
+        beside[words.title(notebook, lang)] = ""
         mine = [table for table in tables if table.stem in notebook.stem] or tables
-        about = {"lang": lang, "date": run.about["begun"], "run": run.id, "links": [others, beside]}
+        about = {"date": run.about["begun"], "run": run.id, "links": [others, beside]}
         about["attachments"] = {table.name: f"../{DATA}/{table.name}" for table in mine}
-        parameters = {"run": str(run.path), "lang": lang}
+        parameters = {"run": str(run.path), "lang": lang}  # in this order in the executed notebook
         if claims and "claims" in parameters_of(notebook):
             parameters["claims"] = str(claims)
-        yield Job(notebook, lang, executed(paths, run, lang, notebook.stem), parameters, about)
+        executed = quotes.executed(paths, run, lang, notebook.stem)
+        yield Job(notebook, lang, executed, parameters, about)
 
 
 def _begin(parent: int, figures: Path) -> None:
@@ -270,14 +260,14 @@ def _render(target: Target, job: Job) -> list[Path] | LabError:
     """Execute a job's notebook and export it; an error of ours is returned."""
     from ipclab.lab.execute import execute
 
-    about, files = dict(job.metadata), target.files(job.notebook, job.lang)
+    files, language = target.files(job.notebook, job.lang), {"lang": job.lang}
     try:
         execute(
             job.notebook,
-            dict(job.parameters),
+            {**job.parameters, **language},
             job.executed,
-            timeout_s=TIMEOUT_S,
-            metadata=about,
+            timeout_s=quotes.TIMEOUT_S,
+            metadata={**job.metadata, **language},
             kernel=_kernel,
         )
         for stale in job.executed.parent.glob(f"{job.notebook.stem}-*.ipynb"):

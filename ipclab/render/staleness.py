@@ -3,6 +3,7 @@ times.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -28,29 +29,29 @@ def inputs(
 
     `claims` is the file of a person's own claims, where one was given.
     """
-    code = [
-        file for package in paths.packages for file in package.rglob("*") if file.suffix in CODE
-    ]
+    made_with = chain.from_iterable(package.rglob("*") for package in paths.packages)
+    code = [file for file in made_with if file.suffix in CODE]
     measured, beside = dict[str, str](), paths.package.parent
-    own = _digests(claims.parent, [claims]) if claims else {}
-    mine = _digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
+    stated = digests(paths.control.parent, [paths.control])
+    if claims:
+        stated |= digests(claims.parent, [claims])
+    mine = digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
     for run in runs:
         # calibrations of two machines have one name
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
-        measured |= _digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
+        measured |= digests(top, [run / INDEX, *parts, run.parent / CALIBRATION])
     return {
-        "data": measured | _digests(paths.root, paths.published.iterdir()),
-        "code": _digests(beside, code)
-        | _digests(paths.root, paths.notebooks.glob("*.ipynb"))
-        | mine,
-        "words": _digests(beside, paths.locale.glob("*/LC_MESSAGES/*.po")),
-        "lock": _digests(paths.root, [paths.lock]),
-        "claims": _digests(paths.control.parent, [paths.control]) | own,
+        "data": measured | digests(paths.root, paths.published.iterdir()),
+        "code": digests(beside, code) | digests(paths.root, paths.notebooks.glob("*.ipynb")) | mine,
+        "words": digests(beside, paths.locale.glob("*/LC_MESSAGES/*.po")),
+        "lock": digests(paths.root, [paths.lock]),
+        "claims": stated,
     }
 
 
-def _digests(root: Path, files: Iterable[Path]) -> dict[str, str]:
+def digests(root: Path, files: Iterable[Path]) -> dict[str, str]:
+    """Return the digests of those `files` that are there, by their names below `root`."""
     return {str(file.relative_to(root)): sha256(file) for file in files if file.is_file()}
 
 
@@ -66,7 +67,7 @@ def write_manifest(
     about = {
         "runs": [*map(str, folders)],
         "inputs": inputs(paths, folders, claims),
-        "made": _digests(out, made),
+        "made": digests(out, made),
     }
     write_whole(out / MANIFEST, dump_json(about | ({"claims": str(claims)} if claims else {})))
 
@@ -83,12 +84,10 @@ def stale(paths: Paths, out: Path) -> list[str]:
     if gone := [run for run in runs if not (run / INDEX).is_file()]:
         return [f"data: the run {gone[0]} is gone"]
     now = inputs(paths, runs, Path(about.claims) if about.claims else None)
-    causes = [
-        line
-        for kind, then in about.inputs.items()
-        for line in _changes(kind, then, now[kind], "the report")
-    ]
-    present = _digests(out, [out / name for name in about.made])
+    causes: list[str] = []
+    for kind, then in about.inputs.items():
+        causes += _changes(kind, then, now[kind], "the report")
+    present = digests(out, [out / name for name in about.made])
     return [*causes, *_changes("report", about.made, present, "it was made")]
 
 
@@ -110,9 +109,8 @@ def current(
     asked = [str(run.path) for run in runs], str(claims or "")
     if about is None or (about.runs, about.claims) != asked:
         return False
-    return {str(name.relative_to(out)) for name in wanted} <= about.made.keys() and not stale(
-        paths, out
-    )
+    names = {str(file.relative_to(out)) for file in wanted}
+    return names <= about.made.keys() and not stale(paths, out)
 
 
 class _Manifest(msgspec.Struct):
@@ -132,10 +130,9 @@ def read_manifest(file: Path, kind: type[T]) -> T | None:
 
 def _changes(kind: str, before: dict[str, str], now: dict[str, str], since: str) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
-        if before.get(name) != now.get(name):
-            change = "changed"
-            if name not in before:
-                change = "was added"
-            elif name not in now:
-                change = "was removed"
-            yield f"{kind}: {name} {change} since {since}"
+        if name not in before:
+            yield f"{kind}: {name} was added since {since}"
+        elif name not in now:
+            yield f"{kind}: {name} was removed since {since}"
+        elif before[name] != now[name]:
+            yield f"{kind}: {name} changed since {since}"

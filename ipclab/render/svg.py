@@ -25,22 +25,17 @@ def inline(svg: str, prefix: str, title: str) -> str:
         parent.attrib = {
             k: _renamed(k, v, prefix) for k, v in parent.attrib.items() if _is_harmless(k, v)
         }
+    width = width_pt(svg)
     if "viewBox" not in root.attrib:
-        root.set("viewBox", f"0 0 {width_pt(svg):g} {_points(root.get('height', '')):g}")
-    looks = {
-        "style": f"{_STROKES};max-width:{width_pt(svg):g}pt",
-        "role": "img",
-        "aria-labelledby": f"{prefix}title",
-    }
-    kept = {
-        key: value
-        for key, value in root.attrib.items()
-        if key not in ("width", "height", "version")
-    }
-    root.attrib = kept | looks
-    name = ElementTree.Element(f"{{{_SVG}}}title", {"id": f"{prefix}title"})
-    name.text = title
-    root.insert(0, name)
+        root.set("viewBox", f"0 0 {width:g} {_points(root.get('height', '')):g}")
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    root.set("style", f"{_STROKES};max-width:{width:g}pt")
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{prefix}title")
+    words = ElementTree.Element(f"{{{_SVG}}}title", {"id": f"{prefix}title"})
+    words.text = title
+    root.insert(0, words)
     return ElementTree.tostring(root, encoding="unicode")
 
 

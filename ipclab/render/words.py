@@ -11,11 +11,9 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import product
 from pathlib import Path
-from typing import Any
 
-from babel.messages.extract import extract
 from babel.messages.pofile import normalize
 
 from ipclab.errors import LabError
@@ -23,13 +21,7 @@ from ipclab.lab import prose
 from ipclab.lab.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths, checkout
-from ipclab.render.extraction import (
-    LINK_TARGET,
-    MAGIC,
-    extract_facts,
-    extract_notebook,
-    extract_toml,
-)
+from ipclab.render.extraction import LINK_TARGET, MAGIC, of_code, of_facts, of_notebook, of_toml
 from ipclab.store.files import write_whole
 
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
@@ -59,17 +51,14 @@ class Sources:
     def files(self) -> list[Path]:
         """Return all files that words are taken from, in a fixed order."""
         claims = sorted((self.notebooks.parent / "data" / "published").glob("*.toml"))
-        words = [
-            sorted(package.rglob(name))
-            for package in self.packages
-            for name in ("*.py", LABELS, "facts.csv")
-        ]
-        own = [
-            file
-            for file in sorted(self.own.glob("*.ipynb"))
-            if any(self.locale.glob(f"*/*/{file.stem}.po"))
-        ]
-        return [*chain.from_iterable(words), *sorted(self.notebooks.glob("*.ipynb")), *own, *claims]
+        files: list[Path] = []
+        for package, name in product(self.packages, ("*.py", LABELS, "facts.csv")):
+            files += sorted(package.rglob(name))
+        files += sorted(self.notebooks.glob("*.ipynb"))
+        for file in sorted(self.own.glob("*.ipynb")):
+            if any(self.locale.glob(f"*/*/{file.stem}.po")):
+                files.append(file)
+        return files + claims
 
     def domain(self, file: Path) -> str:
         """Return the name of the catalogue that holds the words of `file`: of its package, notebook
@@ -94,12 +83,7 @@ def title(notebook: Path, lang: str) -> str:
     return Catalogue.load(lang).translate(first.split("\n")[0])
 
 
-METHODS: dict[str, Any] = {
-    ".py": "python",
-    ".ipynb": extract_notebook,
-    ".toml": extract_toml,
-    ".csv": extract_facts,
-}
+SAID_BY = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
 
 
 def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
@@ -107,10 +91,10 @@ def _said(sources: Sources) -> Iterator[tuple[str, Path, bool]]:
     occurrence.
     """
     for path in sources.files():
-        method: Any = METHODS[path.suffix]
         with path.open("rb") as file:
-            messages = extract(method, file, {"_": None, "N_": None})
-            yield from ((str(text), path, not comments) for _, text, comments, _ in messages)
+            for text, translated in SAID_BY[path.suffix](file):
+                if text:
+                    yield text, path, translated
 
 
 def msgids(sources: Sources) -> dict[str, Path]:
@@ -198,11 +182,8 @@ def _po(lang: str, wanted: dict[str, str], old: dict[str, str]) -> str:
     header = f"Language: {lang}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
     entries = [f"msgid {normalize('')}\nmsgstr {normalize(header)}\n"]
     for msgid, name in wanted.items():
-        pair = (
-            f"msgid {normalize(msgid, width=100)}\nmsgstr"
-            f" {normalize(old.get(msgid, ''), width=100)}\n"
-        )
-        entries.append(f"#: {name}\n{pair}")
+        english, other = (normalize(text, width=100) for text in (msgid, old.get(msgid, "")))
+        entries.append(f"#: {name}\nmsgid {english}\nmsgstr {other}\n")
     return "\n".join(entries)
 
 

@@ -9,7 +9,7 @@ times less than launches of their own at other times do (duet benchmarking: Bule
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -61,11 +61,38 @@ class Schedule:
         long = bool(self.most_ns) and number >= LEAST_TURNS and elapsed_ns > self.most_ns
         return number >= self.turns or long
 
-    def order(self, names: Sequence[str], number: int) -> list[str]:
+    def order(self, names: Iterable[str], number: int) -> list[str]:
         """Return `names` in the order of round `number` of turns."""
         shuffled = sorted(names)
         random.Random(f"{self.seed} {number}").shuffle(shuffled)
         return shuffled
+
+    def rounds(
+        self, parked: Collection[str], agreed: Callable[[bool], bool] = bool
+    ) -> Iterator[tuple[str, bool]]:
+        """Yield whose turn it is, of those `parked` when its round begins, and whether it is
+        recorded: first the turns that warm up.
+
+        What a clock decides is `agreed` on, where several processes follow one schedule.
+        """
+        numbers = itertools.count()
+
+        def turns(recorded: bool) -> list[tuple[str, bool]]:
+            return [(name, recorded) for name in self.order(parked, next(numbers))]
+
+        steady = time.monotonic_ns() + self.warm_ns
+        for _ in range(self.warm_turns):
+            yield from turns(recorded=False)
+        while agreed(time.monotonic_ns() < steady and bool(parked)):
+            yield from turns(recorded=False)
+        began = time.monotonic_ns()
+        for recorded in itertools.count():
+            enough = self.enough(recorded, time.monotonic_ns() - began)
+            if self.most_ns and recorded >= LEAST_TURNS:
+                enough = agreed(enough)
+            if enough:
+                return
+            yield from turns(recorded=True)
 
 
 Ended = dict[str, Outcome] | LabError  # the outcome of each role, or why the contestant failed
@@ -122,10 +149,11 @@ class Heat:
         server after the other is lost.
         """
         try:
-            for name in self.schedule.order([*contestants], BEGINNING):
+            for name in self.schedule.order(contestants, BEGINNING):
                 self._begin(name, contestants[name].roles)
-            self._take_turns()
-            for name in self.schedule.order([*self.parked], END):
+            for name, recorded in self.schedule.rounds(self.parked):
+                self._go_on(name, Turn(self.parked[name], recorded))
+            for name in self.schedule.order(self.parked, END):
                 self._go_on(name, Turn(None))
         except LostError as error:  # with the fork server all that still run are gone
             self.ended |= {name: error for name in contestants if name not in self.ended}
@@ -141,23 +169,6 @@ class Heat:
             prefix = stack.enter_context(self.launcher.naming())
             self.workers[name] = stack.enter_context(self.launcher.running(roles, prefix))
             self._attend(name)
-
-    def _take_turns(self) -> None:
-        """Make rounds of turns: first to warm up, then those that are recorded."""
-        rounds = itertools.count()
-        steady = time.monotonic_ns() + self.schedule.warm_ns
-        for _ in range(self.schedule.warm_turns):
-            self._round(next(rounds), recorded=False)
-        while time.monotonic_ns() < steady and self.parked:
-            self._round(next(rounds), recorded=False)
-        began, recorded = time.monotonic_ns(), 0
-        while not self.schedule.enough(recorded, time.monotonic_ns() - began):
-            self._round(next(rounds), recorded=True)
-            recorded += 1
-
-    def _round(self, number: int, recorded: bool) -> None:
-        for name in self.schedule.order([*self.parked], number):
-            self._go_on(name, Turn(self.parked[name], recorded))
 
     def _go_on(self, name: str, turn: Turn) -> None:
         """Let a parked contestant go on, to its next turn or its end."""

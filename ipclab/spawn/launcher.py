@@ -18,8 +18,7 @@ from ipclab.errors import LabError
 from ipclab.spawn.exits import SILENCE, ending, last_line
 from ipclab.spawn.ledger import Session, close_session, file_of, open_session, remove_launch
 from ipclab.spawn.owned import own
-from ipclab.spawn.server import END_SECONDS, ForkServer, serve
-from ipclab.spawn.started import Role, Start, Started
+from ipclab.spawn.started import END_SECONDS, ForkServer, Role, Start, Started, serve
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting, Outcome, Parked, Roles, Said, Turn
 
@@ -123,13 +122,11 @@ class Launcher:
         """
         with self.naming() as prefix, self.running(roles, prefix) as workers:
             parked = self.attend(workers, seconds)
-            if parked:  # one turn is enough
-                answer(workers, Turn(parked), parked)
-                parked = self.attend(workers, seconds)
-            if parked:
-                answer(workers, Turn(None), parked)
-                self.attend(workers, seconds)
-        self._lost = 0
+            for turn in (Turn(parked), Turn(None)):  # one is enough
+                if parked:
+                    answer(workers, turn, parked)
+                    parked = self.attend(workers, seconds)
+        self.survived()
         return outcomes_of(workers)
 
     def survived(self) -> None:

@@ -24,14 +24,10 @@ def mpiexec() -> Path | None:
     without any.
     """
     here = Path(sys.executable).parent  # not resolved: an environment's python is often a link
-    conda = os.environ.get("CONDA_PREFIX")
-    folders = [
-        here,
-        Path(sys.prefix) / "bin",
-        *([Path(conda) / "bin"] if conda else []),
-        os.environ.get("PATH", os.defpath),
-    ]
-    program = shutil.which("mpiexec", path=os.pathsep.join(map(str, folders)))
+    prefixes = sys.prefix, os.environ.get("CONDA_PREFIX") or sys.prefix
+    folders = [str(here), *(f"{prefix}/bin" for prefix in prefixes)]
+    path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
+    program = shutil.which("mpiexec", path=path)
     return Path(program) if program else None
 
 
@@ -48,16 +44,8 @@ def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts `ranks` ranks of `program`, more than there are CPUs if need
     be, bound to none.
     """
-    return (
-        str(path),
-        "-n",
-        str(ranks),
-        "--map-by",
-        ":OVERSUBSCRIBE",
-        "--bind-to",
-        "none",
-        *program,
-    )
+    options = f"-n {ranks} --map-by :OVERSUBSCRIBE --bind-to none"
+    return str(path), *options.split(), *program
 
 
 def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> dict[str, str]:
@@ -74,10 +62,9 @@ def environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> d
     return {**kept, "HOME": base.get("HOME") or str(folder), **made}
 
 
-def outer(env: Mapping[str, str] | None = None) -> int | None:
+def outer(env: Mapping[str, str] = os.environ) -> int | None:
     """Return how many ranks somebody else's `mpiexec` or `srun` has started around us; None without
     one, or alone.
     """
-    env = os.environ if env is None else env
     size = next((int(env[name]) for name in SIZES if env.get(name, "").isdigit()), 1)
     return size if size > 1 and any(env.get(name, "").isdigit() for name in RANKS) else None

@@ -4,7 +4,6 @@ outcome over.
 
 import gc
 import importlib
-import itertools
 import os
 import socket
 import sys
@@ -16,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ipclab.errors import LabError
-from ipclab.spawn.heat import BEGINNING, END, LEAST_TURNS
+from ipclab.spawn.heat import BEGINNING, END
 from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, Part
 from ipclab.spawn.started import Role
 from ipclab.spawn.wire import Wire
@@ -161,30 +160,13 @@ class RankHeat:
                 "",
             )
             self.everyone = RankWorker(self._comm(held, whole), whole, self.command, self.cancelled)
-            for name in schedule.order([*self.command.parts], BEGINNING):
+            for name in schedule.order(self.command.parts, BEGINNING):
                 self._begin(held, name, self.command.parts[name])
-            steady = time.monotonic_ns() + schedule.warm_ns
-            rounds = itertools.count()
-            for _ in range(schedule.warm_turns):
-                self._round(next(rounds), recorded=False)
-            while self._first_says(time.monotonic_ns() < steady and bool(self.parked)):
-                self._round(next(rounds), recorded=False)
-            began, recorded = time.monotonic_ns(), 0
-            while not self._enough(recorded, began):
-                self._round(next(rounds), recorded=True)
-                recorded += 1
-            for name in schedule.order([*self.parked], END):
+            for name, recorded in schedule.rounds(self.parked, self._first_says):
+                self._go_on(name, recorded)
+            for name in schedule.order(self.parked, END):
                 self._go_on(name, more=False)
         return self.outcomes
-
-    def _enough(self, recorded: int, began: int) -> bool:
-        """Tell whether so many recorded turns, the first of which began at `began`, will do: the
-        same at every rank.
-        """
-        schedule = self.command.schedule
-        if recorded < LEAST_TURNS or not schedule.most_ns:
-            return schedule.enough(recorded, 0)
-        return self._first_says(schedule.enough(recorded, time.monotonic_ns() - began))
 
     def _comm(self, held: ExitStack, part: Part) -> Any:
         group = self.world.group.Incl([*part.roles])
@@ -206,12 +188,8 @@ class RankHeat:
                 parks = self._advance(name, None)
             else:
                 self.outcomes[name] = task or worker.outcome
-        if self._some_say(parks):
+        if any(self._all_say(parks)):
             self.parked.append(name)
-
-    def _round(self, number: int, recorded: bool) -> None:
-        for name in self.command.schedule.order(self.parked, number):
-            self._go_on(name, recorded)
 
     def _go_on(self, name: str, recorded: bool = True, more: bool = True) -> None:
         """Give a contestant its turn, or let it end; ranks that are not its own sleep."""
@@ -236,14 +214,13 @@ class RankHeat:
             return False
         return True
 
-    def _some_say(self, mine: bool) -> bool:
-        answers = self.everyone.meet(says=mine)
-        return any(answer["says"] for answer in answers.values())
+    def _all_say(self, mine: bool) -> list[bool]:
+        """Return what the ranks say, in their order."""
+        return [answer["says"] for answer in self.everyone.meet(says=mine).values()]
 
     def _first_says(self, mine: bool) -> bool:
         """Return what the first of all ranks says, so that their clocks need not agree."""
-        answers = self.everyone.meet(says=mine)
-        return bool(next(iter(answers.values()))["says"])
+        return self._all_say(mine)[0]
 
 
 def run(
@@ -268,7 +245,7 @@ def main() -> None:
     """Be a rank that the measuring process has started: arguments are the folder of its socket, and
     what to import.
     """
-    from ipclab.spawn.network import network
+    from ipclab.spawn.apart import network
     from ipclab.spawn.zygote import die_with_parent
 
     die_with_parent(os.getppid())

@@ -16,15 +16,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
+from ipclab.spawn.apart import network
 from ipclab.spawn.exits import SILENCE, ending, full, last_line
 from ipclab.spawn.heat import Contestant, Ends, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher, LaunchError
 from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
 from ipclab.spawn.mpi import SEGMENT_BYTES, command, environment, missing, mpiexec
 from ipclab.spawn.mpi_mail import Answer, Command, Done, Part
-from ipclab.spawn.network import network
-from ipclab.spawn.server import END_SECONDS
-from ipclab.spawn.started import Role
+from ipclab.spawn.started import END_SECONDS, Role
 from ipclab.spawn.wire import LateError, Wire, hear
 from ipclab.spawn.worker import Failed, Meeting
 

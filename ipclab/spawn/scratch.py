@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, blamed
 from ipclab.paths import existing
 from ipclab.store.files import locked
 
@@ -24,10 +24,8 @@ def path_of(folder: Path, tag: str) -> Path:
 
 def check(folder: Path) -> None:
     """Raise `LabError` when no files can be made in `folder`; it is left as it was."""
-    try:
+    with blamed(f"cannot make files in {folder}", FIX):
         tempfile.TemporaryDirectory(dir=existing(folder)).cleanup()
-    except OSError as error:
-        raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
 
 
 @contextmanager
@@ -43,12 +41,10 @@ def held(folder: Path, tag: str, own: Callable[[Path], None]) -> Iterator[Path]:
         f"{path} is in use", "another process reads files there", f"wait for it, or {FIX}"
     )
     with ExitStack() as stack:
-        try:
+        with blamed(f"cannot make files in {folder}", FIX):
             folder.mkdir(parents=True, exist_ok=True)
             path.mkdir(mode=0o700, exist_ok=True)
             stack.enter_context(locked(path / MARK, taken, os.O_CREAT | os.O_RDWR))
-        except OSError as error:
-            raise LabError(f"cannot make files in {folder}", error.strerror or "", FIX) from error
         yield path
 
 

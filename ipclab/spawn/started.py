@@ -1,21 +1,25 @@
-"""A worker of a launch: what it is to do, how its server is asked for it, and what is known of it
-when it runs.
+"""What a session starts: fork servers and, by them, the workers of its launches: what a worker is to
+do, and what is known of it when it runs.
 """
 
+import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
-from ipclab.spawn.server import END_SECONDS
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.worker import Outcome
 
 REPLY_BYTES = 64
+END_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -91,3 +95,51 @@ class Started:
         """
         reply = self.server.recv(REPLY_BYTES)
         return int(reply) if reply else None
+
+
+@dataclass(frozen=True)
+class ForkServer:
+    """A running fork server (`ipclab.spawn.zygote`); it ends, and its workers with it, when `sock`
+    is closed.
+    """
+
+    process: subprocess.Popen[bytes]
+    sock: socket.socket
+
+    def ask(self, request: bytes, fds: list[int]) -> None:
+        """Send a `Start`; that the server is dead is noticed when its answer does not come."""
+        with suppress(OSError):
+            socket.send_fds(self.sock, [request], fds)
+
+    def end(self) -> None:
+        """Have it end, with all that it has started, and wait for that."""
+        self.sock.close()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill it; its workers die with it."""
+        self.process.kill()
+        self.process.wait(END_SECONDS)
+        self.sock.close()
+
+
+def serve(ledger: Path, session: str, preload: str, after: ForkServer | None = None) -> ForkServer:
+    """Start a fork server that first calls `preload` (`module:function`).
+
+    One with `after` ends after that one, and removes what the session owned when the session cannot
+    do it any more.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fds = [theirs.fileno(), *([os.pidfd_open(after.process.pid)] if after else [])]
+    about = [str(ledger), session, preload, *map(str, fds)]
+    command = [sys.executable, "-m", "ipclab.spawn.zygote", *about]
+    process = subprocess.Popen(
+        command, pass_fds=fds, stdin=subprocess.DEVNULL, start_new_session=True
+    )
+    theirs.close()
+    for fd in fds[1:]:
+        os.close(fd)
+    return ForkServer(process, ours)

@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,12 +47,6 @@ class Failed(msgspec.Struct, tag=True):
     """Why a worker cannot go on."""
 
     why: str
-
-    @classmethod
-    def by(cls, error: Exception) -> "Failed":
-        """Return what is told of `error`."""
-        why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
-        return cls(why.encode(errors="replace").decode())
 
 
 class Meeting(msgspec.Struct, tag=True):
@@ -126,7 +121,7 @@ class Worker:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
         # by op: counters, ns queued, ns elapsed, operations
-        self._sums: dict[str, list[float]] = {}
+        self._sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
 
     def name(self, tag: str) -> str:
         """Return the launch's own shared name for `tag`, the same in all its workers."""
@@ -164,16 +159,13 @@ class Worker:
         elapsed = time.perf_counter_ns()
         queued = queued_ns()
         after = (*usage(), queued, elapsed)
-        spent = [late - early for early, late in zip(before, after, strict=True)]
-        sums = self._sums.setdefault(op, [0.0] * (len(spent) + 1))
-        self._sums[op] = sums = [
-            held + more for held, more in zip(sums, [*spent, operations], strict=True)
-        ]
-        *counted, queued_sum, elapsed_sum, total = sums
-        self.outcome.counters[op] = {
-            name: value / max(1, total) for name, value in zip(COUNTERS, counted, strict=True)
-        }
-        self.outcome.counters[op][QUEUED] = max(0, queued_sum) / max(1, elapsed_sum)
+        sums = self._sums[op]
+        sums["operations"] += operations
+        for name, early, late in zip((*COUNTERS, QUEUED, "ns"), before, after, strict=True):
+            sums[name] += late - early
+        counted = {name: sums[name] / max(1, sums["operations"]) for name in COUNTERS}
+        counted[QUEUED] = max(0, sums[QUEUED]) / max(1, sums["ns"])
+        self.outcome.counters[op] = counted
 
 
 def perform(
@@ -187,8 +179,11 @@ def perform(
     """
     outcome = called(worker, target, arguments)
     if isinstance(outcome, Generator):
-        take_turns(worker, outcome)
-        outcome = None
+        task, outcome = outcome, None
+        with suppress(StopIteration):
+            published = next(task)
+            while True:
+                published = task.send(worker.park(**published))
     tell(outcome or worker.outcome)
 
 
@@ -200,14 +195,6 @@ def called(worker: Worker, target: str, arguments: dict[str, Any]) -> Any:
     return getattr(importlib.import_module(module), function)(worker, **arguments)
 
 
-def take_turns(worker: Worker, task: Turns) -> None:
-    """Run `task` turn by turn to its end."""
-    with suppress(StopIteration):
-        published = next(task)
-        while True:
-            published = task.send(worker.park(**published))
-
-
 @contextmanager
 def confessing(tell: Callable[[Failed], object]) -> Iterator[None]:
     """End the block at an error, which is told and stands on stderr."""
@@ -216,5 +203,6 @@ def confessing(tell: Callable[[Failed], object]) -> Iterator[None]:
     except Exception as error:
         traceback.print_exc()
         sys.stderr.flush()
+        why = str(error) if isinstance(error, LabError) else f"{type(error).__name__}: {error}"
         with suppress(OSError):
-            tell(Failed.by(error))
+            tell(Failed(why.encode(errors="replace").decode()))

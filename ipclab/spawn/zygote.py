@@ -22,10 +22,9 @@ from pathlib import Path
 
 import msgspec
 
+from ipclab.spawn.apart import leave_network, may_leave_network
 from ipclab.spawn.ledger import close_session, file_of, read_session
-from ipclab.spawn.network import leave_network, may_leave_network
-from ipclab.spawn.server import END_SECONDS
-from ipclab.spawn.started import Start
+from ipclab.spawn.started import END_SECONDS, Start
 from ipclab.spawn.worker import Worker, confessing, perform
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36

@@ -96,9 +96,10 @@ def read(path: Path) -> Iterator[Member]:
     files.
     """
     with (
-        _refusing(), path.open("rb") as file,
+        _refusing(),
+        path.open("rb") as file,
         pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd") as stream,
-    ):  # fmt: skip
+    ):
         while (header := _exactly(stream, BLOCKSIZE)) != bytes(BLOCKSIZE):
             about = _Plain.frombuf(header, "utf-8", "strict")
             chunks = _content(stream, about.size)

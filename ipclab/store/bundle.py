@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 from jinja2 import Environment
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import Paths, typed
 from ipclab.store import archive, validity
 from ipclab.store import run as folder
@@ -40,8 +40,15 @@ from ipclab.store.samples import decode, row_count
 T = TypeVar("T")
 MEASURED = ("points/", "machine/", "raw/")  # earlier versions kept beside them what they derived
 SHOWN_IN_CRATE = (
-    "cpu_model", "cores", "threads", "memory_installed", "kernel_release", "architecture", "virtualisation"
-)  # fmt: skip
+    "cpu_model",
+    "cores",
+    "threads",
+    "memory_installed",
+    "kernel_release",
+    "architecture",
+    "virtualisation",
+)
+ANOTHER = "choose another IPCLAB_DATA"
 PATIENCE = 120.0  # seconds; placing the largest run takes a few
 OURS = re.compile(rf"{RUN_NAME}(\.[0-9]+)?{re.escape(PART)}", re.ASCII)
 
@@ -149,27 +156,23 @@ def place(file: Path, contents: Contents, home: Path) -> None:
     total, calibration = sum(entry.size for entry in contents.files), bytearray()
     part = home.parent / f"{contents.run}{PART}"  # where no run is looked for
     try:
-        part.mkdir()
-        if shutil.disk_usage(part).free < total:
-            raise LabError(
-                "no room for the run",
-                f"it takes {total:,} bytes",
-                "free some, or move data by IPCLAB_DATA",
-            )
-        for name, chunk in _walk(file, contents):
-            if name in BESIDE and name != INDEX:
-                calibration += chunk if name == CALIBRATION else b""
-                continue
-            (part / name).parent.mkdir(parents=True, exist_ok=True)
-            with (part / name).open("ab") as out:
-                out.write(chunk)
-        check_points([*folder.read(part).point_files()])
-        home.mkdir(exist_ok=True)
-        if calibration and not (home / CALIBRATION).exists():
-            write_whole(home / CALIBRATION, bytes(calibration))
-        part.rename(home / contents.run)
-    except OSError as error:
-        raise _unwritable(home.parent, error) from error
+        with blamed(f"cannot write {home.parent}", ANOTHER):
+            part.mkdir()
+            if shutil.disk_usage(part).free < total:
+                why = f"it takes {total:,} bytes"
+                raise LabError("no room for the run", why, "free some, or move data by IPCLAB_DATA")
+            for name, chunk in _walk(file, contents):
+                if name in BESIDE and name != INDEX:
+                    calibration += chunk if name == CALIBRATION else b""
+                    continue
+                (part / name).parent.mkdir(parents=True, exist_ok=True)
+                with (part / name).open("ab") as out:
+                    out.write(chunk)
+            check_points([*folder.read(part).point_files()])
+            home.mkdir(exist_ok=True)
+            if calibration and not (home / CALIBRATION).exists():
+                write_whole(home / CALIBRATION, bytes(calibration))
+            part.rename(home / contents.run)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -239,16 +242,11 @@ def held(top: Path, patience: float = PATIENCE) -> Iterator[list[Path]]:
     """
     taken = LabError(f"{top} is held by another process", "", "wait for it or end it")
     with ExitStack() as stack:
-        try:
+        with blamed(f"cannot write {top}", ANOTHER):
             top.mkdir(parents=True, exist_ok=True)
             stack.enter_context(locked(top, taken, patience=patience))
-        except OSError as error:
-            raise _unwritable(top, error) from error
-        left = [
-            path
-            for path in (*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}"))
-            if OURS.fullmatch(path.name)
-        ]
+        parts = [*top.glob(f"*{PART}"), *top.glob(f"*/*{PART}")]
+        left = [path for path in parts if OURS.fullmatch(path.name)]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
         yield left
@@ -259,20 +257,11 @@ def clean(paths: Paths) -> list[str]:
     left alone.
     """
     removed: list[str] = []
-    for top in (paths.imported, paths.opened):
-        with suppress(
-            LabError
-        ):  # another process places a run there, and removes the leftovers itself
-            if top.is_dir():
-                with held(top, patience=0) as left:
-                    removed += [str(path) for path in left]
+    for top in filter(Path.is_dir, (paths.imported, paths.opened)):
+        # in use, another process places a run there, and removes the leftovers itself
+        with suppress(LabError), held(top, patience=0) as left:
+            removed += map(str, left)
     return removed
-
-
-def _unwritable(top: Path, error: OSError) -> LabError:
-    return LabError(
-        f"cannot write {top}", error.strerror or str(error), "choose another IPCLAB_DATA"
-    )
 
 
 def opened(paths: Paths, bundle: Path) -> RunFolder:
@@ -285,13 +274,12 @@ def opened(paths: Paths, bundle: Path) -> RunFolder:
         raise UsageError(
             f"{bundle} is no file", "", "get it from the repository again: git checkout data"
         )
-    home = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}"
-    if not (there := [*home.glob(f"*/{INDEX}")]):
+    home, index = paths.opened / f"{bundle.name}-{sha256(bundle)[:16]}", f"*/{INDEX}"
+    if not any(home.glob(index)):
         with held(paths.opened):
-            if not [*home.glob(f"*/{INDEX}")]:  # another process may have been first
+            if not any(home.glob(index)):  # another process may have been first
                 contents, _ = verify(bundle)
                 for old in [*paths.opened.glob(f"{glob.escape(bundle.name)}-*")]:
                     shutil.rmtree(old)
                 place(bundle, contents, home)
-        there = [*home.glob(f"*/{INDEX}")]
-    return folder.read(there[0].parent)
+    return folder.read(next(home.glob(index)).parent)

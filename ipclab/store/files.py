@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import LabError
+from ipclab.errors import blamed
 
 PART = ".part"
 MOST_TEXT = 1 << 20  # bytes of a file that a person writes
@@ -45,18 +45,16 @@ def whole(path: Path) -> Iterator[Path]:
     cannot be written.
     """
     part = part_of(path)
+    fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
     try:
-        if path.exists() and not path.is_file():
-            raise OSError("it is no regular file")
-        yield part
-        part.replace(path)
-    except OSError as error:
-        fix = "free some room, or choose a folder that can be written (IPCLAB_DATA, --out)"
-        raise LabError(f"cannot write {path}", error.strerror or str(error), fix) from error
+        with blamed(f"cannot write {path}", fix):
+            if path.exists() and not path.is_file():
+                raise OSError("it is no regular file")
+            yield part
+            part.replace(path)
     finally:
-        with suppress(
-            OSError
-        ):  # gone after the rename; on a file system that is read-only it never was
+        # gone after the rename; on a file system that is read-only it never was
+        with suppress(OSError):
             part.unlink()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ipclab.errors import LabError, UsageError
+from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import typed
 from ipclab.store.files import PART, locked, sealed, sha256, write_whole, written
 from ipclab.store.point import Point
@@ -170,12 +170,8 @@ def read(path: Path) -> RunFolder:
     file = path / INDEX
     if not file.is_file():
         raise UsageError(f"{path} is no run", f"it has no {INDEX}", "give a folder below data/runs")
-    try:
+    with blamed(f"{file} cannot be read", "make it readable, or measure anew"):
         text = file.read_bytes()
-    except OSError as error:
-        raise LabError(
-            f"{file} cannot be read", error.strerror or "", "make it readable, or measure anew"
-        ) from error
     return RunFolder(path.resolve(), checked(text, str(file)))
 
 

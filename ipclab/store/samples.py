@@ -4,7 +4,7 @@ metadata.
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +18,11 @@ from msgspec import Meta
 
 from ipclab.errors import LabError
 from ipclab.store import validity
-from ipclab.store.launch import Launch, Samples
+from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.schema import POINT_STEPS, SCHEMA, understood
 
 METADATA = b"ipclab"
-BATCH = 1 << 20  # rows that are read at once
 AGAIN = "restore it, or remove it and measure again"
 
 
@@ -44,25 +43,23 @@ class Measured:
 def encode(measured: Measured) -> bytes:
     """Return the Parquet file of a finished point; equal points give equal bytes."""
     ops, launches = measured.op_names(), measured.launches
-    taken = [
-        (i, ops.index(op), ns)
-        for i, launch in enumerate(launches)
-        for op, ns in launch.samples.items()
-    ]
-    launch = np.concatenate([np.full(len(ns), number, np.int32) for number, _, ns in taken])
-    op = np.concatenate([np.full(len(ns), code, np.int8) for _, code, ns in taken])
+    numbers, codes, times = [], [], []
+    for number, launch in enumerate(launches):
+        for op, ns in launch.samples.items():
+            numbers.append(np.full(len(ns), number, np.int32))
+            codes.append(np.full(len(ns), ops.index(op), np.int8))
+            times.append(ns)
     columns = {
-        "launch": pa.array(launch),
-        "op": pa.DictionaryArray.from_arrays(pa.array(op), pa.array(ops)),
-        "ns": pa.array(np.concatenate([ns for *_, ns in taken])),
+        "launch": pa.array(np.concatenate(numbers)),
+        "op": pa.DictionaryArray.from_arrays(np.concatenate(codes), ops),
+        "ns": pa.array(np.concatenate(times)),
     }
     metadata = json.dumps({"schema": SCHEMA, **_told(measured)}, sort_keys=True)
     table, sink = pa.table(columns), io.BytesIO()
-    encodings = {"launch": "DELTA_BINARY_PACKED", "ns": "DELTA_BINARY_PACKED"}
     how: dict[str, Any] = {
         "compression": "zstd",
         "use_dictionary": ["op"],
-        "column_encoding": encodings,
+        "column_encoding": dict.fromkeys(("launch", "ns"), "DELTA_BINARY_PACKED"),
     }
     # Arrow's own copy of the schema would hold all metadata once more.
     with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
@@ -95,7 +92,7 @@ def decoded(source: pa.NativeFile, named: str, most: int = validity.MOST_ROWS) -
         with pq.ParquetFile(source, read_dictionary=["op"]) as file:
             validity.columns(file, most)
             measured = understood(file.metadata.metadata[METADATA], named, POINT_STEPS, _parsed)
-            _fill(measured.launches, file.iter_batches(BATCH))
+            _fill(measured.launches, file.read())
         validity.possible(measured.point, measured.launches, named)
     return measured
 
@@ -126,18 +123,16 @@ def _refusing(named: str) -> Iterator[None]:
 
 def _told(measured: Measured) -> dict[str, Any]:
     """Return all of `measured` but the samples."""
-    launches = [_about(launch) for launch in measured.launches]
-    return {
-        **vars(measured),
-        "point": {**vars(measured.point), "primary": [*measured.point.primary]},
-        "launches": launches,
-    }
-
-
-def _about(launch: Launch) -> dict[str, Any]:
-    """Return all of `launch` but the samples, and but what only thinned runs, or only heats, have."""
-    left_out = {"samples", *(name for name in ("whole", "turns") if not vars(launch)[name])}
-    return {name: value for name, value in vars(launch).items() if name not in left_out}
+    launches = []
+    for launch in measured.launches:
+        about = vars(launch).copy()
+        del about["samples"]
+        for name in ("whole", "turns"):  # which only thinned runs, or only heats, have
+            if not about[name]:
+                del about[name]
+        launches.append(about)
+    point = {**vars(measured.point), "primary": [*measured.point.primary]}
+    return {**vars(measured), "point": point, "launches": launches}
 
 
 def _parsed(about: dict[str, Any]) -> Measured:
@@ -159,27 +154,22 @@ def _counted(launch: Launch) -> set[str]:
     }
 
 
-def _fill(launches: list[Launch], batches: Iterable[pa.RecordBatch]) -> None:
+def _fill(launches: list[Launch], table: pa.Table) -> None:
     """Give each launch its samples; raises `ValueError` when one has none of an op, or rows are out
     of order.
     """
-    parts: list[dict[str, list[Samples]]] = [{} for _ in launches]
-    last = 0
-    for batch in batches:
-        if any(column.null_count for column in batch.columns):
-            raise ValueError("a row lacks its launch, its op or its time")
-        number, ns = (batch[name].to_numpy() for name in ("launch", "ns"))
-        validity.order(number, last, len(launches))
-        last = int(number[-1])
-        codes, names = batch["op"].indices.to_numpy(), batch["op"].dictionary.to_pylist()
-        for launch in range(int(number[0]), last + 1):
-            begin, end = np.searchsorted(number, [launch, launch + 1])
-            for code, name in enumerate(names):
-                taken = ns[begin:end][codes[begin:end] == code]
-                if len(taken):
-                    parts[launch].setdefault(name, []).append(taken)
-    ops = dict.fromkeys(op for part in parts for op in part)
-    for number_of, (launch_of, part) in enumerate(zip(launches, parts, strict=True)):
-        if part.keys() != ops.keys():
-            raise ValueError(f"launch {number_of} lacks samples")
-        launch_of.samples = {op: np.concatenate(part.pop(op)) for op in ops}
+    if any(column.null_count for column in table.columns):
+        raise ValueError("a row lacks its launch, its op or its time")
+    number, ns = table["launch"].to_numpy(), table["ns"].to_numpy()
+    validity.order(number, len(launches))
+    op = table["op"].combine_chunks()
+    codes, names = op.indices.to_numpy(), op.dictionary.to_pylist()
+    used = np.unique(codes)
+    bounds = np.searchsorted(number, np.arange(len(launches) + 1))
+    for place, launch in enumerate(launches):
+        begin, end = bounds[place : place + 2]
+        for code in used:
+            taken = ns[begin:end][codes[begin:end] == code]
+            if not len(taken):
+                raise ValueError(f"launch {place} lacks samples")
+            launch.samples[names[code]] = taken

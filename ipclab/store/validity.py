@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
-from ipclab.store.launch import Launch, Samples, turn_name
+from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
@@ -30,19 +30,25 @@ ENDS = "min", "p50", "p90", "p99", "p99.9", "max"
 ROUNDING = 1e-6  # of what is kept of all samples
 # Columns of frames, which no factor may be called.
 TAKEN = {
-    *(
-        "study",
-        "point",
-        "backend",
-        "size_bytes",
-        "placement",
-        "metric",
-        "unit",
-        "value",
-        "low",
-        "high",
-    ),
-    *("launches", "samples", "flags", "launch", "order", "round", "heat", "turns", "relation"),
+    "study",
+    "point",
+    "backend",
+    "size_bytes",
+    "placement",
+    "metric",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "launches",
+    "samples",
+    "flags",
+    "launch",
+    "order",
+    "round",
+    "heat",
+    "turns",
+    "relation",
 }
 
 
@@ -86,11 +92,11 @@ def together(count: int, size: int) -> None:
         raise ValueError(f"its points are said to have {count:,} rows in {size:,} bytes")
 
 
-def order(number: Numbers, first: int, launches: int) -> None:
-    """Raise `ValueError` unless rows' numbers of launches ascend, from `first` on, below so many
+def order(number: Numbers, launches: int) -> None:
+    """Raise `ValueError` unless rows' numbers of launches ascend, from 0 on, below so many
     `launches`.
     """
-    if number[0] < first or number[-1] >= launches or (np.diff(number) < 0).any():
+    if number[0] < 0 or number[-1] >= launches or (np.diff(number) < 0).any():
         raise ValueError(f"its rows are not those of {launches} launches in their order")
 
 
@@ -161,11 +167,7 @@ def _whole(launch: Launch, op: str) -> None:
         if not all(map(math.isfinite, whole.values())):
             raise ValueError(f"{op} has values that are no numbers")
         values = [whole[name] for name in ENDS]
-        inside = [
-            whole["mean"],
-            whole["median"],
-            *(whole[turn_name(number)] for number in range(len(turns))),
-        ]
+        inside = [whole["mean"], whole["median"], *launch.turn_medians(op)]
         if not 0 <= values[0] <= values[-1] <= DAY_NS or values != sorted(values):
             raise ValueError(f"{op} has quantiles that are not in order")
         lowest, highest = values[0] * (1 - ROUNDING), values[-1] * (1 + ROUNDING)

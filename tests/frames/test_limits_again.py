@@ -12,7 +12,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.frames.metrics import ROUND
 from ipclab.measure.progress import Progress
-from ipclab.measure.questions import asking
+from ipclab.measure.questions import doubtful
 from ipclab.measure.rounds import LIMIT_REPEATS, Launched, Rounds
 from ipclab.measure.state import PointStates
 from ipclab.spawn.launcher import SessionError
@@ -92,7 +92,7 @@ def again(run: RunFolder, launch: Callable[[Point], Launch]) -> tuple[Counter[st
 
     heats = [[name] for name in states]
     rounds = Rounds(states, heats, 1, noted, lambda: None, kept.store, lambda: 0.0, Progress())
-    rounds.measure(replace(asking(0.1), open=lambda states: []))
+    rounds.measure(lambda states: [], doubtful)
     return asked, decode(run.path / run.file(PIPE)).launches
 
 

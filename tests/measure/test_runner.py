@@ -5,6 +5,7 @@ clocks.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count, groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.measure.progress import Progress
-from ipclab.measure.questions import asking
+from ipclab.measure.questions import doubtful, still_open
 from ipclab.measure.request import Request
-from ipclab.measure.rounds import Asking, Launched, Question, Rounds, shuffled
+from ipclab.measure.rounds import Launched, Question, Rounds, shuffled
 from ipclab.measure.state import BUDGET, DECIDED, ENOUGH, PointStates, State
 from ipclab.spawn.launcher import SessionError
 from ipclab.store import run as folder
@@ -53,8 +54,8 @@ class Told(Progress):
     def start(self, what: str, total: int) -> None:
         self.totals.append(total)
 
-    def step(self, count: int = 1) -> None:
-        self.steps += count
+    def step(self) -> None:
+        self.steps += 1
 
     def say(self, line: str) -> None:
         self.lines.append(line)
@@ -113,10 +114,14 @@ class Session:
     def begin(self) -> None:
         self.begun += 1
 
-    def measure(self, asked: Asking) -> None:
+    def measure(
+        self,
+        asked: Callable[[Iterable[State]], list[Question]],
+        doubted: Callable[[Iterable[State]], list[str]],
+    ) -> None:
         heats = self.heats or [[name] for name in self.states]
         told = self.begin, self.stored.append, self.left, self.told
-        Rounds(self.states, heats, self.seed, self.launch, *told).measure(asked)
+        Rounds(self.states, heats, self.seed, self.launch, *told).measure(asked, doubted)
 
     def stops(self) -> dict[str, str]:
         return {state.point.backend: state.stop for state in self.states.values()}
@@ -133,7 +138,7 @@ def measured(
     found: list[Point], make: Make = same, effort: Profile = THREE, **more: Any
 ) -> Session:
     done = session(found, make, effort, **more)
-    done.measure(Asking(never, never))
+    done.measure(never, never)
     return done
 
 
@@ -162,11 +167,11 @@ def test_a_session_is_warmed_up_by_heats_that_are_not_recorded() -> None:
     found = points("a", each=2)
     done = session(found)
     done.left = lambda: 100.0 - len(done.order)  # a launch takes a second, three are the warm-up
-    done.measure(Asking(never, never))
+    done.measure(never, never)
     assert [number for number, _ in done.order] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert done.launches() == {"b0": 3, "b1": 3}
     hurried = session(found, left=lambda: 0.0)
-    hurried.measure(Asking(never, never))
+    hurried.measure(never, never)
     assert [number for number, _ in hurried.order] == [1, 1, 2, 2, 3, 3]
 
 
@@ -223,7 +228,7 @@ def test_open_questions_go_on_together_to_the_next_look() -> None:
     effort = replace(QUICK, least_launches=6)
     asked = [[Question((found[0].id, found[2].id), 6, 20.0)], [], []]
     done = session(found, effort=effort, left=lambda: 1e9)
-    done.measure(Asking(lambda states: asked.pop(0), never))
+    done.measure(lambda states: asked.pop(0), never)
     assert done.launches() == {"b0": 8, "b1": 6, "b2": 8}
     assert done.stops() == {"b0": DECIDED, "b1": ENOUGH, "b2": DECIDED}
     late = [{name for number, name in done.order if number == each} for each in range(7, 9)]
@@ -236,7 +241,7 @@ def test_time_goes_to_what_it_can_answer_and_then_ends() -> None:
     done = session(found, effort=replace(QUICK, least_launches=6))
     # a launch takes a second; 24 are the least, 2 the warm-up
     done.left = lambda: 31.0 - len(done.order)
-    done.measure(Asking(lambda states: [Question(*dear), Question(*cheap)], never))
+    done.measure(lambda states: [Question(*dear), Question(*cheap)], never)
     assert done.launches() == {"b0": 8, "b1": 8, "b2": 6, "b3": 6}
     assert {*done.stops().values()} == {BUDGET}
 
@@ -247,7 +252,7 @@ def test_hopeless_questions_come_last_and_end_with_the_most_launches() -> None:
         found, effort=replace(QUICK, least_launches=8, most_launches=20), left=lambda: 1e9
     )
     at = lambda: min(len(state.taken) for state in done.states.values())  # noqa: E731
-    done.measure(Asking(lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never))
+    done.measure(lambda states: [Question((found[0].id, found[1].id), at(), 1e9)], never)
     assert done.launches() == {"b0": 18, "b1": 18}  # the last look below the most
 
 
@@ -275,11 +280,11 @@ def test_a_contest_ends_when_all_is_told_apart_and_the_rest_goes_on() -> None:
     )
     effort = replace(QUICK, least_launches=6)
     done = session(found, make, effort, heats=[[point.id for point in found]], left=lambda: 1e9)
-    done.measure(asking(0.1))
+    done.measure(partial(still_open, bound=0.1), doubtful)
     launches = done.launches()
     assert launches["zmq-ipc"] == 6
     assert launches["tcp"] == launches["unix"] > 12
-    assert not any(question.need <= 0 for question in asking(0.1).open(done.states.values()))
+    assert not any(question.need <= 0 for question in still_open(done.states.values(), 0.1))
 
 
 def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
@@ -306,10 +311,10 @@ def test_a_session_goes_on_with_what_another_one_stored(tmp_path: Path) -> None:
         return kept, Rounds(kept.states(found), heats, 1, launch, *told)
 
     with pytest.raises(SessionError):
-        begin(3)[1].measure(Asking(never, never))
+        begin(3)[1].measure(never, never)
     assert sum(len(decode(file).launches) for file in run.point_files()) == 3
     kept, again = begin(3)
-    again.measure(Asking(never, never))
+    again.measure(never, never)
     held = [decode(file) for file in run.point_files()]
     assert sorted([launch.facts["round"] for launch in each.launches] for each in held) == [
         [1, 2, 3],
@@ -354,7 +359,7 @@ def test_a_mistake_in_the_code_is_not_taken_for_a_failed_launch() -> None:
 
     done = session(points("a"), broken)
     with pytest.raises(ZeroDivisionError):
-        done.measure(Asking(never, never))
+        done.measure(never, never)
     assert done.told.ended == 1 and done.stored == [True]
 
 

@@ -20,22 +20,22 @@ ORIGIN = "**Not measured here.**"
 
 
 def made(folder: Path, name: str, text: str) -> Path:
-    """Write an executed notebook, and the page that it became."""
+    """Write an executed notebook."""
     front = v4.new_markdown_cell(text, metadata={"tags": ["front"]})
     about = {"lang": "zh", "date": "2026-11-21"}
     cells = [v4.new_markdown_cell(ORIGIN), front, v4.new_markdown_cell("Last.")]
     file = folder / f"{name}-0a1b.ipynb"
     nbformat.write(v4.new_notebook(cells=cells, metadata={"ipclab": about}), file)
-    (folder / f"{name}.html").write_text("")
     return file
 
 
 def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
     table = "| A |\n|---|\n| b |\n\n: Caption {#advice}"
-    files = [
-        made(tmp_path, "00_appendix", "# Appendix\n\nFirst words."),
-        made(tmp_path, "01_payload", f"# Payload\n\n1. One. [](#advice)\n2. Two.\n\n{table}"),
-    ]
+    texts = {
+        "00_appendix": "# Appendix\n\nFirst words.",
+        "01_payload": f"# Payload\n\n1. One. [](#advice)\n2. Two.\n\n{table}",
+    }
+    files = {name: made(tmp_path, name, text) for name, text in texts.items()}
     html = index.write(files, tmp_path, ABOUT).read_text("utf-8")
     assert html.count("Not measured here") == 1 and "Last." not in html
     assert (

@@ -16,11 +16,11 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.spawn import mpi, rank_bench
+from ipclab.spawn.apart import leave_network, may_leave_network
 from ipclab.spawn.heat import alone
 from ipclab.spawn.launcher import Launcher, LaunchError
 from ipclab.spawn.ledger import SHARED_MEMORY, clean
 from ipclab.spawn.mpi_outer import reachable
-from ipclab.spawn.network import leave_network, may_leave_network
 from ipclab.spawn.rank_bench import NOT_ALONE, RankBench
 from ipclab.spawn.started import Role
 from ipclab.store.point import Point

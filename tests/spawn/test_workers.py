@@ -18,8 +18,7 @@ import pytest
 from ipclab.backends.waiting import start_ticks
 from ipclab.spawn.launcher import Launcher, LaunchError, SessionError
 from ipclab.spawn.ledger import clean
-from ipclab.spawn.server import ForkServer
-from ipclab.spawn.started import Role
+from ipclab.spawn.started import ForkServer, Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
 
 CPUS = frozenset(os.sched_getaffinity(0))
