@@ -7,7 +7,7 @@ from there, and must have what stands below.
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
@@ -19,11 +19,10 @@ from ipclab.machine.placement import missing, placements
 from ipclab.paths import checkout
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.started import Role
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.installed import study as study_named
-from ipclab.studies.interface import Site, Study, Sweep
+from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import profile
 
 EFFORT = profile("quick")
@@ -77,7 +76,14 @@ class Wanted:
 
         return launch
 
-    def prepared(self) -> "Prepared":
+    @property
+    def label(self) -> str:
+        """Return what its arm is called, with its quantile: others are not combined."""
+        if self.quantile == tails.MEDIAN:
+            return self.backend
+        return f"{self.backend} {tails.metric(self.quantile)}"
+
+    def prepared(self) -> Contestant:
         """Return what measures it; raises `UsageError` as `made` does."""
         study, topology = study_named(self.study), Topology.read(Source())
         possible = placements(topology)
@@ -86,13 +92,14 @@ class Wanted:
             fix = f"there are {', '.join(possible)}"
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
         usual = EFFORT if self.quantile == tails.MEDIAN else EFFORT.tailed()
-        point, effort = self._point(study), study.effort(usual)
+        point, effort = self._point(), study.effort(usual)
         if why := study.missing(point, checkout().scratch) or "":
             raise UsageError(f"{self.backend} cannot be measured here", why)
-        return Prepared(study, point, study.roles(point, effort, possible[self.placement], SEED))
+        return Contestant(point, study.roles(point, effort, possible[self.placement], SEED))
 
-    def _point(self, study: Study) -> Point:
+    def _point(self) -> Point:
         """Return the point that is wanted; raises `UsageError` when the study has none."""
+        study = study_named(self.study)
         levels = {name: (level,) for name, level in self.levels.items()}
         sizes = (self.size,) if self.size else None
         points = study.points(study.effort(EFFORT), Sweep(sizes, (self.backend,), levels))
@@ -106,25 +113,16 @@ class Wanted:
         raise UsageError(what, self.plain(), "see docs/studies.md")
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A point that can be launched: its study, and the roles of its launch."""
-
-    study: Study
-    point: Point
-    roles: Sequence[Role]
-
-
 def in_turns(
-    contestants: Mapping[str, Prepared], launcher: Launcher, seconds: float
+    contestants: Mapping[str, Contestant], launcher: Launcher, seconds: float
 ) -> dict[str, Launch]:
     """Return a launch of each of `contestants`, which take turns in one heat where they can.
 
     They are by name, the first one's study says how. Raises `LabError` when one of them failed.
     """
     site = Site(launcher, checkout().scratch, _nothing, _nothing, _nothing)
-    first = next(iter(contestants.values()))
-    effort = first.study.effort(EFFORT)
+    study = study_named(next(iter(contestants.values())).point.study)
+    effort = study.effort(EFFORT)
     schedule = Schedule(
         turns=effort.turns,
         warm_turns=1,
@@ -132,27 +130,20 @@ def in_turns(
         seed=launcher.started,
         seconds=seconds,
     )
-    heat = {name: Contestant(each.point, each.roles) for name, each in contestants.items()}
-    points = [each.point for each in contestants.values() if each.study is first.study]
-    with first.study.open(site, points, effort, SEED) as bench:
-        others = {}
-        if (
-            bench != site.workers
-        ):  # a limit of the machine, which has workers, is launched next to it
-            others = {
-                name: heat.pop(name)
-                for name in [*heat]
-                if heat[name].point.study != first.point.study
-            }
-        ends = dict(bench(heat, schedule))
-        if others:
-            ends |= site.workers(others, schedule)
+    own = {name: one for name, one in contestants.items() if one.point.study == study.name}
+    limits = {name: one for name, one in contestants.items() if name not in own}
+    points = [contestant.point for contestant in own.values()]
+    with study.open(site, points, effort, SEED) as bench:
+        if bench == site.workers:
+            ends = dict(bench({**own, **limits}, schedule))
+        else:  # a limit of the machine, which has workers, is launched next to it
+            ends = {**bench(own, schedule), **site.workers(limits, schedule)}
     measured = {}
     for name, ended in ends.items():
         if isinstance(ended, LabError):
             raise ended
-        prepared = contestants[name]
-        measured[name] = prepared.study.collect(prepared.point, ended, SEED)
+        point = contestants[name].point
+        measured[name] = study_named(point.study).collect(point, ended, SEED)
     return measured
 
 

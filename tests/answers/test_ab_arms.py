@@ -23,8 +23,8 @@ from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab_answers.ab.arms import ARM, Arm, Asked, Program, uninterrupted
+from ipclab_answers.ab.command import FORMATS
 from ipclab_answers.ab.point import Wanted
-from ipclab_answers.ab.report import WRITERS
 from tests.support.commands import ROOT, environment, eventually, processes_of
 
 
@@ -232,7 +232,7 @@ print(float(sys.argv[1]) + os.getpid() % 50)
 def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
     script = tmp_path / "counting.py"
     script.write_text(COUNTING)
-    files = {name: tmp_path / f"ab.{name}" for name in WRITERS}
+    files = {name: tmp_path / f"ab.{name}" for name in FORMATS}
     given = [
         word for name, file in files.items() for word in ("--format", name, "--output", str(file))
     ]
