@@ -6,10 +6,9 @@ time. What was not measured is never decided by an estimate: lines between measu
 marked, and judged by nobody. Pure.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from math import inf
-from typing import Any
 
 import pandas as pd
 
@@ -24,7 +23,7 @@ from ipclab.stats.compare import (
     factor,
 )
 from ipclab.stats.family import launches_needed
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity
 from ipclab_answers.choose.candidates import (
     BEST,
     BOUNDS,
@@ -37,30 +36,16 @@ from ipclab_answers.choose.candidates import (
 )
 from ipclab_answers.choose.crossings import crossings
 from ipclab_answers.choose.need import ONE_WAY, Need
-from ipclab_answers.choose.promises import Offer, promised
+from ipclab_answers.choose.promises import Offer
 
 ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
-COLUMNS = (
-    *(
-        "backend",
-        "status",
-        "why",
-        "open",
-        "value",
-        "ratio",
-        "verdict",
-        "launches",
-        "estimate",
-    ),
-    *("quantile", "cpus", "keeps_up", "limit", "lost", "full", "crash"),
-)
 
 
 @dataclass(frozen=True)
 class Answer:
     """What a run says of a need.
 
-    `rows` have the columns `COLUMNS` of candidates, the best first. `crossings` see there;
+    `rows` are what is known of each `Candidate`, the best first. `crossings` see there;
     `changes` are what would change the answer. `missing` has backend, size, launches and seconds of
     each point that the run lacks. `launches` and `seconds` are what deciding would take, infinite
     where no number of launches is known to.
@@ -81,10 +66,9 @@ class Answer:
         return list(self.rows[self.rows.status == BEST].backend)
 
 
-def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
+def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
-    promises = promised(frames.points, frames.faults, need.fault)
-    candidates = [candidate_of(need, frames, offer, promises[offer.name]) for offer in offers]
+    candidates = [candidate_of(need, frames, offer) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
     measured.sort(key=lambda candidate: candidate.median)
@@ -93,19 +77,20 @@ def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     count = max(2, len(fitting))
     lacking = _lacking(fitting, launches_needed(count), frames.seconds)
     launches, state = 0.0, ANSWERED if best else NOTHING
-    measured_all = len(measured) == len(fitting)
-    if not (measured_all and all(candidate.settled for candidate in best)):
+    settled = all(candidate.settled for candidate in best)
+    if len(measured) < len(fitting) or not settled:
         state, launches = UNDECIDED, float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, count, frames.bound)
     able = [candidate.backend for candidate in candidates if BOUNDS.issuperset(candidate.why)]
+    changes = _changes(need, best[0], candidates, frames.bound) if best else []
     rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
     return Answer(
         need,
         state,
-        pd.DataFrame(rows, columns=list(COLUMNS)),
+        pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
         crossings(need, narrowed_to(need, frames.launches), able, frames.bound),
-        _changes(need, best[:1], candidates, frames.bound),
+        pd.DataFrame(changes, columns=["change", "backend", "amount"]),
         lacking,
         launches,
         launches * frames.seconds,
@@ -129,8 +114,6 @@ def _judge(measured: Sequence[Candidate], bound: float) -> None:
 
 
 def _ratio(compared: Comparison) -> Quantity:
-    if compared.ratio is None:
-        return missing()
     return Quantity(compared.ratio, "1", compared.low, compared.high)
 
 
@@ -145,9 +128,8 @@ def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> 
     """Return the points that were not measured of those that may fit, and what they cost."""
     rows = []
     for candidate in candidates:
-        if candidate.side is None:
-            for size in candidate.lacking:
-                rows.append((candidate.backend, size, launches, launches * seconds))
+        for size in candidate.lacking:
+            rows.append((candidate.backend, size, launches, launches * seconds))
     return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
 
 
@@ -166,21 +148,20 @@ def _launches_more(candidate: Candidate, count: int, bound: float) -> float:
 
 
 def _changes(
-    need: Need, best: Sequence[Candidate], candidates: Sequence[Candidate], bound: float
-) -> pd.DataFrame:
-    """Return what excludes a faster one than the best, and where that would cease to fit."""
-    rows: list[tuple[str, str, Any]] = []
-    for first in best:
-        for other in candidates:
-            if first.side and other.side and other.why:
-                compared = compare(first.side, other.side, 2, bound)
-                if compared.verdict == FASTER:
-                    demands = f"without:{','.join(other.why)}"
-                    rows.append((demands, other.backend, _ratio(compared)))
-        if (need.rate or need.way == ONE_WAY) and first.keeps_up:
-            rows.append(("rate", first.backend, first.keeps_up))
-        if need.deadline_us and first.quantile:
-            rows.append(("deadline", first.backend, first.quantile))
-        if need.cpus and first.cpus:
-            rows.append(("cpus", first.backend, first.cpus))
-    return pd.DataFrame(rows, columns=["change", "backend", "amount"])
+    need: Need, first: Candidate, candidates: Sequence[Candidate], bound: float
+) -> list[tuple[str, str, Quantity]]:
+    """Return what excludes a faster one than the first, and where that would cease to fit."""
+    rows = []
+    for other in candidates:
+        if first.side and other.side and other.why:
+            compared = compare(first.side, other.side, 2, bound)
+            if compared.verdict == FASTER:
+                demands = f"without:{','.join(other.why)}"
+                rows.append((demands, other.backend, _ratio(compared)))
+    if (need.rate or need.way == ONE_WAY) and first.keeps_up:
+        rows.append(("rate", first.backend, first.keeps_up))
+    if need.deadline_us and first.quantile:
+        rows.append(("deadline", first.backend, first.quantile))
+    if need.cpus and first.cpus:
+        rows.append(("cpus", first.backend, first.cpus))
+    return rows

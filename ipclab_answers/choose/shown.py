@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.frames import tails
 from ipclab.lab.data import Data
 from ipclab.lab.prose import join_lines
 from ipclab.lab.words import DASH
@@ -20,12 +21,7 @@ SHOWN = 8  # mechanisms of which more is told than their time
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("labels.toml").read_text("utf-8")
 )
-FORMATS = {
-    "keeps_up": "int,bare,interval",
-    "ratio": "x,interval",
-    "limit": "x",
-    "cpus": "",
-}
+FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
 
 
 def verdict(lab: Data, answer: Answer) -> str:
@@ -96,18 +92,18 @@ def html(lab: Any, answer: Answer) -> str:
 
 def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
+    numbers, words = lab.words.numbers, WORDS["level"]
     sides: dict[str, Any] = need.plain()
     sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
-    sides["way"] = lab.say(WORDS["level"][need.way])
-    rate = lab.words.numbers.number(need.rate, 0)
-    sides["rate"] = rate if need.rate else lab.say(WORDS["level"]["closed"])
-    sides["sharing"] = lab.say(WORDS["level"][need.sharing]) if need.consumers > 1 else ""
+    sides["way"] = lab.say(words[need.way])
+    sides["rate"] = numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"])
+    sides["sharing"] = lab.say(words[need.sharing]) if need.consumers > 1 else ""
     sides["placement"] = lab.level("placement", need.placement)
     sides["must"] = _cell(lab, "must", list(need.must))
-    sides["quantile"] = f"p{need.quantile * 100:g}" if need.deadline_us else ""
+    sides["quantile"] = tails.metric(need.quantile) if need.deadline_us else ""
     for name in ("deadline_us", "work_us"):
         if sides[name]:
-            sides[name] = lab.words.numbers.format(Quantity(sides[name] * US, "ns"))
+            sides[name] = numbers.format(Quantity(sides[name] * US, "ns"))
     rows = []
     for name, word in WORDS["side"].items():
         if sides[name]:
@@ -117,37 +113,34 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
 
 def _size(lab: Data, need: Need, size: int) -> str:
     """Return a size, and its share where there are several."""
-    unit, share = "B" if need.sized == "size_bytes" else "count", need.size[size]
-    shown = lab.words.numbers.format(Quantity(size, unit))
-    return f"{shown} ({lab.words.numbers.format(Quantity(share, 'share'))})" if share < 1 else shown
+    numbers, share = lab.words.numbers, need.size[size]
+    shown = numbers.format(Quantity(size, _unit(need)))
+    return f"{shown} ({numbers.format(Quantity(share, 'share'))})" if share < 1 else shown
+
+
+def _unit(need: Need) -> str:
+    return "B" if need.sized == "size_bytes" else "count"
 
 
 def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     """Return what would change the answer, and how."""
-    rows, words = [], WORDS["change"]
-    for row in answer.changes.to_dict("records"):
-        kind, _, demands = row["change"].partition(":")
+    rows, words, numbers = [], WORDS["change"], lab.words.numbers
+    for row in answer.changes.itertuples():
+        kind, _, demands = row.change.partition(":")
         if demands:
-            change = lab.say(words["without"], names=_cell(lab, "why", demands.split(",")))
-            ratio = _cell(lab, "ratio", row["amount"])
-            then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
+            change = lab.say(words[kind], names=_cell(lab, "why", demands.split(",")))
+            ratio = _cell(lab, "ratio", row.amount)
+            then = lab.say(words["gain"], backend=row.backend, ratio=ratio)
         else:
-            change = lab.say(words[kind])
-            then = lab.words.numbers.format(row["amount"], "interval")
+            change, then = lab.say(words[kind]), numbers.format(row.amount, "interval")
         rows.append((change, then))
-    unit, spec = ("B", "scaled") if answer.need.sized == "size_bytes" else ("count", "")
-    for row in answer.crossings.to_dict("records"):
-        sizes = {
-            "low": row["low"],
-            "high": row["high"],
-            "about": float(f"{row['about']:.2g}"),
-        }
-        ends = {
-            name: lab.words.numbers.format(Quantity(size, unit), spec)
-            for name, size in sizes.items()
-        }
-        change = lab.say(words["between"], **ends)
-        rows.append((change, lab.say(words["crossed"], above=row["above"], below=row["below"])))
+    unit = _unit(answer.need)
+    spec = "scaled" if unit == "B" else ""
+    for row in answer.crossings.itertuples():
+        sizes = {"low": row.low, "high": row.high, "about": float(f"{row.about:.2g}")}
+        ends = {name: numbers.format(Quantity(size, unit), spec) for name, size in sizes.items()}
+        then = lab.say(words["crossed"], above=row.above, below=row.below)
+        rows.append((lab.say(words["between"], **ends), then))
     return pd.DataFrame(rows, columns=["change", "then"])
 
 
