@@ -50,12 +50,22 @@ def bounds(series: Sequence[Series]) -> list[float]:
     four runs do not show it.
     """
     lucks = []
-    for runs in series:
-        medians = [float(np.median(run)) for run in runs if len(run)]
+    for row in _medians(series):
+        medians = row[np.isfinite(row)]
         enough = len(medians) >= LUCK_LEAST
         lucks.append(float(np.median(np.abs(np.diff(medians)))) if enough else 0.0)
     usual = float(np.median(lucks)) if lucks else 0.0
     return [max(log1p(EQUIVALENCE), LUCK / HALF_NORMAL * max(usual, luck)) for luck in lucks]
+
+
+def _medians(series: Sequence[Series]) -> Table:
+    """Return the median of each series in each run, NaN where it has none."""
+    table = np.full((len(series), max(map(len, series), default=0)), np.nan)
+    for row, runs in zip(table, series, strict=True):
+        for number, launches in enumerate(runs):
+            if len(launches):
+                row[number] = np.median(launches)
+    return table
 
 
 def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
@@ -63,16 +73,15 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
 
     `control` are the numbers of series that are corrected as a family of their own, such as limits.
     """
-    apart, count = set(control), max(map(len, series), default=0)
-    others = sorted(set(range(len(series))) - apart)
-    walk = _Walk(series, bounds(series), [others, sorted(apart)])
+    apart, medians = sorted(control), _medians(series)
+    others = [number for number in range(len(series)) if number not in apart]
+    walk = _Walk(series, bounds(series), [others, apart], medians)
+    count = medians.shape[1]
     borders = walk.settled([0, *walk.borders(0, count), count])
     stretches = [range(first, last) for first, last in pairwise(borders)]
-    steps: dict[int, Shifts] = {}
+    steps = {after[0]: walk.shown(before, after) for before, after in pairwise(stretches)}
     alone: dict[int, Shifts] = {}
     drifts: dict[int, Shifts] = {}
-    for before, after in pairwise(stretches):
-        steps[after[0]] = walk.shown(before, after)
     for stretch in filter(len, stretches):
         drift = walk.drift(stretch)
         if drift:
@@ -90,6 +99,7 @@ class _Walk:
     series: Sequence[Series]
     bounds: Sequence[float]
     families: Sequence[Sequence[int]]
+    medians: Table
 
     def borders(self, first: int, last: int) -> list[int]:
         """Return where steps are shown between the runs from `first` to before `last`.
@@ -101,11 +111,11 @@ class _Walk:
             moved.update(self.shown(range(first, at), range(at, last)))
         if not moved:
             return []
-        values = self._medians(sorted(moved), range(first, last))
+        values = self.medians[sorted(moved), first:last]
         off = {}
         for at in inner:
             off[at] = _off(values[:, : at - first]) + _off(values[:, at - first :])
-        border = min(inner, key=off.__getitem__)
+        border = min(off, key=off.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
         if 2 * len(drifting) > len(moved) and _off_line(values) < off[border]:
             return []
@@ -147,7 +157,8 @@ class _Walk:
         if len(runs) < DRIFT_LEAST:
             return shifts
         for family in self.families:
-            rows = [row[np.isfinite(row)] for row in self._medians(family, runs)]
+            medians = self.medians[np.ix_(family, runs)]
+            rows = [row[np.isfinite(row)] for row in medians]
             chances = [ranktest.drift(np.exp(row).tolist()).p for row in rows]
             level = threshold(chances, DRIFT_P)
             for number, row, p in zip(family, rows, chances, strict=True):
@@ -172,16 +183,6 @@ class _Walk:
         borders = sum(len(run) > 0 for run in series) - 1
         p = 2 * borders * min(chances[rise_less], chances[fall_less])
         return min(1.0, p), float(np.median(b) - np.median(a))
-
-    def _medians(self, numbers: Sequence[int], runs: Runs) -> Table:
-        """Return the median of each series in each run, NaN where it has none."""
-        table = np.full((len(numbers), len(runs)), np.nan)
-        for row, number in enumerate(numbers):
-            for column, run in enumerate(runs):
-                launches = self.series[number][run]
-                if len(launches):
-                    table[row, column] = np.median(launches)
-        return table
 
 
 def _launches(series: Series, runs: Runs) -> Floats:

@@ -24,10 +24,10 @@ UNKNOWN = "unknown"
 # Why nothing can be judged.
 ONE_RUN, MOVED = "one-run", "differs:relation"
 NO_TIME, FEW = "not-a-time", "few-launches"
-COLUMNS = (
+COLUMNS = [
     *("kind", "run", "began", "what", "points", "slower", "limits", "tested"),
     *("ratio", "low", "high", "changed"),
-)
+]
 STEP, ALONE, DRIFT = "step", "alone", "drift"
 LOAD = 1.0  # runnable tasks: a difference that counts
 KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
@@ -63,23 +63,20 @@ class History:
     @classmethod
     def of(cls, runs: Sequence[ComparedRun]) -> "History":
         """Return what is known of `runs`."""
-        by_key: dict[tuple[Any, ...], dict[int, Row]] = {}
-        for number, run in enumerate(runs):
-            for row in run.points.to_dict("records"):
-                key = tuple(row[name] for name in KEY)
-                by_key.setdefault(key, {})[number] = row
-        unjudged, heads, series = Counter[str](), list[Row](), []
-        values = []
-        for key in sorted(by_key):
-            rows = by_key[key]
-            if why := _refused(list(rows.values())):
+        columns = [*HEAD, "relation", "medians"]
+        numbered = [run.points[columns].assign(run=number) for number, run in enumerate(runs)]
+        unjudged, heads, values, series = Counter[str](), list[Row](), [], []
+        for _, of_point in pd.concat(numbered).groupby(KEY):
+            rows = of_point.to_dict("records")
+            if why := _refused(rows):
                 unjudged[why] += 1
                 continue
-            for number, row in rows.items():
-                values.append((len(heads), number, *_interval(row["medians"])))
-            heads.append(next(iter(rows.values())))
-            logs = {number: np.log(row["medians"]) for number, row in rows.items()}
-            series.append([logs.get(number, np.empty(0)) for number in range(len(runs))])
+            logs = [np.empty(0)] * len(runs)
+            for row in rows:
+                values.append((len(heads), row["run"], *_interval(row["medians"])))
+                logs[row["run"]] = np.log(row["medians"])
+            heads.append(rows[0])
+            series.append(logs)
         limits = [number for number, head in enumerate(heads) if head["study"] == LIMITS]
         return cls(
             runs,
@@ -101,19 +98,14 @@ class History:
         when nothing else did, else `UNKNOWN`; `changed`: what differs between the two sides, see
         `beside`.
         """
-        rows = []
-        kinds = {
-            STEP: self.changes.steps,
-            ALONE: self.changes.alone,
-            DRIFT: self.changes.drifts,
-        }
-        for kind, by_run in kinds.items():
+        rows, found = [], self.changes
+        for kind, by_run in ((STEP, found.steps), (ALONE, found.alone), (DRIFT, found.drifts)):
             for run, moved in by_run.items():
                 rows.append(self._event(kind, run, moved))
-        events = pd.DataFrame(rows, columns=list(COLUMNS))
+        events = pd.DataFrame(rows, columns=COLUMNS)
         return events.sort_values(["run", "kind"], ignore_index=True)
 
-    def _event(self, kind: str, run: int, moved: Shifts) -> Row:
+    def _event(self, kind: str, run: int, moved: Shifts) -> tuple[Any, ...]:
         before, after = run - 1, run
         if kind == DRIFT:
             steps = [step for step in self.changes.steps if step > run]
@@ -121,26 +113,18 @@ class History:
         is_limit = self.points.study == LIMITS
         limits = [shift for number, shift in moved.items() if is_limit[number]]
         points = [shift for number, shift in moved.items() if not is_limit[number]]
-        held = [set(self.values.number[self.values.run == side]) for side in (before, after)]
-        tested = sum(is_limit[number] for number in held[0] & held[1])
+        sides = self.values.number[self.values.run.isin([before, after])]
+        tested = int(is_limit[sides[sides.duplicated()]].sum())
         what = MECHANISM if tested else UNKNOWN
         if limits:
             what = MACHINE if points else LIMITS_ONLY
+        slower = sum(shift > 0 for shift in points)
         shifts = points or limits
-        return {
-            "kind": kind,
-            "run": run,
-            "began": self.runs[run].about["begun"],
-            "what": what,
-            "points": len(points),
-            "slower": sum(shift > 0 for shift in points),
-            "limits": len(limits),
-            "tested": tested,
-            "ratio": float(np.exp(np.mean(shifts))),
-            "low": float(np.exp(min(shifts))),
-            "high": float(np.exp(max(shifts))),
-            "changed": beside(self.runs[before], self.runs[after]),
-        }
+        low, ratio, high = np.exp([min(shifts), np.mean(shifts), max(shifts)]).tolist()
+        began = self.runs[run].about["begun"]
+        changed = beside(self.runs[before], self.runs[after])
+        counts = len(points), slower, len(limits), tested
+        return kind, run, began, what, *counts, ratio, low, high, changed
 
 
 def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
