@@ -81,25 +81,24 @@ def choose(
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
 
-    paths, rivals = checkout(), []
+    paths = checkout()
     if reporting:
         to.check()  # before anything is measured
     if measuring:
-        held = measure(paths, asked.request(need, profile or "quick"), Bar())
+        runs = [measure(paths, asked.request(need, profile or "quick"), Bar())]
     else:
-        held = asked.run_for(paths, need, str(run or ""))
-        rivals = [] if run else asked.rivals(paths, need)
-    held.checked()
-    from ipclab.lab.lab import (
-        lab_of,  # only now: what measures is not to hold what draws
-    )
+        runs = asked.runs_for(paths, need, str(run or ""))
+    # Only now: what measures is not to hold what draws.
+    from ipclab.lab.lab import lab_of
 
-    say(origin.lines(paths, [held]))
-    studies = [name for name in derived.measured(held) if name in asked.tells(need)]
+    held = runs[0]
+    bearing = need.study, asked.LIMITS, asked.FAULTS
+    studies = [name for name in derived.measured(held) if name in bearing]
     beaten = suspects.checked(held, studies)
+    say(origin.lines(paths, [held]))
     answer = asked.tell(paths, held, need)
     click.echo(f"{shown.text(lab_of(held, paths, 'en'), answer)}\n")
-    say([*beaten, f"run {called(rivals or [held])}"])
+    say([*beaten, f"run {called(runs)}"])
     if reporting:
         parameters = {"run": str(held.path), "need": json.dumps(need.plain())}
         say(to.render([held], [paths.notebooks / "choose.ipynb"], parameters))

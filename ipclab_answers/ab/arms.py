@@ -9,12 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
-
-import numpy as np
 
 from ipclab.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError, hint
@@ -24,7 +21,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.studies.installed import study
 from ipclab_answers.ab import point
-from ipclab_answers.ab.point import Wanted, in_turns
+from ipclab_answers.ab.point import AtPoint, Wanted, in_turns
 from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Round, one_by_one, trial
 
 RUN, ARM = "run.json", "arm"
@@ -68,7 +65,6 @@ class Arm:
     unit: str = "ns"
     setting: Role | None = None
     undo: Role | None = None
-    wanted: Wanted | None = None  # the point that it is, if it can take turns with another
 
     def launch(self, launcher: Launcher, seconds: float) -> float:
         """Make one launch and return its number; raises `LabError` when it is not above 0.
@@ -166,7 +162,7 @@ class Asked:
 
     def _mechanism(self, name: str) -> Arm:
         wanted = replace(self.wanted, backend=name)
-        return Arm(wanted.label, wanted.made(), wanted=wanted)
+        return Arm(wanted.label, wanted.prepared())
 
     def _elsewhere(self, names: Sequence[str]) -> list[Arm]:
         """Return the checkouts or the interpreters that `names` are; none for other names."""
@@ -233,44 +229,39 @@ def tried(
             what = f"{arm.label} cannot be launched"
             raise UsageError(what, str(error), "see that it works by itself") from error
     by_name = {A: arms[0], B: arms[1], AGAIN: arms[0]}
-    native = None
     if not missing():
-        native = Wanted("limits", LIMIT, placement="cross" if placement == "cross" else "same")
-    measured = _taking_turns(by_name, native, launcher, deadline)
+        placed = "cross" if placement == "cross" else "same"
+        limit = Wanted("limits", LIMIT, placement=placed).prepared()
+        by_name[LIMITS] = Arm(LIMIT, replace(limit, mean=True))
+    measured = _taking_turns(by_name, launcher, deadline)
     if measured is None:
-        limit = partial(native.made(np.mean), launcher, deadline) if native else None
-        measured = one_by_one(lambda name: by_name[name].launch(launcher, deadline), limit, seed)
+
+        def launch(name: str) -> float:
+            return by_name[name].launch(launcher, deadline)
+
+        measured = one_by_one(launch, LIMITS in by_name, seed)
     return trial(measured, launcher.renew_old, time.monotonic, **effort)
 
 
 def _taking_turns(
-    by_name: Mapping[str, Arm],
-    limit: Wanted | None,
-    launcher: Launcher,
-    deadline: float,
+    by_name: Mapping[str, Arm], launcher: Launcher, deadline: float
 ) -> Callable[[], Round] | None:
-    """Return what measures all arms and the `limit` in turns: the medians (ns) of each one's turns.
+    """Return what measures all arms, and the limit if there is one, in turns.
 
     None where an arm is a program, or has a setting of the machine, which all would share.
     """
     points = {}
     for name, arm in by_name.items():
-        if arm.wanted is None or arm.setting:
+        if not isinstance(arm.launched, AtPoint) or arm.setting:
             return None
-        points[name] = arm.wanted
-    if limit:
-        points[LIMITS] = limit
-    contestants = {name: wanted.prepared() for name, wanted in points.items()}
+        points[name] = arm.launched
+    contestants = {name: point.contestant for name, point in points.items()}
 
     def measured() -> Round:
-        turns = {}
-        for name, launch in in_turns(contestants, launcher, deadline).items():
-            op = contestants[name].point.primary[0]
-            turns[name] = launch.turn_medians(op) or [float(np.median(launch.times(op)))]
-            if name == LIMITS:
-                turns[name] = [median(turns[name])]
-            elif points[name].quantile != tails.MEDIAN:
-                turns[name] = [points[name].tail(launch, op)]  # a turn is too short for it
+        launches = in_turns(contestants, launcher, deadline)
+        turns = {name: points[name].turns(launch) for name, launch in launches.items()}
+        if LIMITS in turns:
+            turns[LIMITS] = [median(turns[LIMITS])]
         return turns
 
     return measured

@@ -7,13 +7,14 @@ from there, and must have what stands below.
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import tails
+from ipclab.frames.metrics import summary
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import missing, placements
 from ipclab.paths import checkout
@@ -50,31 +51,25 @@ class Wanted:
         del told["quantile"]
         return json.dumps(told)
 
-    def tail(self, launch: Launch, op: str) -> float:
-        """Return the quantile of a launch; raises `LabError` where its samples are too few."""
-        value = tails.of_launch(launch, op, self.quantile)
-        if math.isnan(value):
-            raise tails.too_few(self.quantile)
-        return value
+    def prepared(self) -> "AtPoint":
+        """Return what measures it.
 
-    def made(
-        self, statistic: Callable[[Any], Any] | None = None
-    ) -> Callable[[Launcher, float], float]:
-        """Return what makes one launch of it within so many seconds.
-
-        It returns the `statistic` of the launch's times in ns, else the quantile. Raises
-        `UsageError` for a point that the study has not, or that cannot be measured here.
+        Raises `UsageError` for a point that the study has not, or that cannot be measured here.
         """
-        made = self.prepared()
-
-        def launch(launcher: Launcher, seconds: float) -> float:
-            (measured,) = in_turns({self.backend: made}, launcher, seconds).values()
-            op = made.point.primary[0]
-            if statistic:
-                return float(statistic(measured.times(op)))
-            return self.tail(measured, op)
-
-        return launch
+        study = study_named(self.study)
+        topology = Topology.read(Source())
+        possible = placements(topology)
+        if self.placement not in possible:
+            why = missing(topology).get(self.placement, "")
+            fix = f"there are {', '.join(possible)}"
+            raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
+        effort = study.effort(EFFORT if self.quantile == tails.MEDIAN else EFFORT.tailed())
+        point = self._point()
+        why = study.missing(point, checkout().scratch)
+        if why:
+            raise UsageError(f"{self.backend} cannot be measured here", why)
+        roles = study.roles(point, effort, possible[self.placement], SEED)
+        return AtPoint(Contestant(point, roles), self.quantile)
 
     @property
     def label(self) -> str:
@@ -82,20 +77,6 @@ class Wanted:
         if self.quantile == tails.MEDIAN:
             return self.backend
         return f"{self.backend} {tails.metric(self.quantile)}"
-
-    def prepared(self) -> Contestant:
-        """Return what measures it; raises `UsageError` as `made` does."""
-        study, topology = study_named(self.study), Topology.read(Source())
-        possible = placements(topology)
-        if self.placement not in possible:
-            why = missing(topology).get(self.placement, "")
-            fix = f"there are {', '.join(possible)}"
-            raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
-        usual = EFFORT if self.quantile == tails.MEDIAN else EFFORT.tailed()
-        point, effort = self._point(), study.effort(usual)
-        if why := study.missing(point, checkout().scratch) or "":
-            raise UsageError(f"{self.backend} cannot be measured here", why)
-        return Contestant(point, study.roles(point, effort, possible[self.placement], SEED))
 
     def _point(self) -> Point:
         """Return the point that is wanted; raises `UsageError` when the study has none."""
@@ -111,6 +92,43 @@ class Wanted:
                 return point
         what = f"study {self.study} has no such point"
         raise UsageError(what, self.plain(), "see docs/studies.md")
+
+
+@dataclass(frozen=True)
+class AtPoint:
+    """A point as an arm: it can be launched, and take turns with others.
+
+    Its number is the `quantile` of a launch's times, or their `mean`.
+    """
+
+    contestant: Contestant
+    quantile: float
+    mean: bool = False
+
+    @property
+    def op(self) -> str:
+        """Return the op whose times are taken."""
+        return self.contestant.point.primary[0]
+
+    def __call__(self, launcher: Launcher, seconds: float) -> float:
+        """Make one launch within so many seconds, and return its number."""
+        (launch,) = in_turns({"": self.contestant}, launcher, seconds).values()
+        return self.number(launch)
+
+    def number(self, launch: Launch) -> float:
+        """Return that of a launch, ns; raises `LabError` when its samples are too few."""
+        if self.mean:
+            return summary(launch, self.op)["mean"]
+        value = tails.of_launch(launch, self.op, self.quantile)
+        if math.isnan(value):
+            raise tails.too_few(self.quantile)
+        return value
+
+    def turns(self, launch: Launch) -> list[float]:
+        """Return the median of each turn of a launch, ns; its number where a turn is too short."""
+        if self.quantile == tails.MEDIAN:
+            return launch.turn_medians(self.op) or [self.number(launch)]
+        return [self.number(launch)]
 
 
 def in_turns(
@@ -153,7 +171,7 @@ def _nothing(*_: Any) -> None:
 
 def main() -> None:
     """Print the median of `LAUNCHES` of the point that the first argument tells (JSON)."""
-    launch = Wanted(**json.loads(sys.argv[1])).made()
+    launch = Wanted(**json.loads(sys.argv[1])).prepared()
     with Launcher(checkout().ledger) as launcher:
         print(median(launch(launcher, SECONDS) for _ in range(LAUNCHES)))
 

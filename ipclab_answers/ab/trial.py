@@ -127,19 +127,19 @@ def trial(
 
 
 def one_by_one(
-    launch: Callable[[str], float], limit: Callable[[], float] | None, seed: int | None
+    launch: Callable[[str], float], limited: bool, seed: int | None
 ) -> Callable[[], Round]:
     """Return what makes a round of arms that cannot take turns, in a random order from `seed`.
 
-    `launch` measures an arm once; `limit`, if there is one, the machine before each of them.
+    `launch` measures one of them once; if `limited`, the limits are measured before each of them.
     """
     shuffle = random.Random(seed)
 
     def measured() -> Round:
         numbers: dict[str, list[float]] = {LIMITS: []}
         for arm in shuffle.sample(ARMS, len(ARMS)):
-            if limit:
-                numbers[LIMITS].append(limit())
+            if limited:
+                numbers[LIMITS].append(launch(LIMITS))
             numbers[arm] = [launch(arm)]
         return numbers
 

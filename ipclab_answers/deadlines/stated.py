@@ -1,6 +1,7 @@
 """What a run states of deadlines: a tolerance limit of the launches' p99.9 for each point."""
 
 import tomllib
+from dataclasses import asdict
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -85,12 +86,9 @@ def _rows(measured: Measured, deadline: Deadline) -> list[Row]:
             continue
         summaries = [summary(launch, op) for launch in launches]
         tails = [launch[METRIC] for launch in summaries]
-        stated = statement(tails, deadline, len(measured.failures))
-        row = {"op": op, "metric": METRIC, "unit": "ns", "value": stated.bound}
-        row |= {"state": stated.state, "launches": stated.launches}
-        row |= {"samples": int(min(launch["samples"] for launch in summaries))}
-        row |= {"drift": stated.drift, "follows": stated.follows}
-        rows.append(head(measured.point) | row)
+        row = head(measured.point) | {"op": op, "metric": METRIC, "unit": "ns"}
+        row["samples"] = int(min(launch["samples"] for launch in summaries))
+        rows.append(row | asdict(statement(tails, deadline, len(measured.failures))))
     return rows
 
 
@@ -125,11 +123,9 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     others = [name for name in map(str, rows) if name not in (*USUAL, "study", "point", *VALUES)]
     varied = [name for name in others if rows[name].nunique(dropna=False) > 1]
     shares = {}
-    for name, share in (
-        ("coverage", deadline.coverage),
-        ("confidence", deadline.confidence),
-    ):
-        shares[name] = trimmed(numbers.format(Quantity(share, "share"), "fine"))
+    for name in ("coverage", "confidence"):
+        share = Quantity(getattr(deadline, name), "share")
+        shares[name] = trimmed(numbers.format(share, "fine"))
     in_words = []
     for row in rows.to_dict("records"):
         cells: dict[str, Any] = {

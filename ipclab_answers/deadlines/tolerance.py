@@ -59,12 +59,12 @@ class Deadline:
 class Statement:
     """Whether a deadline `holds`, or why none is stated.
 
-    `bound` is in the values' unit, None where none is stated; `drift` and `follows` are the p of no
-    drift over the launches, and of launches that do not follow from the last.
+    `value` is the bound, None where none is stated; `drift` and `follows` are the p of no drift
+    over the launches, and of launches that do not follow from the last.
     """
 
     state: str
-    bound: float | None
+    value: float | None
     launches: int
     drift: float
     follows: float

@@ -19,7 +19,7 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
         about, parameters = run.about, run.about["parameters"]
-        names = [name for name in about["files"] if name.startswith("points/")]
+        points = sum(name.startswith("points/") for name in about["files"])
         size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
         yield {
             "run": run.id,
@@ -27,7 +27,7 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
             "label": parameters.get("label", ""),
             "profile": parameters["profile"],
             "studies": ",".join(parameters["studies"]),
-            "points": str(len(names)),
+            "points": str(points),
             "MB": f"{size / MEGABYTE:.1f}",
             "state": _state(run),
         }
@@ -46,11 +46,11 @@ def mine(paths: Paths, name: str) -> RunFolder:
     Raises `UsageError` for one that is no folder below data/runs or data/imported.
     """
     path = find(paths, name)
-    if not path.exists():
-        named = [each.path for each in folder.every(paths.imported) if each.id == name]
-        path = named[0] if named else path
-    tops = [top.resolve() for top in (paths.runs, paths.imported)]
-    if path.exists() and not any(top in path.resolve().parents for top in tops):
+    for run in folder.every(paths.imported):
+        if run.id == name and not path.exists():
+            path = run.path
+    tops = {paths.runs.resolve(), paths.imported.resolve()}
+    if path.exists() and tops.isdisjoint(path.resolve().parents):
         fix = "give a run below data/runs or data/imported: 'ipclab runs' lists them"
         raise UsageError(f"{name} is none of the runs here", "", fix)
     return folder.read(path)

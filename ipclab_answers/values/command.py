@@ -49,7 +49,7 @@ def values(
     run = choose(checkout(), str(name))
     for line in suspects.checked(run, studies):
         click.echo(line, err=True)
-    wanted = {each: values for each, values in asked.items() if values}
+    wanted = {column: words for column, words in asked.items() if words}
     found = rows.rows(run, studies, wanted | levels_of(levels), quantile)
     few = int(found.value.isna().sum())
     if few and form != "hgrm":

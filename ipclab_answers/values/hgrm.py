@@ -23,8 +23,8 @@ def text(run: RunFolder, found: pd.DataFrame) -> str:
     """
     timed = found[found.metric == "max"].drop_duplicates(["study", "point", "op"])
     if len(timed) != 1:
-        shown = [f"{row.point} {row.op}" for row in timed.head(NAMED).itertuples()]
-        why = f"there are {len(timed)}{': ' if shown else ''}{', '.join(shown)}"
+        shown = ", ".join(f"{row.point} {row.op}" for row in timed.head(NAMED).itertuples())
+        why = f"there are {len(timed)}: {shown}" if shown else "there are 0"
         fix = "choose by --study, --backend, --size, --placement, --op and --level"
         raise UsageError("hgrm holds one op of one point", why, fix)
     row = timed.iloc[0]
@@ -34,8 +34,8 @@ def text(run: RunFolder, found: pd.DataFrame) -> str:
 
 
 def _lines(measured: Measured, op: str) -> Iterator[str]:
-    known = [summary(launch, op) for launch in measured.launches]
-    total = round(sum(each["samples"] for each in known))
+    launches = [summary(launch, op) for launch in measured.launches]
+    total = round(sum(launch["samples"] for launch in launches))
     values, counts = _counted(measured, op)
     yield f"{HEAD}\n"
     for share in _ticks(total):
@@ -43,11 +43,13 @@ def _lines(measured: Measured, op: str) -> Iterator[str]:
         place = min(int(np.searchsorted(counts, rank)), len(values) - 1)
         value, count = values[place], round(counts[place])
         yield _row(value, share, count) + f" {1 / (1 - share):14.2f}"
-    largest = max(each["max"] for each in known)
+    largest = max(launch["max"] for launch in launches)
     yield _row(largest, 1.0, total)
-    mean = sum(each["mean"] * each["samples"] for each in known) / total
-    squares = [each["samples"] * (each["sd"] ** 2 + each["mean"] ** 2) for each in known]
-    deviation = math.sqrt(max(0.0, sum(squares) / total - mean**2))
+    mean = squares = 0.0
+    for launch in launches:
+        mean += launch["mean"] * launch["samples"] / total
+        squares += (launch["sd"] ** 2 + launch["mean"] ** 2) * launch["samples"] / total
+    deviation = math.sqrt(max(0.0, squares - mean**2))
     yield f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]"
     yield f"#[Max     = {largest:12.3f}, Total count    = {total:12d}]"
     yield f"#[Buckets = {0:12d}, SubBuckets     = {0:12d}]"

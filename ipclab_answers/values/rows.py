@@ -75,71 +75,62 @@ def _at(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
             if row["metric"] != "p99":  # one row of each op
                 continue
             found = tails.of_point(measured, row["op"], quantile)
-            told = {"value": math.nan, "low": math.nan, "high": math.nan}
+            ends = (math.nan,) * 3 if found is None else (found.value, found.low, found.high)
             flags = [flag for flag in row["flags"].split(";") if flag != FEW_SAMPLES]
-            if found:
-                ends = found.value, found.low, found.high
-                counts = row["launches"], row["samples"]
-                wide = Estimate(*ends, *counts).for_sessions()
-                told = {"value": wide.value, "low": wide.low, "high": wide.high}
-            else:
+            if found is None:
                 flags.append(FEW_SAMPLES)
+            wide = Estimate(*ends, row["launches"], row["samples"]).for_sessions()
             name = {"metric": tails.metric(quantile), "flags": ";".join(flags)}
-            made.append(row | told | name)
+            made.append(row | vars(wide) | name)
     return frame(made, VALUES)
 
 
 def _kept(found: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame:
     """Return the rows whose column or level `name` is one of those that are `wanted`."""
-    own = found[name] if name in FILTERS else found.levels.map(lambda held: held.get(name))
-    known = {str(value): value for value in own[own.notna()]}
-    for value in wanted:
-        if str(value) not in known:
-            fix = hint(str(value), known) if known else "leave it out"
-            raise UsageError(f"nothing that is asked has {name}={value}", "", fix)
-    return found[own.astype(str).isin([str(value) for value in wanted])]
+    if name in FILTERS:
+        own = found[name]
+    else:
+        own = pd.Series([levels.get(name) for levels in found.levels], found.index, object)
+    own = own.dropna().astype(str)
+    words = [str(value) for value in wanted]
+    for word in words:
+        if word not in set(own):
+            fix = hint(word, list(dict.fromkeys(own))) if len(own) else "leave it out"
+            raise UsageError(f"nothing that is asked has {name}={word}", "", fix)
+    return found.loc[own.index[own.isin(words)]]
 
 
 def head(run: RunFolder) -> dict[str, str]:
     """Return what is told of the run itself."""
-    label = run.about["parameters"].get("label", "")
+    about, parameters = run.about, run.about["parameters"]
     return {
         "run": run.id,
-        "machine": run.about["machine"]["digest"],
-        "label": label,
-        "begun": run.about["begun"],
-        "profile": run.about["parameters"]["profile"],
+        "machine": about["machine"]["digest"],
+        "label": parameters.get("label", ""),
+        "begun": about["begun"],
+        "profile": parameters["profile"],
     }
 
 
 def as_csv(run: RunFolder, found: pd.DataFrame) -> str:
     """Return rows as CSV; each number is read back as it is, an end that is not there is empty."""
-    levels = [
-        " ".join(f"{name}={level}" for name, level in levels.items()) for levels in found.levels
-    ]
+    levels = []
+    for by_name in found.levels:
+        levels.append(" ".join(f"{name}={level}" for name, level in by_name.items()))
     about = {name: head(run)[name] for name in ("run", "machine", "label")}
-    told = found.assign(**about, levels=pd.Series(levels, found.index)).replace(
-        [math.inf, -math.inf], math.nan
-    )
+    told = _finite(found).assign(**about, levels=pd.Series(levels, found.index))
     return told[list(COLUMNS)].to_csv(index=False, lineterminator="\n")
 
 
 def as_json(run: RunFolder, found: pd.DataFrame) -> str:
     """Return rows as JSON (docs/values.schema.json); what is not there is null."""
-    values = []
-    for row in found.to_dict("records"):
-        told = {str(name): _plain(value) for name, value in row.items()}
-        told["flags"] = [flag for flag in row["flags"].split(";") if flag]
-        told["levels"] = {name: _plain(level) for name, level in row["levels"].items()}
-        values.append(told)
+    known = _finite(found)
+    values = known.astype(object).where(known.notna(), None).to_dict("records")
+    for row in values:
+        row["flags"] = [flag for flag in row["flags"].split(";") if flag]
     about = {"schema": SCHEMA, **head(run), "values": values}
     return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
-    """Return a value of a frame as JSON has it: no NaN, no infinite end, no number of numpy."""
-    if isinstance(value, dict):
-        return value
-    if pd.isna(value) or value in (math.inf, -math.inf):
-        return None
-    return value.item() if hasattr(value, "item") else value
+def _finite(found: pd.DataFrame) -> pd.DataFrame:
+    return found.replace([math.inf, -math.inf], math.nan)

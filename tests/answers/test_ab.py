@@ -11,7 +11,7 @@ from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
 from ipclab.stats.family import HEAT_LOOKS
-from ipclab_answers.ab.trial import AGAIN, A, Answer, B, Taken, judged, one_by_one, trial
+from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged, one_by_one, trial
 
 SCATTER = 0.05  # of launches, as one CPU has it
 TRIALS = 200
@@ -34,15 +34,16 @@ class World:
         return true * disturbed * exp(self.random.gauss(0, SCATTER))
 
     def launch(self, arm: str) -> float:
+        if arm == LIMITS:
+            return self.took(1.0)
         self.now += 1
         return self.took(self.times[arm])
 
     def trial(
         self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None
     ) -> Answer:
-        told = (lambda: self.took(1.0)) if limit else None
         clock = lambda: self.now  # noqa: E731
-        measured = one_by_one(self.launch, told, seed=1)
+        measured = one_by_one(self.launch, limit, seed=1)
         effort = {"seconds": seconds, "bound": 0.05, "progress": Progress()}
         return trial(measured, begin, clock, **effort)  # type: ignore[arg-type]
 
