@@ -110,10 +110,8 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     from ipclab_answers.choose import need
 
     plain = need.read(file).plain() if file else {}
-    for name, value in sides.items():
-        if value not in (None, ()):
-            plain[name] = value
-    return need.of(plain)
+    given = {name: value for name, value in sides.items() if value not in (None, ())}
+    return need.of(plain | given)
 
 
 @click.command()
@@ -159,14 +157,19 @@ def history(
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))
-    named = [str(run.path) for run in folders]
-    parameters = {"history": named, "quantile": quantile}
+    parameters = {"history": [str(run.path) for run in folders], "quantile": quantile}
     notebooks = notebooks_of(checkout(), "history")
     files = to.render(folders, notebooks, parameters, ("steps.csv", events))
     say([*beaten, *lines(past, events), *files])
 
 
-def measure(deadline: str, **given: Any) -> None:
+@click.command("measure", params=[*plain_measure.params], help=plain_measure.help)
+@click.option(
+    "--deadline",
+    default="",
+    help="What to state of each point's p99.9: coverage/confidence, as 95/95.",
+)
+def measure_command(deadline: str, **given: Any) -> None:
     """Measure as the core does, as many launches as a deadline takes, and state it."""
     from ipclab.cli import measured
     from ipclab_answers.deadlines.tolerance import launches_for
@@ -186,16 +189,3 @@ def measure(deadline: str, **given: Any) -> None:
         given["launches"] = launches
         purpose["deadline"] = deadline
     measured(**given, purpose=purpose, stated=stated)
-
-
-DEADLINE = click.Option(
-    ["--deadline"],
-    default="",
-    help="What to state of each point's p99.9: coverage/confidence, as 95/95.",
-)
-measure_command = click.Command(
-    "measure",
-    callback=measure,
-    params=[*plain_measure.params, DEADLINE],
-    help=plain_measure.help,
-)

@@ -91,14 +91,16 @@ class Arm:
             with uninterrupted():
                 launcher.launch([undo], seconds)
         except LabError as error:
-            what, fix = f"{self.label} was not undone", "take the setting back by hand"
+            what = f"{self.label} was not undone"
+            fix = "take the setting back by hand"
             raise LabError(what, f"{error}{before}", fix) from error
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Put Ctrl-C and its like off until the block ends; what is ignored stays so."""
-    came, handlers = list[int](), {}
+    came = list[int]()
+    handlers = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             handlers[number] = signal.signal(number, lambda number, _: came.append(number))
@@ -157,7 +159,8 @@ class Asked:
     def with_setting(self, arm: Arm, before: str, undo: str) -> Arm:
         """Return `arm` after the command `before`, which `undo` takes back."""
         label = f"{arm.label} after {printable(before)}"
-        setting, taken_back = self._role(before, "before"), self._role(undo, "undo")
+        setting = self._role(before, "before")
+        taken_back = self._role(undo, "undo")
         return replace(arm, label=label, setting=setting, undo=taken_back)
 
     def _mechanism(self, name: str) -> Arm:

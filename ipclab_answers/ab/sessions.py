@@ -14,12 +14,11 @@ import msgspec
 
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
-from ipclab.store.files import write_whole
+from ipclab.store.files import text_of, write_whole
 from ipclab_answers.ab.report import QUANTITIES, Report, ratio
 from ipclab_answers.ab.trial import EXIT, A, B
 
 LEAST = 2  # sessions that confirm each other
-LARGEST = 1 << 20  # bytes of a saved answer
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
@@ -76,7 +75,8 @@ class Combined:
 
 def save(report: Report, file: Path) -> None:
     """Write the answer of this session into `file`."""
-    answer, compared = report.answer, report.answer.compared
+    answer = report.answer
+    compared = answer.compared
     saved = Saved(
         secrets.token_hex(8),
         report.labels[A],
@@ -111,9 +111,7 @@ def combined(files: Sequence[Path]) -> Combined:
 
 def _loaded(file: Path) -> Saved:
     try:
-        if file.stat().st_size > LARGEST:
-            raise ValueError("it is too large")
-        return msgspec.json.decode(file.read_bytes(), type=Saved)
+        return msgspec.json.decode(text_of(file), type=Saved)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         why = getattr(error, "strerror", "") or str(error)
         fix = "give what 'ipclab ab --save' wrote"

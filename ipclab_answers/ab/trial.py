@@ -108,7 +108,9 @@ def trial(
     `begin` makes ready for a round, `measured` returns what it gave; `clock` gives seconds. A
     `LabError` of theirs ends the trial undecided. `bound` (a share) is how much counts as the same.
     """
-    taken, start, failure = Taken(), clock(), ""
+    taken = Taken()
+    start = clock()
+    failure = ""
     progress.start("rounds", HEAT_LOOKS[-1])
     try:
         while taken.rounds < HEAT_LOOKS[-1] and clock() - start < seconds:

@@ -76,10 +76,12 @@ def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
     lacking = _lacking(fitting, launches_needed(count), frames.seconds)
-    launches, state = 0.0, ANSWERED if best else NOTHING
+    launches = 0.0
+    state = ANSWERED if best else NOTHING
     settled = all(candidate.settled for candidate in best)
     if len(measured) < len(fitting) or not settled:
-        state, launches = UNDECIDED, float(lacking.launches.sum())
+        state = UNDECIDED
+        launches = float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, count, frames.bound)
     able = [candidate.backend for candidate in candidates if BOUNDS.issuperset(candidate.why)]
@@ -102,12 +104,14 @@ def _judge(measured: Sequence[Candidate], bound: float) -> None:
     sides = [candidate.side for candidate in measured if candidate.side]
     scatter = common_scatter(sides)
     for candidate, side in zip(measured, sides, strict=True):
-        candidate.launches, candidate.status = len(side.medians), BEST
+        candidate.launches = len(side.medians)
+        candidate.status = BEST
         if side is sides[0]:
             candidate.ratio = Quantity(1.0, kind="computed")
             continue
         compared = compare(sides[0], side, len(sides), bound, scatter)
-        candidate.compared, candidate.verdict = compared, compared.verdict
+        candidate.compared = compared
+        candidate.verdict = compared.verdict
         candidate.ratio = _ratio(compared)
         if compared.verdict == SLOWER:
             candidate.status = WORSE
@@ -135,16 +139,17 @@ def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> 
 
 def _launches_more(candidate: Candidate, count: int, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
-    have, compared = candidate.launches, candidate.compared
+    have = candidate.launches
+    compared = candidate.compared
     if candidate.open:
         more = have * (candidate.times_more - 1)
         return max(1.0, more) if BOUNDS.issuperset(candidate.open) else inf
     if compared is None or compared.verdict == SAME:
         return 0.0
-    low, high, ratio = compared.low, compared.high, compared.ratio
-    if compared.verdict == NOT_TESTED or low is None or high is None or ratio is None:
+    if compared.verdict == NOT_TESTED or not (compared.ratio and compared.low and compared.high):
         return float(max(1, launches_needed(count) - have))
-    return float(max(1, have * (factor(low, high, ratio, bound) - 1)))
+    times = factor(compared.low, compared.high, compared.ratio, bound)
+    return float(max(1, have * (times - 1)))
 
 
 def _changes(

@@ -38,7 +38,8 @@ def request(need: Need, effort: str) -> Request:
     It is a run of its own, since mechanisms are compared by launches of the same rounds. Raises
     `UsageError` when no mechanism can have the points.
     """
-    usual, sweep = profile(effort), _sweep(need)
+    usual = profile(effort)
+    sweep = _sweep(need)
     own = study(need.study).effort(usual)
     if need.deadline_us:
         own = own.tailed()
@@ -47,7 +48,8 @@ def request(need: Need, effort: str) -> Request:
     if not wanted:
         why = "no mechanism here may be taken"
         raise UsageError("nothing to measure", why, "see 'ipclab backends'")
-    limits, faults = study(LIMITS), study(FAULTS)
+    limits = study(LIMITS)
+    faults = study(FAULTS)
     bounds = limits.points(limits.effort(usual), sweep)
     bounds = [point for point in bounds if point.placement == need.placement]
     given = {LIMITS: (limits.effort(usual), bounds), need.study: (own, wanted)}
@@ -166,7 +168,8 @@ def _here(paths: Paths, need: Need) -> list[RunFolder]:
     def answering(run: RunFolder) -> int:
         return sum(bool(exact.search(name)) for name in points_of(run, need.study))
 
-    own, others = [], []
+    own = []
+    others = []
     for run in best(paths, need.study, answering):
         measured_for = run.about["parameters"].get("need")
         if measured_for == need.plain():
@@ -214,7 +217,8 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
 
 def _seconds(run: RunFolder) -> float:
     """Return what a launch of `run` took on average, of all its sessions' time."""
-    seconds, launches = 0.0, 0
+    seconds = 0.0
+    launches = 0
     for session in run.about["sessions"]:
         if session.get("ended"):
             took = datetime.fromisoformat(session["ended"]) - datetime.fromisoformat(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite, log
+from math import inf, log, nan
 from statistics import median
 
 import pandas as pd
@@ -12,13 +12,14 @@ from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.limits import with_limits
 from ipclab.stats import judge
 from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
-from ipclab.stats.quantity import Quantity, missing, total
+from ipclab.stats.quantity import Quantity, missing, of, total
 from ipclab_answers.choose.crossings import estimate, most_launched, timed
 from ipclab_answers.choose.need import US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
 STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED
+ABSENT = missing()
 BOUNDS = {"rate", "deadline", "cpus"}  # demands that more launches can show
 
 
@@ -51,14 +52,14 @@ class Candidate:
     open: list[str] = field(default_factory=list)  # what was not shown either way
     lacking: list[int] = field(default_factory=list)  # sizes that were not measured
     side: Side | None = None  # its launches, a mix of sizes as one time
-    value: Quantity = field(default_factory=missing)
-    estimate: Quantity | None = None
-    quantile: Quantity = field(default_factory=missing)
-    cpus: Quantity = field(default_factory=missing)
-    keeps_up: Quantity = field(default_factory=missing)
-    limit: Quantity | None = None
+    value: Quantity = ABSENT
+    estimate: Quantity = ABSENT
+    quantile: Quantity = ABSENT
+    cpus: Quantity = ABSENT
+    keeps_up: Quantity = ABSENT
+    limit: Quantity = ABSENT
     compared: Comparison | None = None  # with the fastest
-    ratio: Quantity | None = None
+    ratio: Quantity = ABSENT
     verdict: str = ""
     launches: int = 0
     times_more: float = 1.0  # of its launches would show what is open
@@ -155,7 +156,7 @@ def _measure(need: Need, frames: Frames, made: Candidate) -> None:
     if need.deadline_us:
         metric = tails.metric(need.quantile)
         quantiles = _by_size(need, points, need.op, metric)
-        made.quantile = max(filter(None, quantiles), key=lambda q: q.value, default=missing())
+        made.quantile = max(filter(None, quantiles), key=lambda q: q.value, default=ABSENT)
         made.hold("deadline", quantiles, need.deadline_us * US)
     if need.rate:
         made.hold("rate", [took], 1e9 / need.rate)
@@ -170,15 +171,13 @@ def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     return (spent * (need.rate / 1e9) if need.rate else spent / value).as_unit("count")
 
 
-def _over_limit(
-    need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity
-) -> Quantity | None:
-    """Return the time over what the hardware allows for the mix; None where that is not known."""
+def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity) -> Quantity:
+    """Return the time over what the hardware allows for the mix."""
     if limits.empty or not value:
-        return None
+        return ABSENT
     bounds = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized).limit
-    least = sum(share * float(bounds.get(size, inf)) for size, share in need.size.items())
-    return value / Quantity(least, "ns") if isfinite(least) else None
+    least = sum(share * float(bounds.get(size, nan)) for size, share in need.size.items())
+    return value / of(least).as_unit("ns")
 
 
 def _nearer(shown: Quantity, bound: float) -> float:
@@ -186,7 +185,8 @@ def _nearer(shown: Quantity, bound: float) -> float:
     low, high = shown.ends if shown else (0.0, inf)
     if not 0 < low <= high < inf:
         return 2.0
-    half, apart = log(high / low) / 2, abs(log(bound / shown.value))
+    half = log(high / low) / 2
+    apart = abs(log(bound / shown.value))
     return (half / apart) ** 2 if apart else inf
 
 

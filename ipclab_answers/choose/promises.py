@@ -77,7 +77,8 @@ def _when_full(rows: pd.DataFrame) -> str | None:
 def _after_crash(rows: pd.DataFrame) -> str:
     """Return what readers had after the writer was killed, the worst of all launches."""
     values: Any = rows.groupby(["op", "metric"]).value
-    least, most = values.min().to_dict(), values.max().to_dict()
+    least = values.min().to_dict()
+    most = values.max().to_dict()
     if most.get(("messages", "torn")) or (RENEWED in most and most.get(("noticed", "half"))):
         return TORN
     if least.get(RENEWED, 1) < 1:

@@ -53,7 +53,8 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     """
     excluded = answer.rows[answer.rows.status == EXCLUDED]
     rows = answer.rows[answer.rows.status != EXCLUDED]
-    measured, launches = rows.status != UNMEASURED, rows.launches.astype(object)
+    measured = rows.status != UNMEASURED
+    launches = rows.launches.astype(object)
     rows = rows.assign(
         evidence=rows.verdict.where(measured, UNMEASURED),
         time=rows.value.where(measured, rows.estimate),
@@ -92,7 +93,8 @@ def html(lab: Any, answer: Answer) -> str:
 
 def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
-    numbers, words = lab.words.numbers, WORDS["level"]
+    numbers = lab.words.numbers
+    words = WORDS["level"]
     sides: dict[str, Any] = need.plain()
     sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
     sides["way"] = lab.say(words[need.way])
@@ -113,7 +115,8 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
 
 def _size(lab: Data, need: Need, size: int) -> str:
     """Return a size, and its share where there are several."""
-    numbers, share = lab.words.numbers, need.size[size]
+    numbers = lab.words.numbers
+    share = need.size[size]
     shown = numbers.format(Quantity(size, _unit(need)))
     return f"{shown} ({numbers.format(Quantity(share, 'share'))})" if share < 1 else shown
 
@@ -124,7 +127,9 @@ def _unit(need: Need) -> str:
 
 def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     """Return what would change the answer, and how."""
-    rows, words, numbers = [], WORDS["change"], lab.words.numbers
+    rows = []
+    words = WORDS["change"]
+    numbers = lab.words.numbers
     for row in answer.changes.itertuples():
         kind, _, demands = row.change.partition(":")
         if demands:
@@ -132,7 +137,8 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
             ratio = _cell(lab, "ratio", row.amount)
             then = lab.say(words["gain"], backend=row.backend, ratio=ratio)
         else:
-            change, then = lab.say(words[kind]), numbers.format(row.amount, "interval")
+            change = lab.say(words[kind])
+            then = numbers.format(row.amount, "interval")
         rows.append((change, then))
     unit = _unit(answer.need)
     spec = "scaled" if unit == "B" else ""

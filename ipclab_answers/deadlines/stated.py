@@ -69,7 +69,8 @@ def deadlines(run: RunFolder) -> pd.DataFrame:
     `state` says why (`ipclab_answers.deadlines.tolerance`). `samples` are those of the launch with
     the fewest; `drift` and `follows` are p values. Empty when `run` was for something else.
     """
-    deadline, rows = asked(run), list[Row]()
+    deadline = asked(run)
+    rows = list[Row]()
     if deadline is not None:
         studies = [study for study in measured(run) if study not in ALWAYS]
         for file in run.point_files():
@@ -119,7 +120,8 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     deadline = asked(lab.run)
     if deadline is None:
         return []
-    rows, numbers = deadlines(lab.run), lab.words.numbers
+    rows = deadlines(lab.run)
+    numbers = lab.words.numbers
     others = [name for name in map(str, rows) if name not in (*USUAL, "study", "point", *VALUES)]
     varied = [name for name in others if rows[name].nunique(dropna=False) > 1]
     shares = {}

@@ -73,7 +73,8 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
 
     `control` are the numbers of series that are corrected as a family of their own, such as limits.
     """
-    apart, medians = sorted(control), _medians(series)
+    apart = sorted(control)
+    medians = _medians(series)
     others = [number for number in range(len(series)) if number not in apart]
     walk = _Walk(series, bounds(series), [others, apart], medians)
     count = medians.shape[1]
@@ -106,7 +107,8 @@ class _Walk:
 
         An empty list where drift fits better.
         """
-        inner, moved = range(first + 1, last), set[int]()
+        inner = range(first + 1, last)
+        moved = set[int]()
         for at in inner:
             moved.update(self.shown(range(first, at), range(at, last)))
         if not moved:
@@ -173,8 +175,10 @@ class _Walk:
 
         None when a side has no launches.
         """
-        series, bound = self.series[number], self.bounds[number]
-        a, b = _launches(series, before), _launches(series, after)
+        series = self.series[number]
+        bound = self.bounds[number]
+        a = _launches(series, before)
+        b = _launches(series, after)
         if not (len(a) and len(b)):
             return None
         chances = ranktest.chances(len(a), len(b))

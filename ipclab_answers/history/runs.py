@@ -69,7 +69,8 @@ def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
     if not reason.strip():
         fix = 'say it: --reason "..."'
         raise UsageError("a step is accepted for a reason", "none is given", fix)
-    file, tables = run.path.parent / BLESSED, []
+    file = run.path.parent / BLESSED
+    tables = []
     accepted = _read(file)
     at = now.isoformat(timespec="seconds")
     accepted[run.id] = {"reason": " ".join(reason.split()), "at": at}

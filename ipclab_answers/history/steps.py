@@ -65,7 +65,10 @@ class History:
         """Return what is known of `runs`."""
         columns = [*HEAD, "relation", "medians"]
         numbered = [run.points[columns].assign(run=number) for number, run in enumerate(runs)]
-        unjudged, heads, values, series = Counter[str](), list[Row](), [], []
+        unjudged = Counter[str]()
+        heads = list[Row]()
+        values = []
+        series = []
         for _, of_point in pd.concat(numbered).groupby(KEY):
             rows = of_point.to_dict("records")
             if why := _refused(rows):
@@ -98,7 +101,8 @@ class History:
         when nothing else did, else `UNKNOWN`; `changed`: what differs between the two sides, see
         `beside`.
         """
-        rows, found = [], self.changes
+        rows = []
+        found = self.changes
         for kind, by_run in ((STEP, found.steps), (ALONE, found.alone), (DRIFT, found.drifts)):
             for run, moved in by_run.items():
                 rows.append(self._event(kind, run, moved))
@@ -106,10 +110,12 @@ class History:
         return events.sort_values(["run", "kind"], ignore_index=True)
 
     def _event(self, kind: str, run: int, moved: Shifts) -> tuple[Any, ...]:
-        before, after = run - 1, run
+        before = run - 1
+        after = run
         if kind == DRIFT:
             steps = [step for step in self.changes.steps if step > run]
-            before, after = run, min(steps, default=len(self.runs)) - 1
+            before = run
+            after = min(steps, default=len(self.runs)) - 1
         is_limit = self.points.study == LIMITS
         limits = [shift for number, shift in moved.items() if is_limit[number]]
         points = [shift for number, shift in moved.items() if not is_limit[number]]

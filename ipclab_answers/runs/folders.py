@@ -18,7 +18,8 @@ MEGABYTE = 1e6
 def listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
-        about, parameters = run.about, run.about["parameters"]
+        about = run.about
+        parameters = run.about["parameters"]
         points = sum(name.startswith("points/") for name in about["files"])
         size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
         yield {

@@ -41,7 +41,8 @@ def _lines(measured: Measured, op: str) -> Iterator[str]:
     for share in _ticks(total):
         rank = max(1, math.ceil(round(share * total, 6)))
         place = min(int(np.searchsorted(counts, rank)), len(values) - 1)
-        value, count = values[place], round(counts[place])
+        value = values[place]
+        count = round(counts[place])
         yield _row(value, share, count) + f" {1 / (1 - share):14.2f}"
     largest = max(launch["max"] for launch in launches)
     yield _row(largest, 1.0, total)
@@ -68,7 +69,8 @@ def _counted(measured: Measured, op: str) -> tuple[np.ndarray, np.ndarray]:
     weights = []
     for launch, kept in zip(measured.launches, times, strict=True):
         weights.append(np.full(len(kept), summary(launch, op)["samples"] / len(kept)))
-    values, weight = np.concatenate(times), np.concatenate(weights)
+    values = np.concatenate(times)
+    weight = np.concatenate(weights)
     order = np.argsort(values, kind="stable")
     return values[order], np.cumsum(weight[order])
 

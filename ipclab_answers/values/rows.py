@@ -102,7 +102,8 @@ def _kept(found: pd.DataFrame, name: str, wanted: Sequence[Any]) -> pd.DataFrame
 
 def head(run: RunFolder) -> dict[str, str]:
     """Return what is told of the run itself."""
-    about, parameters = run.about, run.about["parameters"]
+    about = run.about
+    parameters = run.about["parameters"]
     return {
         "run": run.id,
         "machine": about["machine"]["digest"],
