@@ -9,7 +9,9 @@ import pandas as pd
 
 from ipclab.frames import tails
 from ipclab.frames.address import narrowed, quantity
+from ipclab.frames.contests import side_of
 from ipclab.frames.limits import with_limits
+from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
 from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
 from ipclab.stats.quantity import Quantity, missing, of, total
@@ -129,16 +131,12 @@ def _side(need: Need, times: pd.DataFrame) -> Side | None:
 
     None where they share no round.
     """
-    sides = [most_launched(times[times[need.sized] == size]) for size in need.size]
-    if len(sides) == 1:
-        return sides[0]
-    rounds = sorted(set.intersection(*(set(side.rounds) for side in sides)))
-    mixed = dict.fromkeys(rounds, 0.0)
-    for side, share in zip(sides, need.size.values(), strict=True):
-        by_round = dict(zip(side.rounds, side.medians, strict=True))
-        for number in rounds:
-            mixed[number] += share * by_round[number]
-    return Side(list(mixed.values()), rounds=rounds) if rounds else None
+    parts = [most_launched(times[times[need.sized] == size]) for size in need.size]
+    if len(parts) == 1:
+        return side_of(parts[0])
+    by_round = pd.concat(parts).pivot_table("value", ROUND, need.sized, aggfunc="last")
+    mixed = by_round.dropna() @ pd.Series(need.size)
+    return Side(list(mixed), rounds=list(mixed.index)) if len(mixed) else None
 
 
 def _measure(need: Need, frames: Frames, made: Candidate) -> None:

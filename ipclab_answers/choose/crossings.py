@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import exp, log, nan
+from math import log, nan
 from statistics import median
 
 import numpy as np
@@ -29,24 +29,31 @@ def crossings(
     times = times[times.backend.isin(able)]
     by_size = {}
     for size, part in times.groupby(need.sized):
-        by_size[int(str(size))] = {
-            str(name): most_launched(rows) for name, rows in part.groupby("backend")
-        }
-    rows = []
+        sides = {}
+        for name, rows in part.groupby("backend"):
+            sides[str(name)] = side_of(most_launched(rows))
+        by_size[int(str(size))] = sides
+    crossed = []
     for (low, at_low), (high, at_high) in pairwise(by_size.items()):
-        below = min(at_low, key=lambda name: median(at_low[name].medians))
-        above = min(at_high, key=lambda name: median(at_high[name].medians))
-        if below == above or above not in at_low or below not in at_high:
+        early = _medians(at_low)
+        late = _medians(at_high)
+        below = min(early, key=early.__getitem__)
+        above = min(late, key=late.__getitem__)
+        if below == above or above not in early or below not in late:
             continue
-        count = max(len(at_low), len(at_high))
+        count = max(len(early), len(late))
         there = compare(at_low[below], at_low[above], count, bound).verdict
         back = compare(at_high[above], at_high[below], count, bound).verdict
         if there == back == SLOWER:
-            gain = _log_ratio(at_low[above], at_low[below])
-            loss = _log_ratio(at_high[above], at_high[below])
-            about = exp(log(low) + gain / (gain - loss) * (log(high) - log(low)))
-            rows.append((below, above, low, high, about))
-    return pd.DataFrame(rows, columns=COLUMNS)
+            gain = log(early[above] / early[below])
+            loss = log(late[above] / late[below])
+            about = low * (high / low) ** (gain / (gain - loss))
+            crossed.append((below, above, low, high, about))
+    return pd.DataFrame(crossed, columns=COLUMNS)
+
+
+def _medians(sides: dict[str, Side]) -> dict[str, float]:
+    return {name: median(side.medians) for name, side in sides.items()}
 
 
 def timed(need: Need, rows: pd.DataFrame) -> pd.DataFrame:
@@ -62,18 +69,13 @@ def estimate(need: Need, times: pd.DataFrame) -> Quantity:
     medians = times.groupby(need.sized).value.median().astype(float)
     if medians.empty:
         return missing("ns")
-    known = np.log([float(size) for size in medians.index])
-    logs = np.interp(np.log([*need.size]), known, np.log(medians), left=nan, right=nan)
-    time = float(np.exp(logs) @ [*need.size.values()])
+    sizes = np.log(medians.index.astype(float))
+    wanted = np.log(list(need.size))
+    logs = np.interp(wanted, sizes, np.log(medians), left=nan, right=nan)
+    time = float(np.exp(logs) @ list(need.size.values()))
     return missing("ns") if np.isnan(time) else Quantity(time, "ns", kind="estimate")
 
 
-def most_launched(rows: pd.DataFrame) -> Side:
-    """Return the launches of the point that has most."""
-    (point, *_) = rows.point.value_counts().index
-    return side_of(rows[rows.point == point])
-
-
-def _log_ratio(side: Side, other: Side) -> float:
-    """Return the logarithm of how many times as long as the `other` one a side takes."""
-    return log(median(side.medians) / median(other.medians))
+def most_launched(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the point that has most launches."""
+    return rows[rows.point == rows.point.value_counts().index[0]]

@@ -178,8 +178,10 @@ def _cell(lab: Data, column: str, value: Any) -> Any:
         words = [lab.say(demands[name]) if name in demands else str(name) for name in value]
         return lab.words.joined(words) or None
     if isinstance(value, Quantity):
-        if not value or column == "seconds":
-            return value if value else None
+        if not value:
+            return None
+        if column == "seconds":
+            return value
         spec = "marked" if value.kind == "estimate" else FORMATS.get(column, "interval")
         return lab.words.numbers.format(value, spec)
     if value in WORDS.get(column, {}):
