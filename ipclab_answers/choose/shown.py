@@ -1,6 +1,7 @@
 """An answer for readers of one language: a sentence, and frames that are shown as tables."""
 
 import tomllib
+from collections.abc import Iterable
 from html import escape
 from math import isfinite
 from pathlib import Path
@@ -60,7 +61,7 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
         time=rows.value.where(measured, rows.estimate),
         launches=launches.where(launches > 0, None),
     )
-    excluded = excluded.assign(why=[_cell(lab, "why", why) for why in excluded.why])
+    excluded = excluded.assign(why=[_demands(lab, why) for why in excluded.why])
     frames = {
         "asked": _asked(lab, answer.need),
         "ranking": rows,
@@ -101,7 +102,7 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
     sides["rate"] = numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"])
     sides["sharing"] = lab.say(words[need.sharing]) if need.consumers > 1 else ""
     sides["placement"] = lab.level("placement", need.placement)
-    sides["must"] = _cell(lab, "must", list(need.must))
+    sides["must"] = _demands(lab, need.must)
     sides["quantile"] = tails.metric(need.quantile) if need.deadline_us else ""
     for name in ("deadline_us", "work_us"):
         if sides[name]:
@@ -133,7 +134,7 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     for row in answer.changes.itertuples():
         kind, _, demands = row.change.partition(":")
         if demands:
-            change = lab.say(words[kind], names=_cell(lab, "why", demands.split(",")))
+            change = lab.say(words[kind], names=_demands(lab, demands.split(",")))
             ratio = _cell(lab, "ratio", row.amount)
             then = lab.say(words["gain"], backend=row.backend, ratio=ratio)
         else:
@@ -170,18 +171,22 @@ def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFram
     return pd.DataFrame(columns)
 
 
+def _demands(lab: Data, names: Iterable[str]) -> str:
+    words = []
+    for name in names:
+        # What is no demand, such as why a point failed, is nobody's text to translate.
+        is_demand = name in WORDS["demand"]
+        words.append(lab.say(WORDS["demand"][name]) if is_demand else name)
+    return lab.words.joined(words)
+
+
 def _cell(lab: Data, column: str, value: Any) -> Any:
     """Return a value of an answer in words; an estimate is marked, what is absent is None."""
     if isinstance(value, list):
-        # What is no demand, such as why a point failed, is nobody's text to translate.
-        demands = WORDS["demand"]
-        words = [lab.say(demands[name]) if name in demands else str(name) for name in value]
-        return lab.words.joined(words) or None
+        return _demands(lab, value) or None
     if isinstance(value, Quantity):
-        if not value:
-            return None
-        if column == "seconds":
-            return value
+        if not value or column == "seconds":
+            return value or None
         spec = "marked" if value.kind == "estimate" else FORMATS.get(column, "interval")
         return lab.words.numbers.format(value, spec)
     if value in WORDS.get(column, {}):
