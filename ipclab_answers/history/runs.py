@@ -46,19 +46,18 @@ def _age(run: RunFolder) -> tuple[Any, str]:
 
 
 def _alike(one: RunFolder, other: RunFolder) -> bool:
-    facts, others = (run.about["machine"]["facts"] for run in (one, other))
-    return same_machine(facts, others)
+    return same_machine(one.about["machine"]["facts"], other.about["machine"]["facts"])
 
 
 def _here(paths: Paths) -> list[RunFolder]:
     """Return the finished runs of the machine of the newest one that was made here."""
-    made, brought = (
-        [run for run in folder.every(top) if run.finished] for top in (paths.runs, paths.imported)
-    )
+    every = [*folder.every(paths.runs), *folder.every(paths.imported)]
+    runs = [run for run in every if run.finished]
+    made = [run for run in runs if run.path.is_relative_to(paths.runs.resolve())]
     if not made:
         return []
     newest = max(made, key=_age)
-    return [run for run in [*made, *brought] if _alike(run, newest)]
+    return [run for run in runs if _alike(run, newest)]
 
 
 def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
