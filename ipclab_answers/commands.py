@@ -91,17 +91,17 @@ def choose(
     # Only now: what measures is not to hold what draws.
     from ipclab.lab.lab import lab_of
 
-    held = runs[0]
+    chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
-    studies = [name for name in derived.measured(held) if name in bearing]
-    beaten = suspects.checked(held, studies)
-    say(origin.lines(paths, [held]))
-    answer = asked.tell(paths, held, need)
-    click.echo(f"{shown.text(lab_of(held, paths, 'en'), answer)}\n")
+    studies = [name for name in derived.measured(chosen) if name in bearing]
+    beaten = suspects.checked(chosen, studies)
+    say(origin.lines(paths, [chosen]))
+    answer = asked.tell(paths, chosen, need)
+    click.echo(f"{shown.text(lab_of(chosen, paths, 'en'), answer)}\n")
     say([*beaten, f"run {called(runs)}"])
     if reporting:
-        parameters = {"run": str(held.path), "need": json.dumps(need.plain())}
-        say(to.render([held], [paths.notebooks / "choose.ipynb"], parameters))
+        parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
+        say(to.render([chosen], [paths.notebooks / "choose.ipynb"], parameters))
     elif answer.state == UNDECIDED:
         sys.exit(UNSURE)
 

@@ -47,9 +47,9 @@ class Wanted:
 
     def plain(self) -> str:
         """Return what `main` takes, of another checkout as well, which takes medians."""
-        told = asdict(self)
-        del told["quantile"]
-        return json.dumps(told)
+        sides = asdict(self)
+        del sides["quantile"]
+        return json.dumps(sides)
 
     def prepared(self) -> "AtPoint":
         """Return what measures it.

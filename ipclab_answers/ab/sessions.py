@@ -69,8 +69,8 @@ class Combined:
         first = self.sessions[0]
         why = ": sessions" if self.verdict == UNDECIDED else ""
         over = f"{QUANTITIES[first.unit]} of {first.b} over {first.a}"
-        each = "; ".join(session.shown() for session in self.sessions)
-        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {each}"
+        shown = "; ".join(session.shown() for session in self.sessions)
+        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {shown}"
 
 
 def save(report: Report, file: Path) -> None:
@@ -102,7 +102,7 @@ def combined(files: Sequence[Path]) -> Combined:
     if len({session.session for session in sessions}) < len(sessions):
         fix = "give each session's answer once"
         raise UsageError("a session confirms itself", "it is given twice", fix)
-    questions = {(each.a, each.b, each.unit, each.bound) for each in sessions}
+    questions = {(answer.a, answer.b, answer.unit, answer.bound) for answer in sessions}
     if len(questions) > 1:
         why = "arms, unit or --bound differ"
         raise UsageError("the answers are of different questions", why, "give alike ones")

@@ -198,8 +198,8 @@ def _by_size(need: Need, points: pd.DataFrame, op: str, metric: str) -> list[Qua
     """Return a metric for each size of a need, of the point that has most launches."""
     rows = points[(points.op == op) & (points.metric == metric)]
     rows = rows.sort_values("launches", ascending=False, kind="stable")
-    found = []
+    values = []
     for size in need.size:
         of_size = rows[rows[need.sized] == size]
-        found.append(missing("ns") if of_size.empty else quantity(next(of_size.itertuples())))
-    return found
+        values.append(ABSENT if of_size.empty else quantity(next(of_size.itertuples())))
+    return values

@@ -202,10 +202,10 @@ def _slope(row: Floats) -> float:
 
 def _off(values: Table) -> float:
     """Return how far the runs (columns) of each series lie from its median, in all."""
-    held = values[np.isfinite(values).any(axis=1)]
-    if not len(held):
+    series = values[np.isfinite(values).any(axis=1)]
+    if not len(series):
         return 0.0
-    return float(np.nansum(np.abs(held - np.nanmedian(held, axis=1, keepdims=True))))
+    return float(np.nansum(np.abs(series - np.nanmedian(series, axis=1, keepdims=True))))
 
 
 def _off_line(values: Table) -> float:

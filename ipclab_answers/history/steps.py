@@ -102,8 +102,9 @@ class History:
         `beside`.
         """
         rows = []
-        found = self.changes
-        for kind, by_run in ((STEP, found.steps), (ALONE, found.alone), (DRIFT, found.drifts)):
+        kinds = STEP, ALONE, DRIFT
+        changes = self.changes.steps, self.changes.alone, self.changes.drifts
+        for kind, by_run in zip(kinds, changes, strict=True):
             for run, moved in by_run.items():
                 rows.append(self._event(kind, run, moved))
         events = pd.DataFrame(rows, columns=COLUMNS)

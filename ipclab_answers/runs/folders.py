@@ -64,11 +64,11 @@ def label(run: RunFolder, name: str) -> None:
     """
     check_label(name)
     with run.held():
-        held = folder.read(run.path)
-        held.about["parameters"].pop("label", None)
+        now = folder.read(run.path)
+        now.about["parameters"].pop("label", None)
         if name:
-            held.about["parameters"]["label"] = name
-        held.save()
+            now.about["parameters"]["label"] = name
+        now.save()
 
 
 def delete(paths: Paths, run: RunFolder) -> None:

@@ -16,12 +16,12 @@ HEAD = f" {'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)
 NAMED = 3  # ops that are named where several are asked for
 
 
-def text(run: RunFolder, found: pd.DataFrame) -> str:
-    """Return the distribution, in ns, of the one op of one point that `found` has rows of.
+def text(run: RunFolder, table: pd.DataFrame) -> str:
+    """Return the distribution, in ns, of the one op of one point that `table` has rows of.
 
     Raises `UsageError` where there are several, or none.
     """
-    timed = found[found.metric == "max"].drop_duplicates(["study", "point", "op"])
+    timed = table[table.metric == "max"].drop_duplicates(["study", "point", "op"])
     if len(timed) != 1:
         shown = ", ".join(f"{row.point} {row.op}" for row in timed.head(NAMED).itertuples())
         why = f"there are {len(timed)}: {shown}" if shown else "there are 0"
