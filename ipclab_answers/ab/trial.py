@@ -152,7 +152,9 @@ def judged(taken: Taken, bound: float, seconds: float = 0.0, failure: str = "") 
     """Return what the rounds of `taken` show; with a `failure` they decide nothing."""
     a, b, again = (taken.turns[arm] for arm in ARMS)
     # A with A again: in each round the geometric mean of both, turn by turn.
-    both = [np.sqrt(np.multiply(*turns)).tolist() for turns in zip(a, again, strict=True)]
+    both = []
+    for first, second in zip(a, again, strict=True):
+        both.append(np.sqrt(np.multiply(first, second)).tolist())
     controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
     half = len(taken.limits) // 2
     if half:

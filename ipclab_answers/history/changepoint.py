@@ -52,15 +52,17 @@ def bounds(series: Sequence[Series]) -> list[float]:
     lucks = []
     for row in _medians(series):
         medians = row[np.isfinite(row)]
-        enough = len(medians) >= LUCK_LEAST
-        lucks.append(float(np.median(np.abs(np.diff(medians)))) if enough else 0.0)
-    usual = float(np.median(lucks)) if lucks else 0.0
-    return [max(log1p(EQUIVALENCE), LUCK / HALF_NORMAL * max(usual, luck)) for luck in lucks]
+        steps = np.abs(np.diff(medians))
+        lucks.append(np.median(steps) if len(medians) >= LUCK_LEAST else 0.0)
+    usual = np.median(lucks) if lucks else 0.0
+    beyond = LUCK / HALF_NORMAL * np.maximum(lucks, usual)
+    return np.maximum(beyond, log1p(EQUIVALENCE)).tolist()
 
 
 def _medians(series: Sequence[Series]) -> Table:
     """Return the median of each series in each run, NaN where it has none."""
-    table = np.full((len(series), max(map(len, series), default=0)), np.nan)
+    count = max(map(len, series), default=0)
+    table = np.full((len(series), count), np.nan)
     for row, runs in zip(table, series, strict=True):
         for number, launches in enumerate(runs):
             if len(launches):
@@ -116,7 +118,8 @@ class _Walk:
         values = self.medians[sorted(moved), first:last]
         off = {}
         for at in inner:
-            off[at] = _off(values[:, : at - first]) + _off(values[:, at - first :])
+            before, after = np.hsplit(values, [at - first])
+            off[at] = _off(before) + _off(after)
         border = min(off, key=off.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
         if 2 * len(drifting) > len(moved) and _off_line(values) < off[border]:
@@ -182,8 +185,9 @@ class _Walk:
         if not (len(a) and len(b)):
             return None
         chances = ranktest.chances(len(a), len(b))
-        rise_less = int(np.sum(len(a) - np.searchsorted(a, b - bound, "left")))  # pairs
-        fall_less = int(np.sum(np.searchsorted(a, b + bound, "right")))
+        # How many pairs rise, and fall, by less than the bound.
+        rise_less = np.sum(len(a) - np.searchsorted(a, b - bound, "left"))
+        fall_less = np.sum(np.searchsorted(a, b + bound, "right"))
         borders = sum(len(run) > 0 for run in series) - 1
         p = 2 * borders * min(chances[rise_less], chances[fall_less])
         return min(1.0, p), float(np.median(b) - np.median(a))
@@ -191,13 +195,15 @@ class _Walk:
 
 def _launches(series: Series, runs: Runs) -> Floats:
     """Return the launches of a series in `runs`, sorted."""
-    return np.sort(np.concatenate([np.empty(0), *(series[run] for run in runs)]))
+    launches = [series[run] for run in runs]
+    return np.sort(np.concatenate(launches))
 
 
 def _slope(row: Floats) -> float:
     """Return the slope of the line through values, by run (Sen's slope)."""
     early, late = np.triu_indices(len(row), 1)
-    return float(np.nanmedian((row[late] - row[early]) / (late - early)))
+    slopes = (row[late] - row[early]) / (late - early)
+    return float(np.nanmedian(slopes))
 
 
 def _off(values: Table) -> float:
@@ -205,7 +211,8 @@ def _off(values: Table) -> float:
     series = values[np.isfinite(values).any(axis=1)]
     if not len(series):
         return 0.0
-    return float(np.nansum(np.abs(series - np.nanmedian(series, axis=1, keepdims=True))))
+    middle = np.nanmedian(series, axis=1, keepdims=True)
+    return float(np.nansum(np.abs(series - middle)))
 
 
 def _off_line(values: Table) -> float:

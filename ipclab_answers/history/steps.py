@@ -127,7 +127,9 @@ class History:
             what = MACHINE if points else LIMITS_ONLY
         slower = sum(shift > 0 for shift in points)
         shifts = points or limits
-        low, ratio, high = np.exp([min(shifts), np.mean(shifts), max(shifts)]).tolist()
+        ratio = float(np.exp(np.mean(shifts)))
+        low = float(np.exp(min(shifts)))
+        high = float(np.exp(max(shifts)))
         began = self.runs[run].about["begun"]
         changed = beside(self.runs[before], self.runs[after])
         counts = len(points), slower, len(limits), tested
@@ -147,20 +149,25 @@ def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]
     Facts that affect results, versions of packages, the profile, and the load when they began.
     """
     changed = []
-    for row in differences([before, after]).to_dict("records"):
-        if not row["same"] and row["name"] not in AWAY:
-            changed.append((str(row["fact"]), str(row["A"]), str(row["B"])))
-    named = {name for name, *_ in changed}
-    old, new = (run.about["machine"]["facts"].get("packages") or {} for run in (before, after))
+    for row in differences([before, after]).itertuples():
+        if not row.same and row.name not in AWAY:
+            changed.append((str(row.fact), str(row.A), str(row.B)))
+    facts = {fact for fact, *_ in changed}
+    old = before.about["machine"]["facts"].get("packages") or {}
+    new = after.about["machine"]["facts"].get("packages") or {}
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name) and f"{name} version" not in named:
-            changed.append((name, str(old.get(name, "–")), str(new.get(name, "–"))))
-    was, now = (str(run.about["parameters"]["profile"]) for run in (before, after))
+        was = str(old.get(name, "–"))
+        now = str(new.get(name, "–"))
+        if was != now and f"{name} version" not in facts:
+            changed.append((name, was, now))
+    was = before.about["parameters"]["profile"]
+    now = after.about["parameters"]["profile"]
     if was != now:
         changed.append(("Profile", was, now))
-    loads = [_load(run) for run in (before, after)]
-    if None not in loads and abs(loads[1] - loads[0]) >= LOAD:
-        changed.append(("Load, over a minute", f"{loads[0]:.1f}", f"{loads[1]:.1f}"))
+    earlier = _load(before)
+    later = _load(after)
+    if None not in (earlier, later) and abs(later - earlier) >= LOAD:
+        changed.append(("Load, over a minute", f"{earlier:.1f}", f"{later:.1f}"))
     return changed
 
 
