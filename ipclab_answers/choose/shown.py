@@ -35,9 +35,9 @@ def verdict(lab: Data, answer: Answer) -> str:
     else:
         sentences = ["one" if len(answer.best) == 1 else "several"]
     values = {
-        "names": lab.words.joined([lab.level("backend", name) for name in answer.best]),
+        "names": lab.level("backend", answer.best),
         "launches": lab.words.numbers.number(answer.launches, 0),
-        "seconds": lab.words.numbers.format(Quantity(answer.seconds * 1e9, "ns")),
+        "seconds": Quantity(answer.seconds * 1e9, "ns"),
     }
     said = [lab.say(WORDS["verdict"][sentence], **values) for sentence in sentences]
     return join_lines("\n".join(said))
@@ -52,8 +52,11 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     relaxed demands, limits of the first, and sizes from which another wins. `missing`: the points
     that the run lacks, and what measuring them costs.
     """
-    excluded = answer.rows[answer.rows.status == EXCLUDED]
-    rows = answer.rows[answer.rows.status != EXCLUDED]
+    is_excluded = answer.rows.status == EXCLUDED
+    excluded = answer.rows[is_excluded]
+    excluded = excluded.assign(why=[_demands(lab, why) for why in excluded.why])
+    by_reason = excluded.groupby("why", sort=False).backend
+    rows = answer.rows[~is_excluded]
     measured = rows.status != UNMEASURED
     launches = rows.launches.astype(object)
     rows = rows.assign(
@@ -61,12 +64,11 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
         time=rows.value.where(measured, rows.estimate),
         launches=launches.where(launches > 0, None),
     )
-    excluded = excluded.assign(why=[_demands(lab, why) for why in excluded.why])
     frames = {
         "asked": _asked(lab, answer.need),
         "ranking": rows,
         "promises": rows.head(SHOWN),
-        "excluded": excluded.groupby("why", sort=False).backend.agg(lab.words.joined).reset_index(),
+        "excluded": by_reason.agg(lab.words.joined).reset_index(),
         "changes": _changes(lab, answer),
         "missing": _missing(lab, answer),
     }
@@ -99,11 +101,17 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
     sides: dict[str, Any] = need.plain()
     sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
     sides["way"] = lab.say(words[need.way])
-    sides["rate"] = numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"])
-    sides["sharing"] = lab.say(words[need.sharing]) if need.consumers > 1 else ""
+    sides["rate"] = numbers.number(need.rate, 0)
+    sides["sharing"] = lab.say(words[need.sharing])
     sides["placement"] = lab.level("placement", need.placement)
     sides["must"] = _demands(lab, need.must)
-    sides["quantile"] = tails.metric(need.quantile) if need.deadline_us else ""
+    sides["quantile"] = tails.metric(need.quantile)
+    if not need.rate:
+        sides["rate"] = lab.say(words["closed"])
+    if need.consumers == 1:
+        sides["sharing"] = ""
+    if not need.deadline_us:
+        sides["quantile"] = ""
     for name in ("deadline_us", "work_us"):
         if sides[name]:
             sides[name] = numbers.format(Quantity(sides[name] * US, "ns"))
@@ -119,7 +127,9 @@ def _size(lab: Data, need: Need, size: int) -> str:
     numbers = lab.words.numbers
     share = need.size[size]
     shown = numbers.format(Quantity(size, _unit(need)))
-    return f"{shown} ({numbers.format(Quantity(share, 'share'))})" if share < 1 else shown
+    if share < 1:
+        shown += f" ({numbers.format(Quantity(share, 'share'))})"
+    return shown
 
 
 def _unit(need: Need) -> str:
@@ -165,9 +175,9 @@ def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFram
     """Return the columns of `rows` that have heads and cells, in the reader's language."""
     columns = {}
     for name, head in heads.items():
-        cells = [_cell(lab, name, value) for value in rows[name]]
-        if any(cell is not None for cell in cells):
-            columns[lab.say(head)] = [DASH if cell is None else cell for cell in cells]
+        cells = pd.Series([_cell(lab, name, value) for value in rows[name]], dtype=object)
+        if cells.notna().any():
+            columns[lab.say(head)] = cells.where(cells.notna(), DASH)
     return pd.DataFrame(columns)
 
 
