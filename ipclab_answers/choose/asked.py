@@ -25,7 +25,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import Profile, profile
 from ipclab_answers.choose.answer import Answer, answer
 from ipclab_answers.choose.candidates import Frames
-from ipclab_answers.choose.need import EACH, NEED, ONE_WAY, ROUND_TRIP, STATE, SURVIVES, Need
+from ipclab_answers.choose.need import EACH, NEED, ONE_WAY, STATE, SURVIVES, Need
 from ipclab_answers.choose.promises import DEMANDS, Offer
 
 FAULTS, LIMITS = "faults", "limits"
@@ -48,15 +48,16 @@ def request(need: Need, effort: str) -> Request:
     if not wanted:
         why = "no mechanism here may be taken"
         raise UsageError("nothing to measure", why, "see 'ipclab backends'")
-    limits = study(LIMITS)
-    faults = study(FAULTS)
-    bounds = limits.points(limits.effort(usual), sweep)
+    effort_of_limits = study(LIMITS).effort(usual)
+    bounds = study(LIMITS).points(effort_of_limits, sweep)
     bounds = [point for point in bounds if point.placement == need.placement]
-    given = {LIMITS: (limits.effort(usual), bounds), need.study: (own, wanted)}
+    given = {LIMITS: (effort_of_limits, bounds), need.study: (own, wanted)}
     if SURVIVES in need.must:
+        faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
         crashes = Sweep(None, tuple(sorted(names)), {"fault": (need.fault,)})
-        given[FAULTS] = faults.effort(usual), faults.points(faults.effort(usual), crashes)
+        effort_of_faults = faults.effort(usual)
+        given[FAULTS] = effort_of_faults, faults.points(effort_of_faults, crashes)
     purpose = {"need": need.plain()}
     return Request((need.study,), usual.name, sweep=sweep, purpose=purpose, given=given)
 
@@ -71,15 +72,16 @@ def points(need: Need, effort: Profile) -> list[Point]:
     if need.way == STATE:
         every = study(need.study).points(effort, replace(_sweep(need), backends=tuple(names)))
         return [point for point in every if _is_plain(point, need.levels())]
-    levels = need.levels() | {"arm": NEED}
-    placement = levels.pop("placement")
-    if need.way == ONE_WAY:
-        levels["fill"] = 0 if need.rate else 1
     wanted = []
     for size in need.size:
         for name in names:
-            wait = {"wait": backends()[name].waits[0]} if need.way == ROUND_TRIP else {}
-            key = need.study, name, size, placement, levels | wait
+            levels = need.levels() | {"arm": NEED}
+            placement = levels.pop("placement")
+            if need.way == ONE_WAY:
+                levels["fill"] = 0 if need.rate else 1
+            else:
+                levels["wait"] = backends()[name].waits[0]
+            key = need.study, name, size, placement, levels
             wanted.append(Point(*key, f"need-{size}", (need.op,)))
     return wanted
 
@@ -192,14 +194,18 @@ def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
 def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> str:
     """Return why `backend` cannot have messages of a size of `need` here; nothing when it can."""
     asks_channel = need.way != STATE
-    store = backend.store if asks_channel and not backend.channel else None
+    store = None
+    if asks_channel and not backend.channel:
+        store = backend.store
     if store and need.consumers > 1 and store.fans_out != (need.sharing == EACH):
         return "every message reaches all" if store.fans_out else "a message reaches one consumer"
     for size in need.size:
-        if asks_channel and not backend.missing() and (longest := backend.refuses(size)):
-            return longest
-        if (backend.name, size) in failed:
-            return failed[backend.name, size]
+        longest = None
+        if asks_channel and not backend.missing():
+            longest = backend.refuses(size)
+        why = longest or failed.get((backend.name, size))
+        if why:
+            return why
     return ""
 
 
@@ -221,10 +227,9 @@ def _seconds(run: RunFolder) -> float:
     launches = 0
     for session in run.about["sessions"]:
         if session.get("ended"):
-            took = datetime.fromisoformat(session["ended"]) - datetime.fromisoformat(
-                session["begun"]
-            )
-            seconds += took.total_seconds()
+            begun = datetime.fromisoformat(session["begun"])
+            ended = datetime.fromisoformat(session["ended"])
+            seconds += (ended - begun).total_seconds()
     for name in derived.measured(run):
         points_of_study = derived.read(run, name, "points").drop_duplicates("point")
         launches += int(points_of_study.launches.sum())

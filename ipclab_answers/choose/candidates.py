@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, log, nan
+from math import inf, log
+from operator import attrgetter
 from statistics import median
 
 import pandas as pd
@@ -16,7 +17,7 @@ from ipclab.stats import judge
 from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
 from ipclab.stats.quantity import Quantity, missing, of, total
 from ipclab_answers.choose.crossings import estimate, most_launched, timed
-from ipclab_answers.choose.need import US, Need
+from ipclab_answers.choose.need import ONE_WAY, US, Need
 from ipclab_answers.choose.promises import Offer, kept, promised
 
 BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
@@ -83,7 +84,8 @@ class Candidate:
             self.why.append(demand)
         elif verdicts != {judge.INSIDE}:
             self.open.append(demand)
-            self.times_more = max(self.times_more, *(_nearer(q, bound) for q in quantities))
+            for shown in quantities:
+                self.times_more = max(self.times_more, _nearer(shown, bound))
 
 
 def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
@@ -152,9 +154,8 @@ def _measure(need: Need, frames: Frames, made: Candidate) -> None:
         took = _mixed(need, _by_size(need, closed, need.closed_op, "p50"))
     made.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
-        metric = tails.metric(need.quantile)
-        quantiles = _by_size(need, points, need.op, metric)
-        made.quantile = max(filter(None, quantiles), key=lambda q: q.value, default=ABSENT)
+        quantiles = _by_size(need, points, need.op, tails.metric(need.quantile))
+        made.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
         made.hold("deadline", quantiles, need.deadline_us * US)
     if need.rate:
         made.hold("rate", [took], 1e9 / need.rate)
@@ -164,17 +165,19 @@ def _measure(need: Need, frames: Frames, made: Candidate) -> None:
 
 def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     """Return how many CPUs both ends keep busy."""
-    ops = ["sent", "received"] if need.study == "stream" else [need.closed_op]
+    ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
     spent = total(_mixed(need, _by_size(need, points, op, "cpu_ns")) for op in ops)
-    return (spent * (need.rate / 1e9) if need.rate else spent / value).as_unit("count")
+    share = spent * (need.rate / 1e9) if need.rate else spent / value
+    return share.as_unit("count")
 
 
 def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity) -> Quantity:
     """Return the time over what the hardware allows for the mix."""
     if limits.empty or not value:
         return ABSENT
-    bounds = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized).limit
-    least = sum(share * float(bounds.get(size, nan)) for size, share in need.size.items())
+    by_size = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized)
+    bounds = by_size.limit.reindex(list(need.size))
+    least = float(bounds @ list(need.size.values()))
     return value / of(least).as_unit("ns")
 
 

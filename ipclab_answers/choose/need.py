@@ -164,7 +164,10 @@ def of(plain: Mapping[str, Any]) -> Need:
     way = plain.get("way")
     for name, value in plain.items():
         try:
-            sides[name] = _sizes(value, way) if name == "size" else _plain(kinds[name], value)
+            if name == "size":
+                sides[name] = _sizes(value, way)
+            else:
+                sides[name] = _plain(kinds[name], value)
         except (TypeError, ValueError, OverflowError) as error:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
@@ -201,7 +204,8 @@ def _sizes(sizes: Any, way: Any) -> dict[int, float]:
         weights[bytes_of(str(size))] = float(weight)
     if not all(0 < weight < inf for weight in weights.values()):
         raise ValueError("a weight must be above 0")
-    return {size: weight / sum(weights.values()) for size, weight in sorted(weights.items())}
+    total = sum(weights.values())
+    return {size: weight / total for size, weight in sorted(weights.items())}
 
 
 def _plain(kind: Any, value: Any) -> Any:
