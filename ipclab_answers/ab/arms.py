@@ -231,7 +231,8 @@ def tried(
         except LabError as error:
             what = f"{arm.label} cannot be launched"
             raise UsageError(what, str(error), "see that it works by itself") from error
-    by_name = {A: arms[0], B: arms[1], AGAIN: arms[0]}
+    first, second = arms
+    by_name = {A: first, B: second, AGAIN: first}
     if not missing():
         placed = "cross" if placement == "cross" else "same"
         limit = Wanted("limits", LIMIT, placement=placed).prepared()

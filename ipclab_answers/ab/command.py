@@ -25,9 +25,11 @@ SECONDS = click.IntRange(1, 24 * 3600)
 def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     """Return a bound given as 5% or 0.05."""
     try:
-        share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        share = float(value.removesuffix("%"))
     except ValueError:
         share = math.nan
+    if value.endswith("%"):
+        share /= 100
     if not 0 < share < 1:
         raise click.BadParameter(f"{value} is no share above 0 and below 1, such as 5%")
     return share
@@ -92,8 +94,9 @@ def ab(
         arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
             answer = tried(arms, launcher, placement, progress=Bar(), **effort)
-        labels = {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}
-        report = Report(answer, labels, arms[0].unit)
+        first, second = arms
+        labels = {A: first.label, B: second.label, AGAIN: first.label}
+        report = Report(answer, labels, first.unit)
         for name, file in zip(formats, outputs, strict=False):
             text = getattr(report, name)()
             write_whole(file, f"{text}\n".encode())

@@ -111,8 +111,8 @@ def shown(lab: Lab) -> list[Any]:
     heads = {name: lab.words.translate(head) for name, head in WORDS["heads"].items()}
     table = pd.DataFrame(rows)[list(heads)].rename(columns=heads)
     caption = lab.say(CAPTION, p=lab.words.numbers.number(ERROR / 2))
-    lines = "\n".join(f"- {row['statement']}" for row in rows)
-    return [Markdown(lines), lab.table(table, caption, spec="", name="deadlines")]  # type: ignore[no-untyped-call]
+    lines = Markdown("\n".join(f"- {row['statement']}" for row in rows))  # type: ignore[no-untyped-call]
+    return [lines, lab.table(table, caption, spec="", name="deadlines")]
 
 
 def _in_words(lab: Lab) -> list[dict[str, Any]]:
@@ -122,16 +122,17 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
         return []
     rows = deadlines(lab.run)
     numbers = lab.words.numbers
-    others = [name for name in map(str, rows) if name not in (*USUAL, "study", "point", *VALUES)]
-    varied = [name for name in others if rows[name].nunique(dropna=False) > 1]
+    levels = rows.columns.difference(["study", "point", *USUAL, *VALUES])
+    varied = [name for name in levels if rows[name].nunique(dropna=False) > 1]
     shares = {}
     for name in ("coverage", "confidence"):
         share = Quantity(getattr(deadline, name), "share")
         shares[name] = trimmed(numbers.format(share, "fine"))
     in_words = []
     for row in rows.to_dict("records"):
+        words = [lab.level(name, row[name]) for name in [*USUAL, *varied]]
         cells: dict[str, Any] = {
-            "point": lab.words.joined(lab.level(name, row[name]) for name in [*USUAL, *varied]),
+            "point": lab.words.joined(words),
             "launches": Quantity(row["launches"], "count"),
             "samples": Quantity(row["samples"], "count"),
             "drift": numbers.number(row["drift"]),
@@ -140,10 +141,10 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
         }
         counted = LAUNCHES if row["samples"] > LEAST_SAMPLES else LARGEST
         launches = lab.say(counted, count=cells["launches"], samples=cells["samples"])
-        words = cells | shares | {"launches": launches}
-        state = lab.say(WORDS["state"][row["state"]], **words)
+        filled = cells | shares | {"launches": launches}
+        state = lab.say(WORDS["state"][row["state"]], **filled)
         if row["state"] != HOLDS:
-            state = lab.say(REFUSED, **words, why=state)
+            state = lab.say(REFUSED, **filled, why=state)
         in_words.append(cells | {"statement": state})
     return in_words
 
@@ -153,4 +154,5 @@ def _bound(lab: Lab, row: dict[Any, Any]) -> str:
     if row["state"] != HOLDS:
         return DASH
     step = 10.0 ** (floor(log10(row["value"])) - DIGITS + 1)
-    return lab.words.numbers.format(Quantity(ceil(row["value"] / step) * step, "ns"))
+    rounded_up = ceil(row["value"] / step) * step
+    return lab.words.numbers.format(Quantity(rounded_up, "ns"))

@@ -128,13 +128,13 @@ def follows(values: Values) -> float:
     values give 1: nothing speaks against them.
     """
     ordered = np.sort(values)
-    count = len(values)
     ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
-    spread = float(((ranks - ranks.mean()) ** 2).sum()) if count else 0.0
-    if not spread:
+    steps = np.diff(ranks)
+    if not steps.any():
         return 1.0
-    ratio = float((np.diff(ranks) ** 2).sum()) / spread
-    return 2 * NormalDist().cdf(-abs(ratio - 2) / (20 / (5 * count + 7)) ** 0.5)
+    ratio = float((steps**2).sum() / ((ranks - ranks.mean()) ** 2).sum())
+    deviation = (20 / (5 * len(values) + 7)) ** 0.5
+    return 2 * NormalDist().cdf(-abs(ratio - 2) / deviation)
 
 
 def statement(values: Values, asked: Deadline, failures: int = 0) -> Statement:

@@ -18,7 +18,8 @@ def runs(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         from ipclab_answers.runs.folders import COLUMNS, listed
 
-        say(_aligned([COLUMNS, *(row.values() for row in listed(checkout()))]))
+        rows = [row.values() for row in listed(checkout())]
+        say(_aligned([COLUMNS, *rows]))
 
 
 @runs.command()

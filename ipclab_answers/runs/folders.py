@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from ipclab.errors import UsageError
 from ipclab.lab.runs import find
@@ -19,9 +20,10 @@ def listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
         about = run.about
-        parameters = run.about["parameters"]
+        parameters = about["parameters"]
         points = sum(name.startswith("points/") for name in about["files"])
-        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
+        files = filter(Path.is_file, run.path.rglob("*"))
+        size = sum(file.stat().st_size for file in files)
         yield {
             "run": run.id,
             "machine": about["machine"]["digest"],

@@ -68,7 +68,8 @@ def _counted(measured: Measured, op: str) -> tuple[np.ndarray, np.ndarray]:
     times = [launch.times(op) for launch in measured.launches]
     weights = []
     for launch, kept in zip(measured.launches, times, strict=True):
-        weights.append(np.full(len(kept), summary(launch, op)["samples"] / len(kept)))
+        stands_for = summary(launch, op)["samples"] / len(kept)
+        weights.append(np.full(len(kept), stands_for))
     values = np.concatenate(times)
     weight = np.concatenate(weights)
     order = np.argsort(values, kind="stable")
