@@ -108,11 +108,11 @@ def shown(lab: Lab) -> list[Any]:
     rows = _in_words(lab)
     if not rows:
         return []
-    heads = {name: lab.words.translate(head) for name, head in WORDS["heads"].items()}
-    table = pd.DataFrame(rows)[list(heads)].rename(columns=heads)
+    heads = WORDS["heads"]
+    table = pd.DataFrame(rows)[list(heads)]
     caption = lab.say(CAPTION, p=lab.words.numbers.number(ERROR / 2))
     lines = Markdown("\n".join(f"- {row['statement']}" for row in rows))  # type: ignore[no-untyped-call]
-    return [lines, lab.table(table, caption, spec="", name="deadlines")]
+    return [lines, lab.table(table, caption, spec="", name="deadlines", names=heads)]
 
 
 def _in_words(lab: Lab) -> list[dict[str, Any]]:
