@@ -84,8 +84,10 @@ def test_a_difference_of_a_against_itself_leaves_all_undecided():
 
 
 def test_limits_that_differ_leave_all_undecided():
-    turns = {A: [[1], [1.1]] * 4, AGAIN: [[1.05], [1.02]] * 4, B: [[2], [2.1]] * 4}
-    taken = Taken(turns, [1, 1.01] * 6 + [3, 3.01] * 6)
+    taken = Taken(
+        {A: [[1], [1.1]] * 4, AGAIN: [[1.05], [1.02]] * 4, B: [[2], [2.1]] * 4},
+        [1, 1.01] * 6 + [3, 3.01] * 6,
+    )
     answer = judged(taken, 0.05)
     assert answer.verdict == UNDECIDED
     assert "limits differ" in answer.reason
