@@ -65,9 +65,9 @@ class Wanted:
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
         effort = study.effort(EFFORT if self.quantile == tails.MEDIAN else EFFORT.tailed())
         point = self._point()
-        why = study.missing(point, checkout().scratch)
-        if why:
-            raise UsageError(f"{self.backend} cannot be measured here", why)
+        lacking = study.missing(point, checkout().scratch)
+        if lacking:
+            raise UsageError(f"{self.backend} cannot be measured here", lacking)
         roles = study.roles(point, effort, possible[self.placement], SEED)
         return AtPoint(Contestant(point, roles), self.quantile)
 

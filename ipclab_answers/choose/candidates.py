@@ -6,6 +6,7 @@ from math import inf, log
 from operator import attrgetter
 from statistics import median
 
+import numpy as np
 import pandas as pd
 
 from ipclab.frames import tails
@@ -177,8 +178,8 @@ def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Qu
         return ABSENT
     by_size = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized)
     bounds = by_size.limit.reindex(list(need.size))
-    least = float(bounds @ list(need.size.values()))
-    return value / of(least).as_unit("ns")
+    shares = list(need.size.values())
+    return value / of(float(np.dot(bounds, shares))).as_unit("ns")
 
 
 def _nearer(shown: Quantity, bound: float) -> float:

@@ -78,4 +78,5 @@ def estimate(need: Need, times: pd.DataFrame) -> Quantity:
 
 def most_launched(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the point that has most launches."""
-    return rows[rows.point == rows.point.value_counts().index[0]]
+    most: pd.DataFrame = rows[rows.point == rows.point.value_counts().index[0]]
+    return most

@@ -141,22 +141,23 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     rows = []
     words = WORDS["change"]
     numbers = lab.words.numbers
-    for row in answer.changes.itertuples():
-        kind, _, demands = row.change.partition(":")
+    for row in answer.changes.to_dict("records"):
+        kind, _, demands = row["change"].partition(":")
         if demands:
             change = lab.say(words[kind], names=_demands(lab, demands.split(",")))
-            ratio = _cell(lab, "ratio", row.amount)
-            then = lab.say(words["gain"], backend=row.backend, ratio=ratio)
+            ratio = _cell(lab, "ratio", row["amount"])
+            then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
         else:
             change = lab.say(words[kind])
-            then = numbers.format(row.amount, "interval")
+            then = numbers.format(row["amount"], "interval")
         rows.append((change, then))
     unit = _unit(answer.need)
     spec = "scaled" if unit == "B" else ""
-    for row in answer.crossings.itertuples():
-        sizes = {"low": row.low, "high": row.high, "about": float(f"{row.about:.2g}")}
+    for crossing in answer.crossings.itertuples():
+        sizes = {"low": crossing.low, "high": crossing.high}
+        sizes["about"] = float(f"{crossing.about:.2g}")
         ends = {name: numbers.format(Quantity(size, unit), spec) for name, size in sizes.items()}
-        then = lab.say(words["crossed"], above=row.above, below=row.below)
+        then = lab.say(words["crossed"], above=crossing.above, below=crossing.below)
         rows.append((lab.say(words["between"], **ends), then))
     return pd.DataFrame(rows, columns=["change", "then"])
 

@@ -56,7 +56,7 @@ def bounds(series: Sequence[Series]) -> list[float]:
         lucks.append(np.median(steps) if len(medians) >= LUCK_LEAST else 0.0)
     usual = np.median(lucks) if lucks else 0.0
     beyond = LUCK / HALF_NORMAL * np.maximum(lucks, usual)
-    return np.maximum(beyond, log1p(EQUIVALENCE)).tolist()
+    return list(map(float, np.maximum(beyond, log1p(EQUIVALENCE))))
 
 
 def _medians(series: Sequence[Series]) -> Table:

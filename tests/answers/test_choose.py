@@ -220,7 +220,7 @@ def test_where_launches_failed_no_loss_is_not_known() -> None:
     )
     frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
     told = {name: promised(rows, frame.iloc[:0]) for name, rows in frame.groupby("backend")}
-    assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {
+    assert {name: kept("no-loss", Offer(""), each) for name, each in told.items()} == {
         "whole": True,
         "broken": None,
     }
