@@ -81,28 +81,27 @@ def choose(
     from ipclab_answers.choose import asked, shown
     from ipclab_answers.choose.answer import UNDECIDED
 
-    paths, rivals = checkout(), []
+    paths = checkout()
     if reporting:
         to.check()  # before anything is measured
     if measuring:
-        held = measure(paths, asked.request(need, profile or "quick"), Bar())
+        runs = [measure(paths, asked.request(need, profile or "quick"), Bar())]
     else:
-        held = asked.run_for(paths, need, str(run or ""))
-        rivals = [] if run else asked.rivals(paths, need)
-    held.checked()
-    from ipclab.lab.lab import (
-        lab_of,  # only now: what measures is not to hold what draws
-    )
+        runs = asked.runs_for(paths, need, str(run or ""))
+    # Only now: what measures is not to hold what draws.
+    from ipclab.lab.lab import lab_of
 
-    say(origin.lines(paths, [held]))
-    studies = [name for name in derived.measured(held) if name in asked.tells(need)]
-    beaten = suspects.checked(held, studies)
-    answer = asked.tell(paths, held, need)
-    click.echo(f"{shown.text(lab_of(held, paths, 'en'), answer)}\n")
-    say([*beaten, f"run {called(rivals or [held])}"])
+    chosen = runs[0]
+    bearing = need.study, asked.LIMITS, asked.FAULTS
+    studies = [name for name in derived.measured(chosen) if name in bearing]
+    beaten = suspects.checked(chosen, studies)
+    say(origin.lines(paths, [chosen]))
+    answer = asked.tell(paths, chosen, need)
+    click.echo(f"{shown.text(lab_of(chosen, paths, 'en'), answer)}\n")
+    say([*beaten, f"run {called(runs)}"])
     if reporting:
-        parameters = {"run": str(held.path), "need": json.dumps(need.plain())}
-        say(to.render([held], [paths.notebooks / "choose.ipynb"], parameters))
+        parameters = {"run": str(chosen.path), "need": json.dumps(need.plain())}
+        say(to.render([chosen], [paths.notebooks / "choose.ipynb"], parameters))
     elif answer.state == UNDECIDED:
         sys.exit(UNSURE)
 
@@ -111,10 +110,8 @@ def _need(file: Path | None, sides: dict[str, Any]) -> "Need":
     from ipclab_answers.choose import need
 
     plain = need.read(file).plain() if file else {}
-    for name, value in sides.items():
-        if value not in (None, ()):
-            plain[name] = value
-    return need.of(plain)
+    given = {name: value for name, value in sides.items() if value not in (None, ())}
+    return need.of(plain | given)
 
 
 @click.command()
@@ -159,14 +156,19 @@ def history(
     beaten = [line for run in folders for line in suspects.checked(run)]
     past = History.of([held(run, quantile) for run in folders])
     events = listed(past, blessed(folders))
-    named = [str(run.path) for run in folders]
-    parameters = {"history": named, "quantile": quantile}
+    parameters = {"history": [str(run.path) for run in folders], "quantile": quantile}
     notebooks = notebooks_of(checkout(), "history")
     files = to.render(folders, notebooks, parameters, ("steps.csv", events))
     say([*beaten, *lines(past, events), *files])
 
 
-def measure(deadline: str, **given: Any) -> None:
+@click.command("measure", params=[*plain_measure.params], help=plain_measure.help)
+@click.option(
+    "--deadline",
+    default="",
+    help="What to state of each point's p99.9: coverage/confidence, as 95/95.",
+)
+def measure_command(deadline: str, **given: Any) -> None:
     """Measure as the core does, as many launches as a deadline takes, and state it."""
     from ipclab.cli import measured
     from ipclab_answers.deadlines.tolerance import launches_for
@@ -186,16 +188,3 @@ def measure(deadline: str, **given: Any) -> None:
         given["launches"] = launches
         purpose["deadline"] = deadline
     measured(**given, purpose=purpose, stated=stated)
-
-
-DEADLINE = click.Option(
-    ["--deadline"],
-    default="",
-    help="What to state of each point's p99.9: coverage/confidence, as 95/95.",
-)
-measure_command = click.Command(
-    "measure",
-    callback=measure,
-    params=[*plain_measure.params, DEADLINE],
-    help=plain_measure.help,
-)

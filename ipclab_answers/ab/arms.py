@@ -9,11 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
-
-import numpy as np
 
 from ipclab.backends.native_shm import missing
 from ipclab.errors import LabError, UsageError, hint
@@ -24,8 +22,8 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.studies.installed import study
 from ipclab_answers.ab import point
-from ipclab_answers.ab.point import Wanted, in_turns
-from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, trial
+from ipclab_answers.ab.point import AtPoint, Wanted, in_turns
+from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Round, one_by_one, trial
 
 RUN, ARM = "run.json", "arm"
 # Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
@@ -66,49 +64,44 @@ class Arm:
     label: str
     launched: Callable[[Launcher, float], float]
     unit: str = "ns"
-    setting: Sequence[Role] = ()
-    undo: Sequence[Role] = ()
-    wanted: Wanted | None = None  # the point that it is, if it can take turns with another
+    setting: Role | None = None
+    undo: Role | None = None
 
     def launch(self, launcher: Launcher, seconds: float) -> float:
-        """Make one launch and return its number; raises `LabError` when it is not above 0."""
-        with self._set(launcher, seconds):
-            value = self.launched(launcher, seconds)
-        if not (math.isfinite(value) and value > 0):
-            raise LabError(f"{self.label} gave {value:g}", "", "a number above 0 is needed")
-        return value
+        """Make one launch and return its number; raises `LabError` when it is not above 0.
 
-    @contextmanager
-    def _set(self, launcher: Launcher, seconds: float) -> Iterator[None]:
-        """Have the setting during the block.
-
-        One that cannot be undone is told beside what failed before.
+        A setting that cannot be undone is told beside what failed before.
         """
         before = ""
         try:
             if self.setting:
-                launcher.launch(self.setting, seconds)
-            yield
+                launcher.launch([self.setting], seconds)
+            value = self.launched(launcher, seconds)
         except LabError as error:
             before = f"; before that: {error}"
             raise
         finally:
             if self.undo:
-                self._take_back(launcher, seconds, before)
+                self._take_back(self.undo, launcher, seconds, before)
+        if not (math.isfinite(value) and value > 0):
+            raise LabError(f"{self.label} gave {value:g}", "", "a number above 0 is needed")
+        return value
 
-    def _take_back(self, launcher: Launcher, seconds: float, before: str) -> None:
+    def _take_back(self, undo: Role, launcher: Launcher, seconds: float, before: str) -> None:
         try:
             with uninterrupted():
-                launcher.launch(self.undo, seconds)
+                launcher.launch([undo], seconds)
         except LabError as error:
-            what, fix = f"{self.label} was not undone", "take the setting back by hand"
+            what = f"{self.label} was not undone"
+            fix = "take the setting back by hand"
             raise LabError(what, f"{error}{before}", fix) from error
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Put Ctrl-C and its like off until the block ends; what is ignored stays so."""
-    came, handlers = list[int](), {}
+    came = list[int]()
+    handlers = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             handlers[number] = signal.signal(number, lambda number, _: came.append(number))
@@ -145,55 +138,53 @@ class Asked:
             why = "its launches share no rounds, and two sessions have luck of their own"
             fix = f"ipclab compare {' '.join(names)} --fail-on slower"
             raise UsageError("runs cannot be interleaved", f"a run is over: {why}", fix)
-        quantile = self.wanted.quantile
-        if quantile != MEDIAN and not self._mechanisms(names):
+        mechanisms = study(self.wanted.study).backends()
+        strange = [name for name in names if name not in mechanisms]
+        if self.wanted.quantile != MEDIAN and (strange or self.command):
             why = "a command or a checkout gives one number for each launch"
             fix = "name mechanisms, or leave --quantile out"
             raise UsageError("--quantile is of mechanisms", why, fix)
         if self.command:
-            lines = [self.command.replace("{}", shlex.quote(name)) for name in names]
-            return [self._program(*pair) for pair in zip(names, lines, strict=True)]
-        points = self._points(names)
-        mechanisms = study(self.wanted.study).backends()
-        strange = [name for name in names if name not in mechanisms]
-        if strange and len(strange) < len(names):
+            quoted = map(shlex.quote, names)
+            lines = [self.command.replace("{}", name) for name in quoted]
+            return list(map(self._program, names, lines))
+        arms = self._elsewhere(names) if strange else list(map(self._mechanism, names))
+        if strange and not arms and len(strange) < len(names):
             what = f"{printable(strange[0])!r} is no mechanism"
             raise UsageError(what, "the other one is", hint(strange[0], mechanisms))
-        if points and self.printed:
-            why = f"{points[0].label} is measured at a point"
+        if arms and self.printed:
+            why = f"{arms[0].label} is measured at a point"
             raise UsageError("--printed is of commands", why, "leave it out")
-        return points or [self._program(name, name) for name in names]
-
-    def _mechanisms(self, names: Sequence[str]) -> bool:
-        """Tell whether all names are mechanisms that are measured at a point."""
-        known = study(self.wanted.study).backends()
-        return not self.command and all(name in known for name in names)
-
-    def _points(self, names: Sequence[str]) -> list[Arm]:
-        if self._mechanisms(names):
-            points = [replace(self.wanted, backend=name) for name in names]
-            return [Arm(_label(point), point.made(), wanted=point) for point in points]
-        if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
-            return [self._checkout(name) for name in names]
-        if all(Path(name).name.startswith("python") and shutil.which(name) for name in names):
-            env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(checkout().root)}
-            env["IPCLAB_DATA"] = str(checkout().data)
-            return [self._elsewhere(name, name, env) for name in names]
-        return []
+        return arms or list(map(self._program, names, names))
 
     def with_setting(self, arm: Arm, before: str, undo: str) -> Arm:
         """Return `arm` after the command `before`, which `undo` takes back."""
         label = f"{arm.label} after {printable(before)}"
-        setting, taken_back = [self._role(before, "before")], [self._role(undo, "undo")]
+        setting = self._role(before, "before")
+        taken_back = self._role(undo, "undo")
         return replace(arm, label=label, setting=setting, undo=taken_back)
+
+    def _mechanism(self, name: str) -> Arm:
+        wanted = replace(self.wanted, backend=name)
+        return Arm(wanted.label, wanted.prepared())
+
+    def _elsewhere(self, names: Sequence[str]) -> list[Arm]:
+        """Return the checkouts or the interpreters that `names` are; none for other names."""
+        if all(Path(name, "ipclab", "__init__.py").is_file() for name in names):
+            return list(map(self._checkout, names))
+        if all(Path(name).name.startswith("python") and shutil.which(name) for name in names):
+            env = {"PYTHONPATH": None, "IPCLAB_ROOT": str(checkout().root)}
+            env["IPCLAB_DATA"] = str(checkout().data)
+            return [self._measured_by(name, name, env) for name in names]
+        return []
 
     def _checkout(self, name: str) -> Arm:
         root = Path(name).resolve()
         own = root / ".venv" / "bin" / "python"
         env = {"PYTHONPATH": str(root), "IPCLAB_ROOT": str(root)}
-        return self._elsewhere(name, str(own) if own.exists() else sys.executable, env)
+        return self._measured_by(name, str(own) if own.exists() else sys.executable, env)
 
-    def _elsewhere(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
+    def _measured_by(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
         role = self._role(shlex.join([python, point.__file__, self.wanted.plain()]))
         # Its fork server is a module that is run: else it would import the present folder's ipclab.
         role = replace(role, env={**env, "PYTHONSAFEPATH": "1"})
@@ -225,12 +216,13 @@ def tried(
     launcher: Launcher,
     placement: str,
     deadline: float,
+    seed: int | None,
     **effort: Any,
 ) -> Answer:
     """Return the answer of a `trial` of two `arms`; every launch ends within `deadline` seconds.
 
-    Raises `UsageError` for an arm that cannot be launched at all; the launch that shows this warms
-    it up.
+    `seed` is of the order of launches that take no turns, `effort` what `trial` is given. Raises
+    `UsageError` for an arm that cannot be launched at all; the launch that shows this warms it up.
     """
     for arm in arms:
         try:
@@ -240,57 +232,44 @@ def tried(
         except LabError as error:
             what = f"{arm.label} cannot be launched"
             raise UsageError(what, str(error), "see that it works by itself") from error
-    by_name = {A: arms[0], B: arms[1], AGAIN: arms[0]}
-    native = None
+    first, second = arms
+    by_name = {A: first, B: second, AGAIN: first}
     if not missing():
-        placed = placement if placement == "cross" else "same"
-        native = Wanted("limits", LIMIT, placement=placed)
+        placed = "cross" if placement == "cross" else "same"
+        limit = Wanted("limits", LIMIT, placement=placed).prepared()
+        by_name[LIMITS] = Arm(LIMIT, replace(limit, mean=True))
+    measured = _taking_turns(by_name, launcher, deadline)
+    if measured is None:
 
-    def launch(name: str) -> float:
-        return by_name[name].launch(launcher, deadline)
+        def launch(name: str) -> float:
+            return by_name[name].launch(launcher, deadline)
 
-    heat = _heat(by_name, native, launcher, deadline)
-    limit = partial(native.made(np.mean), launcher, deadline) if native else None
-    return trial(launch, limit, launcher.renew_old, time.monotonic, heat=heat, **effort)
+        measured = one_by_one(launch, LIMITS in by_name, seed)
+    return trial(measured, launcher.renew_old, time.monotonic, **effort)
 
 
-def _heat(
-    by_name: Mapping[str, Arm],
-    limit: Wanted | None,
-    launcher: Launcher,
-    deadline: float,
-) -> Callable[[], Mapping[str, Sequence[float]]] | None:
-    """Return what measures all arms and the `limit` in turns: the medians (ns) of each one's turns.
+def _taking_turns(
+    by_name: Mapping[str, Arm], launcher: Launcher, deadline: float
+) -> Callable[[], Round] | None:
+    """Return what measures all arms, and the limit if there is one, in turns.
 
     None where an arm is a program, or has a setting of the machine, which all would share.
     """
-    contestants = {}
+    points = {}
     for name, arm in by_name.items():
-        if arm.wanted is None or arm.setting:
+        if not isinstance(arm.launched, AtPoint) or arm.setting:
             return None
-        contestants[name] = arm.wanted.prepared()
-    if limit:
-        contestants[LIMITS] = limit.prepared()
+        points[name] = arm.launched
+    contestants = {name: point.contestant for name, point in points.items()}
 
-    def heat() -> Mapping[str, Sequence[float]]:
-        turns = {}
-        for name, launch in in_turns(contestants, launcher, deadline).items():
-            op = contestants[name].point.primary[0]
-            arm = by_name.get(name)
-            if arm and arm.wanted and arm.wanted.quantile != MEDIAN:
-                turns[name] = [arm.wanted.tail(launch, op)]  # a turn is too short for it
-                continue
-            turns[name] = launch.turn_medians(op) or [float(np.median(launch.times(op)))]
+    def measured() -> Round:
+        launches = in_turns(contestants, launcher, deadline)
+        turns = {name: points[name].turns(launch) for name, launch in launches.items()}
+        if LIMITS in turns:
+            turns[LIMITS] = [median(turns[LIMITS])]
         return turns
 
-    return heat
-
-
-def _label(point: Wanted) -> str:
-    """Return what the arm of a point is called, with its quantile: others are not combined."""
-    if point.quantile == MEDIAN:
-        return point.backend
-    return f"{point.backend} {tails.metric(point.quantile)}"
+    return measured
 
 
 def printable(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import math
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,18 +17,19 @@ from ipclab.paths import checkout
 if TYPE_CHECKING:
     from ipclab_answers.ab.arms import Arm
 
-FORMATS = ("line", "markdown", "junit", "bmf")
+FORMATS = ("line", "markdown", "junit", "bmf")  # each a method of `Report`
 COMBINE = "combine"
-SEED_BITS = 31
 SECONDS = click.IntRange(1, 24 * 3600)
 
 
 def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     """Return a bound given as 5% or 0.05."""
     try:
-        share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+        share = float(value.removesuffix("%"))
     except ValueError:
         share = math.nan
+    if value.endswith("%"):
+        share /= 100
     if not 0 < share < 1:
         raise click.BadParameter(f"{value} is no share above 0 and below 1, such as 5%")
     return share
@@ -80,28 +80,26 @@ def ab(
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
     from ipclab_answers.ab.arms import tried
-    from ipclab_answers.ab.report import WRITERS, Report
+    from ipclab_answers.ab.report import Report
     from ipclab_answers.ab.sessions import save
     from ipclab_answers.ab.trial import AGAIN, EXIT, A, B
 
-    for number in (
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # a setting is undone, unless nohup says to go on
+    # A setting is undone, unless nohup says to go on.
+    for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
-    effort = {name: given[name] for name in ("seconds", "bound", "seed")}
-    if effort["seed"] is None:
-        effort["seed"] = secrets.randbits(SEED_BITS)
+    effort = {name: given[name] for name in ("deadline", "seed", "seconds", "bound")}
+    placement = given["placement"] or "same"
     try:
         arms = _arms(names, given)
         with Launcher(checkout().ledger) as launcher:
-            placement = given["placement"] or "same"
-            answer = tried(arms, launcher, placement, given["deadline"], progress=Bar(), **effort)
-        labels = {A: arms[0].label, B: arms[1].label, AGAIN: arms[0].label}
-        report = Report(answer, labels, arms[0].unit)
+            answer = tried(arms, launcher, placement, progress=Bar(), **effort)
+        first, second = arms
+        labels = {A: first.label, B: second.label, AGAIN: first.label}
+        report = Report(answer, labels, first.unit)
         for name, file in zip(formats, outputs, strict=False):
-            write_whole(file, WRITERS[name](report).encode())
+            text = getattr(report, name)()
+            write_whole(file, f"{text}\n".encode())
         if saved:
             save(report, saved)
     except UsageError:
@@ -109,7 +107,7 @@ def ab(
     except LabError as error:
         error.exit_code = EXIT[UNDECIDED]  # 1 is slower
         raise
-    click.echo(report.line() if outputs else WRITERS[formats[0]](report).rstrip("\n"))
+    click.echo(report.line() if outputs else getattr(report, formats[0])())
     sys.exit(answer.exit_code)
 
 
@@ -155,6 +153,7 @@ def _check_writable(files: Sequence[Path], option: str) -> None:
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
+    from ipclab.frames import tails
     from ipclab.machine import Source, Topology
     from ipclab.machine.placement import placements
     from ipclab.measure.request import levels
@@ -164,10 +163,14 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
 
     possible = placements(Topology.read(Source()))
     placement = chosen("placement", given["placement"] or "free", possible)
-    level = {name: values[0] for name, values in levels(given["levels"]).items()}
-    placed = given["placement"] or "same"
-    point = given["study"], given["backend"], given["size"], placed, level
-    wanted = Wanted(*point, given["quantile"])
+    wanted = Wanted(
+        given["study"],
+        given["backend"],
+        given["size"],
+        given["placement"] or "same",
+        {name: values[0] for name, values in levels(given["levels"]).items()},
+        tails.check(given["quantile"]),
+    )
     asked = Asked(wanted, placement.role(0), given["command"], given["printed"], given["more"])
     arms = asked.arms(names)
     if given["before"]:

@@ -7,24 +7,24 @@ from there, and must have what stands below.
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import tails
+from ipclab.frames.metrics import summary
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import missing, placements
 from ipclab.paths import checkout
 from ipclab.quantile import MEDIAN
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.started import Role
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.installed import study as study_named
-from ipclab.studies.interface import Site, Study, Sweep
+from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import profile
 
 EFFORT = profile("quick")
@@ -48,52 +48,40 @@ class Wanted:
 
     def plain(self) -> str:
         """Return what `main` takes, of another checkout as well, which takes medians."""
-        told = asdict(self)
-        del told["quantile"]
-        return json.dumps(told)
+        sides = asdict(self)
+        del sides["quantile"]
+        return json.dumps(sides)
 
-    def tail(self, launch: Launch, op: str) -> float:
-        """Return the quantile of a launch; raises `LabError` where its samples are too few."""
-        value = tails.of_launch(launch, op, self.quantile)
-        if math.isnan(value):
-            raise tails.too_few(self.quantile)
-        return value
+    def prepared(self) -> "AtPoint":
+        """Return what measures it.
 
-    def made(
-        self, statistic: Callable[[Any], Any] | None = None
-    ) -> Callable[[Launcher, float], float]:
-        """Return what makes one launch of it within so many seconds.
-
-        It returns the `statistic` of the launch's times in ns, else the quantile. Raises
-        `UsageError` for a point that the study has not, or that cannot be measured here.
+        Raises `UsageError` for a point that the study has not, or that cannot be measured here.
         """
-        made = self.prepared()
-
-        def launch(launcher: Launcher, seconds: float) -> float:
-            (measured,) = in_turns({self.backend: made}, launcher, seconds).values()
-            op = made.point.primary[0]
-            if statistic:
-                return float(statistic(measured.times(op)))
-            return self.tail(measured, op)
-
-        return launch
-
-    def prepared(self) -> "Prepared":
-        """Return what measures it; raises `UsageError` as `made` does."""
-        study, topology = study_named(self.study), Topology.read(Source())
+        study = study_named(self.study)
+        topology = Topology.read(Source())
         possible = placements(topology)
         if self.placement not in possible:
             why = missing(topology).get(self.placement, "")
             fix = f"there are {', '.join(possible)}"
             raise UsageError(f"placement {self.placement!r} is not possible", why, fix)
-        usual = EFFORT if self.quantile == MEDIAN else EFFORT.tailed()
-        point, effort = self._point(study), study.effort(usual)
-        if why := study.missing(point, checkout().scratch) or "":
-            raise UsageError(f"{self.backend} cannot be measured here", why)
-        return Prepared(study, point, study.roles(point, effort, possible[self.placement], SEED))
+        effort = study.effort(EFFORT if self.quantile == MEDIAN else EFFORT.tailed())
+        point = self._point()
+        lacking = study.missing(point, checkout().scratch)
+        if lacking:
+            raise UsageError(f"{self.backend} cannot be measured here", lacking)
+        roles = study.roles(point, effort, possible[self.placement], SEED)
+        return AtPoint(Contestant(point, roles), self.quantile)
 
-    def _point(self, study: Study) -> Point:
+    @property
+    def label(self) -> str:
+        """Return what its arm is called, with its quantile: others are not combined."""
+        if self.quantile == MEDIAN:
+            return self.backend
+        return f"{self.backend} {tails.metric(self.quantile)}"
+
+    def _point(self) -> Point:
         """Return the point that is wanted; raises `UsageError` when the study has none."""
+        study = study_named(self.study)
         levels = {name: (level,) for name, level in self.levels.items()}
         sizes = (self.size,) if self.size else None
         points = study.points(study.effort(EFFORT), Sweep(sizes, (self.backend,), levels))
@@ -108,24 +96,52 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A point that can be launched: its study, and the roles of its launch."""
+class AtPoint:
+    """A point as an arm: it can be launched, and take turns with others.
 
-    study: Study
-    point: Point
-    roles: Sequence[Role]
+    Its number is the `quantile` of a launch's times, or their `mean`.
+    """
+
+    contestant: Contestant
+    quantile: float
+    mean: bool = False
+
+    @property
+    def op(self) -> str:
+        """Return the op whose times are taken."""
+        return self.contestant.point.primary[0]
+
+    def __call__(self, launcher: Launcher, seconds: float) -> float:
+        """Make one launch within so many seconds, and return its number."""
+        (launch,) = in_turns({"": self.contestant}, launcher, seconds).values()
+        return self.number(launch)
+
+    def number(self, launch: Launch) -> float:
+        """Return that of a launch, ns; raises `LabError` when its samples are too few."""
+        if self.mean:
+            return summary(launch, self.op)["mean"]
+        value = tails.of_launch(launch, self.op, self.quantile)
+        if math.isnan(value):
+            raise tails.too_few(self.quantile)
+        return value
+
+    def turns(self, launch: Launch) -> list[float]:
+        """Return the median of each turn of a launch, ns; its number where a turn is too short."""
+        if self.quantile == MEDIAN:
+            return launch.turn_medians(self.op) or [self.number(launch)]
+        return [self.number(launch)]
 
 
 def in_turns(
-    contestants: Mapping[str, Prepared], launcher: Launcher, seconds: float
+    contestants: Mapping[str, Contestant], launcher: Launcher, seconds: float
 ) -> dict[str, Launch]:
     """Return a launch of each of `contestants`, which take turns in one heat where they can.
 
     They are by name, the first one's study says how. Raises `LabError` when one of them failed.
     """
     site = Site(launcher, checkout().scratch, _nothing, _nothing, _nothing)
-    first = next(iter(contestants.values()))
-    effort = first.study.effort(EFFORT)
+    study = study_named(next(iter(contestants.values())).point.study)
+    effort = study.effort(EFFORT)
     schedule = Schedule(
         turns=effort.turns,
         warm_turns=1,
@@ -133,27 +149,20 @@ def in_turns(
         seed=launcher.started,
         seconds=seconds,
     )
-    heat = {name: Contestant(each.point, each.roles) for name, each in contestants.items()}
-    points = [each.point for each in contestants.values() if each.study is first.study]
-    with first.study.open(site, points, effort, SEED) as bench:
-        others = {}
-        if (
-            bench != site.workers
-        ):  # a limit of the machine, which has workers, is launched next to it
-            others = {
-                name: heat.pop(name)
-                for name in [*heat]
-                if heat[name].point.study != first.point.study
-            }
-        ends = dict(bench(heat, schedule))
-        if others:
-            ends |= site.workers(others, schedule)
+    own = {name: one for name, one in contestants.items() if one.point.study == study.name}
+    limits = {name: one for name, one in contestants.items() if name not in own}
+    points = [contestant.point for contestant in own.values()]
+    with study.open(site, points, effort, SEED) as bench:
+        if bench == site.workers:
+            ends = dict(bench({**own, **limits}, schedule))
+        else:  # a limit of the machine, which has workers, is launched next to it
+            ends = {**bench(own, schedule), **site.workers(limits, schedule)}
     measured = {}
     for name, ended in ends.items():
         if isinstance(ended, LabError):
             raise ended
-        prepared = contestants[name]
-        measured[name] = prepared.study.collect(prepared.point, ended, SEED)
+        point = contestants[name].point
+        measured[name] = study_named(point.study).collect(point, ended, SEED)
     return measured
 
 
@@ -163,7 +172,7 @@ def _nothing(*_: Any) -> None:
 
 def main() -> None:
     """Print the median of `LAUNCHES` of the point that the first argument tells (JSON)."""
-    launch = Wanted(**json.loads(sys.argv[1])).made()
+    launch = Wanted(**json.loads(sys.argv[1])).prepared()
     with Launcher(checkout().ledger) as launcher:
         print(median(launch(launcher, SECONDS) for _ in range(LAUNCHES)))
 

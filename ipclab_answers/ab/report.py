@@ -1,6 +1,6 @@
 """An answer as one line, Markdown, JUnit XML and Bencher Metric Format."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -50,12 +50,11 @@ class Report:
 
     def controls(self) -> list[str]:
         """Return what each negative control gave."""
-        controls = {"limits": "not measured"}
-        if LIMITS in self.answer.controls:
-            controls = {}
-        for name, control in self.answer.controls.items():
-            controls[NAMES[name]] = ratio(control)
-        return sorted(f"{name} {shown}" for name, shown in controls.items())
+        controls = self.answer.controls
+        shown = [f"{NAMES[name]} {ratio(control)}" for name, control in controls.items()]
+        if LIMITS not in controls:
+            shown.append("limits not measured")
+        return sorted(shown)
 
     def line(self) -> str:
         """Return all of it in one line."""
@@ -74,23 +73,22 @@ class Report:
         lines.append("")
         for control in self.controls():
             lines.append(f"* {control}")
-        return "\n".join([*lines, ""])
+        return "\n".join(lines)
 
     def junit(self) -> str:
         """Return a test suite of one case: a failure when slower, skipped when undecided."""
-        failed, skipped = (self.answer.verdict == verdict for verdict in (SLOWER, UNDECIDED))
-        counts = {"tests": "1", "failures": str(int(failed)), "errors": "0"}
-        counts |= {"skipped": str(int(skipped)), "time": f"{self.answer.seconds:.3f}"}
+        kind = {SLOWER: "failure", UNDECIDED: "skipped"}.get(self.answer.verdict)
+        counts = {"tests": "1", "failures": f"{kind == 'failure':d}", "errors": "0"}
+        counts |= {"skipped": f"{kind == 'skipped':d}", "time": f"{self.answer.seconds:.3f}"}
         top = Xml.Element("testsuites", counts)
         suite = Xml.SubElement(top, "testsuite", {"name": "ipclab ab", **counts})
         named = {"classname": "ipclab.ab", "name": self.over, "time": counts["time"]}
         case = Xml.SubElement(suite, "testcase", named)
-        if failed or skipped:
-            kind = "failure" if failed else "skipped"
+        if kind:
             Xml.SubElement(case, kind, {"message": self.shown()})
         Xml.SubElement(case, "system-out").text = self.line()
         Xml.indent(top)
-        return Xml.tostring(top, "unicode", xml_declaration=True) + "\n"
+        return Xml.tostring(top, "unicode", xml_declaration=True)
 
     def bmf(self) -> str:
         """Return both medians and the ratio of the numbers (https://bencher.dev/bmf.json)."""
@@ -104,27 +102,21 @@ class Report:
         compared = self.answer.compared
         if compared.ratio is not None:
             metrics[self.over] = {"ratio": _metric(compared.ratio, compared)}
-        return dump_json(metrics).decode()
+        return dump_json(metrics).decode().rstrip()
 
     def _median(self, arm: str) -> Estimate | None:
-        values = self.answer.taken.values[arm]
+        values = self.answer.taken.values(arm)
         return statistic_estimate(values, len(values)) if values else None
 
 
-WRITERS: Mapping[str, Callable[[Report], str]] = {
-    "line": lambda report: report.line() + "\n",
-    "markdown": Report.markdown,
-    "junit": Report.junit,
-    "bmf": Report.bmf,
-}
-
-
-def ratio(compared: Comparison) -> str:
-    """Return a ratio with its interval."""
+def ratio(compared: Any) -> str:
+    """Return the `ratio` of a comparison, or of a saved one, with its interval."""
     if compared.ratio is None:
         return "not measured"
-    ends = f" ({compared.low:.3f} to {compared.high:.3f})" if compared.low and compared.high else ""
-    return f"{compared.ratio:.3f}{ends}"
+    text = f"{compared.ratio:.3f}"
+    if compared.low and compared.high:
+        text += f" ({compared.low:.3f} to {compared.high:.3f})"
+    return text
 
 
 def _interval(median: Estimate | None) -> str:

@@ -4,7 +4,6 @@ One session's verdict may be that session's luck: another virtual machine often 
 slower is said only where every session showed it.
 """
 
-import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +14,11 @@ import msgspec
 
 from ipclab.errors import UsageError
 from ipclab.stats.compare import FASTER, SAME, UNDECIDED
-from ipclab.store.files import write_whole
-from ipclab_answers.ab.report import QUANTITIES, Report
+from ipclab.store.files import text_of, write_whole
+from ipclab_answers.ab.report import QUANTITIES, Report, ratio
 from ipclab_answers.ab.trial import EXIT, A, B
 
 LEAST = 2  # sessions that confirm each other
-LARGEST = 1 << 20  # bytes of a saved answer
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
@@ -41,20 +39,25 @@ class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal[1] = 1
 
     def shown(self) -> str:
-        """Return verdict, ratio and interval."""
+        """Return verdict, reason, ratio and interval, without those that it has not."""
         why = f" ({self.reason})" if self.reason else ""
-        ratio = "" if self.ratio is None else f" {self.ratio:.3f}"
-        ends = f" ({self.low:.3f} to {self.high:.3f})" if self.low and self.high else ""
-        return f"{self.verdict}{why}{ratio}{ends}"
+        measured = f" {ratio(self)}" if self.ratio else ""
+        return f"{self.verdict}{why}{measured}"
 
 
 @dataclass(frozen=True)
 class Combined:
     """What all `sessions` show together."""
 
-    verdict: str
-    reason: str
     sessions: Sequence[Saved]
+
+    @property
+    def verdict(self) -> str:
+        """Return what every session showed; the same where none showed more than faster."""
+        verdicts = {session.verdict for session in self.sessions}
+        if len(verdicts) == 1:
+            return self.sessions[0].verdict
+        return SAME if verdicts == {SAME, FASTER} else UNDECIDED
 
     @property
     def exit_code(self) -> int:
@@ -64,17 +67,16 @@ class Combined:
     def line(self) -> str:
         """Return the verdict, and then each session's."""
         first = self.sessions[0]
-        why = f": {self.reason}" if self.reason else ""
+        why = ": sessions" if self.verdict == UNDECIDED else ""
         over = f"{QUANTITIES[first.unit]} of {first.b} over {first.a}"
-        each = "; ".join(session.shown() for session in self.sessions)
-        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {each}"
+        shown = "; ".join(session.shown() for session in self.sessions)
+        return f"{self.verdict}{why}, {len(self.sessions)} sessions: {over}: {shown}"
 
 
 def save(report: Report, file: Path) -> None:
     """Write the answer of this session into `file`."""
-    answer, compared = report.answer, report.answer.compared
-    ends = (compared.ratio, compared.low, compared.high)
-    ratio, low, high = (_positive(each) for each in ends)
+    answer = report.answer
+    compared = answer.compared
     saved = Saved(
         secrets.token_hex(8),
         report.labels[A],
@@ -83,9 +85,9 @@ def save(report: Report, file: Path) -> None:
         answer.bound,
         answer.verdict,  # type: ignore[arg-type]
         report.reason,
-        ratio,
-        low,
-        high,
+        compared.ratio,
+        compared.low,
+        compared.high,
         answer.taken.rounds,
     )
     write_whole(file, msgspec.json.format(msgspec.json.encode(saved)) + b"\n")
@@ -100,32 +102,17 @@ def combined(files: Sequence[Path]) -> Combined:
     if len({session.session for session in sessions}) < len(sessions):
         fix = "give each session's answer once"
         raise UsageError("a session confirms itself", "it is given twice", fix)
-    asked = {(each.a, each.b, each.unit, each.bound) for each in sessions}
-    if len(asked) > 1:
+    questions = {(answer.a, answer.b, answer.unit, answer.bound) for answer in sessions}
+    if len(questions) > 1:
         why = "arms, unit or --bound differ"
         raise UsageError("the answers are of different questions", why, "give alike ones")
-    verdict = _together({session.verdict for session in sessions})
-    return Combined(verdict, "sessions" if verdict == UNDECIDED else "", sessions)
-
-
-def _together(verdicts: set[str]) -> str:
-    """Return what every session showed; the same where none showed more than faster."""
-    if len(verdicts) == 1:
-        return next(iter(verdicts))
-    return SAME if verdicts == {SAME, FASTER} else UNDECIDED
+    return Combined(sessions)
 
 
 def _loaded(file: Path) -> Saved:
     try:
-        if file.stat().st_size > LARGEST:
-            raise ValueError("it is too large")
-        return msgspec.json.decode(file.read_bytes(), type=Saved)
+        return msgspec.json.decode(text_of(file), type=Saved)
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         why = getattr(error, "strerror", "") or str(error)
         fix = "give what 'ipclab ab --save' wrote"
         raise UsageError(f"{file} is no saved answer", why, fix) from error
-
-
-def _positive(value: float | None) -> float | None:
-    """Return a number that JSON can hold, or none."""
-    return value if value and math.isfinite(value) else None

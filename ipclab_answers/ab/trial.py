@@ -40,41 +40,36 @@ REASONS = {
     "which no test of scatter can judge",
     "wide-interval": "the interval holds 1 and leaves the bound",
 }
+# What a round measured of each arm, one number for each of its turns, and of the limits, if any.
+Round = Mapping[str, Sequence[float]]
 
 
 @dataclass
 class Taken:
-    """What was measured: a number of which less is better for each round by arm, and the limits.
+    """What was measured, of which less is better: the turns of each round by arm, and the limits.
 
-    `turns` are the medians of its turns for each round by arm; none of programs.
+    What takes no turns has one number for each round.
     """
 
-    values: Mapping[str, list[float]] = field(default_factory=lambda: {arm: [] for arm in ARMS})
-    limits: list[float] = field(default_factory=list)
     turns: Mapping[str, list[Sequence[float]]] = field(
         default_factory=lambda: {arm: [] for arm in ARMS}
     )
+    limits: list[float] = field(default_factory=list)
 
-    def add(self, heat: Mapping[str, Sequence[float]]) -> None:
-        """Take a heat into account: of each arm, and of the limit, the medians of its turns."""
+    def add(self, measured: Round) -> None:
+        """Take a round into account."""
         for arm in ARMS:
-            self.values[arm].append(median(heat[arm]))
-            self.turns[arm].append(heat[arm])
-        if LIMITS in heat:
-            self.limits.append(median(heat[LIMITS]))
+            self.turns[arm].append(measured[arm])
+        self.limits.extend(measured.get(LIMITS, ()))
 
-    def side(self, arm: str) -> Side:
-        """Return an arm's whole rounds, which are compared round by round."""
-        values, turns = self.values[arm][: self.rounds], self.turns[arm]
-        heats = {}
-        for number, value in enumerate(values):
-            heats[number] = turns[number] if turns else [value]
-        return Side(values, heats=heats)
+    def values(self, arm: str) -> list[float]:
+        """Return the number of an arm in each round."""
+        return [median(turns) for turns in self.turns[arm]]
 
     @property
     def rounds(self) -> int:
-        """Return how many rounds are whole."""
-        return min(map(len, self.values.values()))
+        """Return how many rounds there are."""
+        return len(self.turns[A])
 
 
 @dataclass(frozen=True)
@@ -100,36 +95,27 @@ class Answer:
 
 
 def trial(
-    launch: Callable[[str], float],
-    limit: Callable[[], float] | None,
+    measured: Callable[[], Round],
     begin: Callable[[], None],
     clock: Callable[[], float],
     *,
     seconds: float,
     bound: float,
-    seed: int,
     progress: Progress,
-    heat: Callable[[], Mapping[str, Sequence[float]]] | None = None,
 ) -> Answer:
     """Make rounds until a look decides, or `seconds` are over, and return the answer.
 
-    `launch` measures an arm once, `limit` the machine (None: it has none), `begin` makes ready for
-    a round; `clock` gives seconds. `heat` measures all arms and the limit in turns, where they can
-    take turns, and is called in their place. A `LabError` of theirs ends the trial undecided.
-    `bound` (a share) is how much counts as the same.
+    `begin` makes ready for a round, `measured` returns what it gave; `clock` gives seconds. A
+    `LabError` of theirs ends the trial undecided. `bound` (a share) is how much counts as the same.
     """
-    taken, start, shuffle = Taken(), clock(), random.Random(seed)
+    taken = Taken()
+    start = clock()
     failure = ""
     progress.start("rounds", HEAT_LOOKS[-1])
     try:
         while taken.rounds < HEAT_LOOKS[-1] and clock() - start < seconds:
             begin()
-            if heat:
-                taken.add(heat())
-            for arm in () if heat else shuffle.sample(ARMS, len(ARMS)):
-                if limit:
-                    taken.limits.append(limit())
-                taken.values[arm].append(launch(arm))
+            taken.add(measured())
             progress.step()
             if taken.rounds in HEAT_LOOKS:
                 answer = judged(taken, bound, clock() - start)
@@ -142,28 +128,47 @@ def trial(
     return judged(taken, bound, clock() - start, failure)
 
 
+def one_by_one(
+    launch: Callable[[str], float], limited: bool, seed: int | None
+) -> Callable[[], Round]:
+    """Return what makes a round of arms that cannot take turns, in a random order from `seed`.
+
+    `launch` measures one of them once; if `limited`, the limits are measured before each of them.
+    """
+    shuffle = random.Random(seed)
+
+    def measured() -> Round:
+        numbers: dict[str, list[float]] = {LIMITS: []}
+        for arm in shuffle.sample(ARMS, len(ARMS)):
+            if limited:
+                numbers[LIMITS].append(launch(LIMITS))
+            numbers[arm] = [launch(arm)]
+        return numbers
+
+    return measured
+
+
 def judged(taken: Taken, bound: float, seconds: float = 0.0, failure: str = "") -> Answer:
-    """Return what the whole rounds of `taken` show; with a `failure` they decide nothing."""
-    a, b, again = (taken.side(arm) for arm in ARMS)
-    both = _together(a, again)
+    """Return what the rounds of `taken` show; with a `failure` they decide nothing."""
+    a, b, again = (taken.turns[arm] for arm in ARMS)
+    # A with A again: in each round the geometric mean of both, turn by turn.
+    both = []
+    for first, second in zip(a, again, strict=True):
+        both.append(np.sqrt(np.multiply(first, second)).tolist())
+    controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
     half = len(taken.limits) // 2
-    controls = {AGAIN: compare(a, again, len(ARMS), bound)}
     if half:
         halves = Side(taken.limits[:half]), Side(taken.limits[half:])
         controls[LIMITS] = compare(*halves, len(ARMS), bound)
-    compared = compare(both, b, equivalence=bound)
+    compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict
     return Answer(verdict, reason, compared, controls, taken, bound, seconds)
 
 
-def _together(a: Side, again: Side) -> Side:
-    """Return A with A again: in each round the geometric mean of both, turn by turn."""
-    heats = {
-        number: np.sqrt(np.multiply(a.heats[number], again.heats[number])).tolist()
-        for number in a.heats
-    }
-    return Side([*a.medians, *again.medians], heats=heats)
+def _side(rounds: Sequence[Sequence[float]]) -> Side:
+    """Return what is compared round by round, by the medians of turns alone."""
+    return Side([], heats=dict(enumerate(rounds)))
 
 
 def _doubt(compared: Comparison, controls: Mapping[str, Comparison]) -> str:

@@ -6,10 +6,9 @@ time. What was not measured is never decided by an estimate: lines between measu
 marked, and judged by nobody. Pure.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from math import inf
-from typing import Any
 
 import pandas as pd
 
@@ -24,7 +23,7 @@ from ipclab.stats.compare import (
     factor,
 )
 from ipclab.stats.family import launches_needed
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity
 from ipclab_answers.choose.candidates import (
     BEST,
     BOUNDS,
@@ -37,30 +36,16 @@ from ipclab_answers.choose.candidates import (
 )
 from ipclab_answers.choose.crossings import crossings
 from ipclab_answers.choose.need import ONE_WAY, Need
-from ipclab_answers.choose.promises import Offer, promised
+from ipclab_answers.choose.promises import Offer
 
 ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
-COLUMNS = (
-    *(
-        "backend",
-        "status",
-        "why",
-        "open",
-        "value",
-        "ratio",
-        "verdict",
-        "launches",
-        "estimate",
-    ),
-    *("quantile", "cpus", "keeps_up", "limit", "lost", "full", "crash"),
-)
 
 
 @dataclass(frozen=True)
 class Answer:
     """What a run says of a need.
 
-    `rows` have the columns `COLUMNS` of candidates, the best first. `crossings` see there;
+    `rows` are what is known of each `Candidate`, the best first. `crossings` see there;
     `changes` are what would change the answer. `missing` has backend, size, launches and seconds of
     each point that the run lacks. `launches` and `seconds` are what deciding would take, infinite
     where no number of launches is known to.
@@ -81,10 +66,9 @@ class Answer:
         return list(self.rows[self.rows.status == BEST].backend)
 
 
-def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
+def answer(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
-    promises = promised(frames.points, frames.faults, need.fault)
-    candidates = [candidate_of(need, frames, offer, promises[offer.name]) for offer in offers]
+    candidates = [candidate_of(need, frames, offer) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
     measured.sort(key=lambda candidate: candidate.median)
@@ -92,20 +76,23 @@ def answer(need: Need, frames: Frames, offers: Sequence[Offer]) -> Answer:
     best = [candidate for candidate in measured if candidate.status == BEST]
     count = max(2, len(fitting))
     lacking = _lacking(fitting, launches_needed(count), frames.seconds)
-    launches, state = 0.0, ANSWERED if best else NOTHING
-    measured_all = len(measured) == len(fitting)
-    if not (measured_all and all(candidate.settled for candidate in best)):
-        state, launches = UNDECIDED, float(lacking.launches.sum())
+    launches = 0.0
+    state = ANSWERED if best else NOTHING
+    settled = all(candidate.settled for candidate in best)
+    if len(measured) < len(fitting) or not settled:
+        state = UNDECIDED
+        launches = float(lacking.launches.sum())
         for candidate in best:
             launches += _launches_more(candidate, count, frames.bound)
     able = [candidate.backend for candidate in candidates if BOUNDS.issuperset(candidate.why)]
+    changes = _changes(need, best[0], candidates, frames.bound) if best else []
     rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
     return Answer(
         need,
         state,
-        pd.DataFrame(rows, columns=list(COLUMNS)),
+        pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
         crossings(need, narrowed_to(need, frames.launches), able, frames.bound),
-        _changes(need, best[:1], candidates, frames.bound),
+        pd.DataFrame(changes, columns=["change", "backend", "amount"]),
         lacking,
         launches,
         launches * frames.seconds,
@@ -117,20 +104,20 @@ def _judge(measured: Sequence[Candidate], bound: float) -> None:
     sides = [candidate.side for candidate in measured if candidate.side]
     scatter = common_scatter(sides)
     for candidate, side in zip(measured, sides, strict=True):
-        candidate.launches, candidate.status = len(side.medians), BEST
+        candidate.launches = len(side.medians)
+        candidate.status = BEST
         if side is sides[0]:
             candidate.ratio = Quantity(1.0, kind="computed")
             continue
         compared = compare(sides[0], side, len(sides), bound, scatter)
-        candidate.compared, candidate.verdict = compared, compared.verdict
+        candidate.compared = compared
+        candidate.verdict = compared.verdict
         candidate.ratio = _ratio(compared)
         if compared.verdict == SLOWER:
             candidate.status = WORSE
 
 
 def _ratio(compared: Comparison) -> Quantity:
-    if compared.ratio is None:
-        return missing()
     return Quantity(compared.ratio, "1", compared.low, compared.high)
 
 
@@ -145,42 +132,41 @@ def _lacking(candidates: Sequence[Candidate], launches: int, seconds: float) -> 
     """Return the points that were not measured of those that may fit, and what they cost."""
     rows = []
     for candidate in candidates:
-        if candidate.side is None:
-            for size in candidate.lacking:
-                rows.append((candidate.backend, size, launches, launches * seconds))
+        for size in candidate.lacking:
+            rows.append((candidate.backend, size, launches, launches * seconds))
     return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
 
 
 def _launches_more(candidate: Candidate, count: int, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
-    have, compared = candidate.launches, candidate.compared
+    have = candidate.launches
+    compared = candidate.compared
     if candidate.open:
         more = have * (candidate.times_more - 1)
         return max(1.0, more) if BOUNDS.issuperset(candidate.open) else inf
     if compared is None or compared.verdict == SAME:
         return 0.0
-    low, high, ratio = compared.low, compared.high, compared.ratio
-    if compared.verdict == NOT_TESTED or low is None or high is None or ratio is None:
+    if compared.verdict == NOT_TESTED or not (compared.ratio and compared.low and compared.high):
         return float(max(1, launches_needed(count) - have))
-    return float(max(1, have * (factor(low, high, ratio, bound) - 1)))
+    times = factor(compared.low, compared.high, compared.ratio, bound)
+    return float(max(1, have * (times - 1)))
 
 
 def _changes(
-    need: Need, best: Sequence[Candidate], candidates: Sequence[Candidate], bound: float
-) -> pd.DataFrame:
-    """Return what excludes a faster one than the best, and where that would cease to fit."""
-    rows: list[tuple[str, str, Any]] = []
-    for first in best:
-        for other in candidates:
-            if first.side and other.side and other.why:
-                compared = compare(first.side, other.side, 2, bound)
-                if compared.verdict == FASTER:
-                    demands = f"without:{','.join(other.why)}"
-                    rows.append((demands, other.backend, _ratio(compared)))
-        if (need.rate or need.way == ONE_WAY) and first.keeps_up:
-            rows.append(("rate", first.backend, first.keeps_up))
-        if need.deadline_us and first.quantile:
-            rows.append(("deadline", first.backend, first.quantile))
-        if need.cpus and first.cpus:
-            rows.append(("cpus", first.backend, first.cpus))
-    return pd.DataFrame(rows, columns=["change", "backend", "amount"])
+    need: Need, first: Candidate, candidates: Sequence[Candidate], bound: float
+) -> list[tuple[str, str, Quantity]]:
+    """Return what excludes a faster one than the first, and where that would cease to fit."""
+    rows = []
+    for other in candidates:
+        if first.side and other.side and other.why:
+            compared = compare(first.side, other.side, 2, bound)
+            if compared.verdict == FASTER:
+                demands = f"without:{','.join(other.why)}"
+                rows.append((demands, other.backend, _ratio(compared)))
+    if (need.rate or need.way == ONE_WAY) and first.keeps_up:
+        rows.append(("rate", first.backend, first.keeps_up))
+    if need.deadline_us and first.quantile:
+        rows.append(("deadline", first.backend, first.quantile))
+    if need.cpus and first.cpus:
+        rows.append(("cpus", first.backend, first.cpus))
+    return rows

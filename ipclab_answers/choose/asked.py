@@ -1,7 +1,6 @@
 """What a need asks of this machine: the run that tells of it, the mechanisms, its points."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -26,7 +25,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import Profile, profile
 from ipclab_answers.choose.answer import Answer, answer
 from ipclab_answers.choose.candidates import Frames
-from ipclab_answers.choose.need import EACH, NEED, ROUND_TRIP, STATE, SURVIVES, Need
+from ipclab_answers.choose.need import EACH, NEED, ONE_WAY, STATE, SURVIVES, Need
 from ipclab_answers.choose.promises import DEMANDS, Offer
 
 FAULTS, LIMITS = "faults", "limits"
@@ -40,7 +39,7 @@ def request(need: Need, effort: str) -> Request:
     `UsageError` when no mechanism can have the points.
     """
     usual = profile(effort)
-    sweep = _sweep(need) if need.way == STATE else Sweep(sizes=tuple(need.size))
+    sweep = _sweep(need)
     own = study(need.study).effort(usual)
     if need.deadline_us:
         own = own.tailed()
@@ -49,15 +48,16 @@ def request(need: Need, effort: str) -> Request:
     if not wanted:
         why = "no mechanism here may be taken"
         raise UsageError("nothing to measure", why, "see 'ipclab backends'")
-    bounds = study(LIMITS).points(study(LIMITS).effort(usual), sweep)
+    effort_of_limits = study(LIMITS).effort(usual)
+    bounds = study(LIMITS).points(effort_of_limits, sweep)
     bounds = [point for point in bounds if point.placement == need.placement]
-    given = {LIMITS: (study(LIMITS).effort(usual), bounds), need.study: (own, wanted)}
+    given = {LIMITS: (effort_of_limits, bounds), need.study: (own, wanted)}
     if SURVIVES in need.must:
         faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
         crashes = Sweep(None, tuple(sorted(names)), {"fault": (need.fault,)})
-        crash_effort = faults.effort(usual)
-        given[FAULTS] = crash_effort, faults.points(crash_effort, crashes)
+        effort_of_faults = faults.effort(usual)
+        given[FAULTS] = effort_of_faults, faults.points(effort_of_faults, crashes)
     purpose = {"need": need.plain()}
     return Request((need.study,), usual.name, sweep=sweep, purpose=purpose, given=given)
 
@@ -66,38 +66,40 @@ def points(need: Need, effort: Profile) -> list[Point]:
     """Return the points that tell of `need`, of each mechanism that nothing excludes before."""
     demands = {DEMANDS[must] for must in need.must if must in DEMANDS}
     names = []
-    for offer in offers(need):
-        if demands.isdisjoint(offer.demands) and not any(map(offer.refuses, need.size)):
+    for offer in offers(need).values():
+        if demands.isdisjoint(offer.demands) and not offer.refused:
             names.append(offer.name)
-    levels = need.levels()
     if need.way == STATE:
         every = study(need.study).points(effort, replace(_sweep(need), backends=tuple(names)))
-        narrow: dict[str, Sequence[Any]] = {name: [level] for name, level in levels.items()}
-        narrow |= {"sync": ("none", "off"), "map": ("none", "writemap")}
-        return [point for point in every if _within(point, narrow)]
-    placement = str(levels.pop("placement"))
-    levels["arm"] = NEED
-    if need.way != ROUND_TRIP:
-        levels["fill"] = 0 if need.rate else 1
+        return [point for point in every if _is_plain(point, need.levels())]
     wanted = []
     for size in need.size:
         for name in names:
-            wait = {"wait": backends()[name].waits[0]} if need.way == ROUND_TRIP else {}
-            key = need.study, name, size, placement, levels | wait
+            levels = need.levels() | {"arm": NEED}
+            placement = levels.pop("placement")
+            if need.way == ONE_WAY:
+                levels["fill"] = 0 if need.rate else 1
+            else:
+                levels["wait"] = backends()[name].waits[0]
+            key = need.study, name, size, placement, levels
             wanted.append(Point(*key, f"need-{size}", (need.op,)))
     return wanted
 
 
 def _sweep(need: Need) -> Sweep:
+    if need.way != STATE:
+        return Sweep(sizes=tuple(need.size))
     return Sweep(levels={"entries": tuple(need.size), "readers": (need.consumers,)})
 
 
-def _within(point: Point, narrow: dict[str, Sequence[Any]]) -> bool:
+def _is_plain(point: Point, levels: dict[str, Any]) -> bool:
+    """Tell whether a point of shared state has `levels`, and neither syncs nor maps otherwise."""
     key = point.key()
-    return all(key[name] in levels for name, levels in narrow.items())
+    usual = key["sync"] in ("none", "off") and key["map"] in ("none", "writemap")
+    return usual and levels.items() <= key.items()
 
 
-def offers(need: Need, run: RunFolder | None = None) -> list[Offer]:
+def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
     """Return the mechanisms that may be asked: those of this machine, or those of a `run`."""
     if run is None:
         names = set(study(need.study).backends())
@@ -105,21 +107,21 @@ def offers(need: Need, run: RunFolder | None = None) -> list[Offer]:
         rows = derived.read(run, need.study, "points")
         if len(rows):
             rows = narrowed(rows, {"arm": need.levels().get("arm", "main")})
-        names = set(rows.backend) if len(rows) else set()
+        names = set(rows.backend)
     failed = _failed(need, run)
-    offered = []
+    offered = {}
     for name in sorted(names & backends().keys()):
         if need.way != STATE or keeps(name):
             backend = backends()[name]
-            offered.append(Offer(name, backend.demands, _refusal(need, backend, failed)))
+            offered[name] = Offer(name, backend.demands, _refusal(need, backend, failed))
     return offered
 
 
 def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
     """Return what `run` says of `need`."""
-    on_offer = {offer.name: offer for offer in offers(need, run)}
+    on_offer = offers(need, run)
     if paths.runs in run.path.parents:  # of this machine: what it holds nothing of may be measured
-        on_offer = {offer.name: offer for offer in offers(need)} | on_offer
+        on_offer = offers(need) | on_offer
     frames = Frames(
         derived.read(run, need.study, "points"),
         derived.read(run, need.study, "launches"),
@@ -128,22 +130,29 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         _seconds(run),
         derived.bound(run),
     )
-    return answer(need, frames, list(on_offer.values()))
+    return answer(need, frames, on_offer.values())
 
 
 def run_for(paths: Paths, need: Need, name: str = "") -> RunFolder:
-    """Return the run called `name`, or the best of `rivals`, or the reference.
+    """Return the first of `runs_for`."""
+    return runs_for(paths, need, name)[0]
 
-    Raises `UsageError` when there is none.
+
+def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
+    """Return the run called `name`; else those here that tell of `need`, or the reference.
+
+    The best stands first: runs that were measured for the need, else those that hold its study; of
+    these one with more of its points of the need's sizes and placement is better. Raises
+    `UsageError` when there is none.
     """
-    here = [] if name else rivals(paths, need)
+    here = [] if name else _here(paths, need)
     if here:
-        return here[0]
+        return here
     named = choose(paths, name, need.study)
     if need.study not in derived.measured(named):
         what = f"{named.id} holds nothing of {need.study}"
         raise UsageError(what, "", "measure it: ipclab choose --measure")
-    return named
+    return [named]
 
 
 def file_names(need: Need) -> re.Pattern[str]:
@@ -155,18 +164,14 @@ def file_names(need: Need) -> re.Pattern[str]:
     return re.compile(rf"-{need.placement}-({some})-[0-9a-f]{{8}}\.parquet")
 
 
-def rivals(paths: Paths, need: Need) -> list[RunFolder]:
-    """Return the runs here that tell of `need`, the best first.
-
-    Those measured for it, else those that hold its study: of these the one with more of its points
-    of the need's sizes and placement is better.
-    """
+def _here(paths: Paths, need: Need) -> list[RunFolder]:
     exact = file_names(need)
 
     def answering(run: RunFolder) -> int:
         return sum(bool(exact.search(name)) for name in points_of(run, need.study))
 
-    own, others = [], []
+    own = []
+    others = []
     for run in best(paths, need.study, answering):
         measured_for = run.about["parameters"].get("need")
         if measured_for == need.plain():
@@ -174,11 +179,6 @@ def rivals(paths: Paths, need: Need) -> list[RunFolder]:
         elif not measured_for:
             others.append(run)
     return own or others
-
-
-def tells(need: Need) -> tuple[str, ...]:
-    """Return the studies that bear on `need`."""
-    return need.study, LIMITS, FAULTS
 
 
 def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
@@ -191,20 +191,22 @@ def _faults(paths: Paths, run: RunFolder) -> pd.DataFrame:
     return pd.DataFrame()
 
 
-def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> Any:
-    """Return what says why `backend` cannot have messages of a size here."""
-    store = None if backend.channel or need.way == STATE else backend.store
-    shared = None
+def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -> str:
+    """Return why `backend` cannot have messages of a size of `need` here; nothing when it can."""
+    asks_channel = need.way != STATE
+    store = None
+    if asks_channel and not backend.channel:
+        store = backend.store
     if store and need.consumers > 1 and store.fans_out != (need.sharing == EACH):
-        shared = "every message reaches all" if store.fans_out else "a message reaches one consumer"
-
-    def refuses(size: int) -> str | None:
+        return "every message reaches all" if store.fans_out else "a message reaches one consumer"
+    for size in need.size:
         longest = None
-        if need.way != STATE and not backend.missing():
+        if asks_channel and not backend.missing():
             longest = backend.refuses(size)
-        return shared or longest or failed.get((backend.name, size))
-
-    return refuses
+        why = longest or failed.get((backend.name, size))
+        if why:
+            return why
+    return ""
 
 
 def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
@@ -221,12 +223,14 @@ def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
 
 def _seconds(run: RunFolder) -> float:
     """Return what a launch of `run` took on average, of all its sessions' time."""
-    seconds, launches = 0.0, 0
+    seconds = 0.0
+    launches = 0
     for session in run.about["sessions"]:
         if session.get("ended"):
-            begun, ended = (datetime.fromisoformat(session[end]) for end in ("begun", "ended"))
+            begun = datetime.fromisoformat(session["begun"])
+            ended = datetime.fromisoformat(session["ended"])
             seconds += (ended - begun).total_seconds()
     for name in derived.measured(run):
-        measured = derived.read(run, name, "points").drop_duplicates("point")
-        launches += int(measured.launches.sum())
+        points_of_study = derived.read(run, name, "points").drop_duplicates("point")
+        launches += int(points_of_study.launches.sum())
     return seconds / launches if launches and seconds else SECONDS

@@ -2,32 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite, log
+from math import inf, log
+from operator import attrgetter
 from statistics import median
 
+import numpy as np
 import pandas as pd
 
+from ipclab.frames import tails
 from ipclab.frames.address import narrowed, quantity
 from ipclab.frames.contests import side_of
 from ipclab.frames.limits import with_limits
+from ipclab.frames.metrics import ROUND
 from ipclab.stats import judge
-from ipclab.stats.compare import (
-    EQUIVALENCE,
-    SAME,
-    Comparison,
-    Side,
-)
-from ipclab.stats.quantity import Quantity, missing, total
+from ipclab.stats.compare import EQUIVALENCE, SAME, Comparison, Side
+from ipclab.stats.quantity import Quantity, missing, of, total
 from ipclab_answers.choose.crossings import estimate, most_launched, timed
-from ipclab_answers.choose.need import Need
-from ipclab_answers.choose.promises import Offer, Promises, kept
+from ipclab_answers.choose.need import ONE_WAY, US, Need
+from ipclab_answers.choose.promises import Offer, kept, promised
 
-BEST, WORSE, EXCLUDED, UNMEASURED = STATUSES = (
-    "best",
-    "slower",
-    "excluded",
-    "not measured",
-)
+BEST, WORSE, EXCLUDED, UNMEASURED = "best", "slower", "excluded", "not measured"
+STATUSES = BEST, WORSE, EXCLUDED, UNMEASURED
+ABSENT = missing()
 BOUNDS = {"rate", "deadline", "cpus"}  # demands that more launches can show
 
 
@@ -60,14 +56,14 @@ class Candidate:
     open: list[str] = field(default_factory=list)  # what was not shown either way
     lacking: list[int] = field(default_factory=list)  # sizes that were not measured
     side: Side | None = None  # its launches, a mix of sizes as one time
-    value: Quantity = field(default_factory=missing)
-    estimate: Quantity | None = None
-    quantile: Quantity = field(default_factory=missing)
-    cpus: Quantity = field(default_factory=missing)
-    keeps_up: Quantity = field(default_factory=missing)
-    limit: Quantity | None = None
+    value: Quantity = ABSENT
+    estimate: Quantity = ABSENT
+    quantile: Quantity = ABSENT
+    cpus: Quantity = ABSENT
+    keeps_up: Quantity = ABSENT
+    limit: Quantity = ABSENT
     compared: Comparison | None = None  # with the fastest
-    ratio: Quantity | None = None
+    ratio: Quantity = ABSENT
     verdict: str = ""
     launches: int = 0
     times_more: float = 1.0  # of its launches would show what is open
@@ -89,7 +85,8 @@ class Candidate:
             self.why.append(demand)
         elif verdicts != {judge.INSIDE}:
             self.open.append(demand)
-            self.times_more = max(self.times_more, *(_nearer(q, bound) for q in quantities))
+            for shown in quantities:
+                self.times_more = max(self.times_more, _nearer(shown, bound))
 
 
 def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
@@ -101,8 +98,12 @@ def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> p
     return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
 
 
-def candidate_of(need: Need, frames: Frames, offer: Offer, promises: Promises) -> Candidate:
+def candidate_of(need: Need, frames: Frames, offer: Offer) -> Candidate:
     """Return what the frames tell of one mechanism; it is not compared yet."""
+    faults = frames.faults
+    if len(faults):
+        faults = _of(offer.name, faults[faults.fault == need.fault])
+    promises = promised(_of(offer.name, frames.points), faults)
     made = Candidate(offer.name, **promises)
     for must in need.must:
         holds = kept(must, offer, promises)
@@ -110,16 +111,15 @@ def candidate_of(need: Need, frames: Frames, offer: Offer, promises: Promises) -
             made.open.append(must)
         elif not holds:
             made.why.append(must)
-    launches = _of(offer.name, narrowed_to(need, frames.launches))
-    made.lacking = [size for size in need.size if launches[launches[need.sized] == size].empty]
-    refusals = [refusal for size in need.size if (refusal := offer.refuses(size))]
-    if refusals:
-        made.why.append(refusals[0])
-    else:
-        made.side = _side(need, timed(need, launches))
+    times = timed(need, _of(offer.name, narrowed_to(need, frames.launches)))
+    made.lacking = sorted(need.size.keys() - {*times[need.sized]})
+    if offer.refused:
+        made.why.append(offer.refused)
+    elif not made.lacking:
+        made.side = _side(need, times)
     _measure(need, frames, made)
     if made.side is None:
-        made.estimate = estimate(need, launches)
+        made.estimate = estimate(need, times)
     if made.why:
         made.status = EXCLUDED
     return made
@@ -132,40 +132,32 @@ def _of(backend: str, frame: pd.DataFrame) -> pd.DataFrame:
 def _side(need: Need, times: pd.DataFrame) -> Side | None:
     """Return the launches of one mechanism, a mix as one time for each round that all sizes have.
 
-    None when a size was not measured.
+    None where they share no round.
     """
-    mixed: dict[int, float] | None = None
-    for size, share in need.size.items():
-        part = times[times[need.sized] == size]
-        if part.empty:
-            return None
-        side = side_of(most_launched(part))
-        if share == 1:
-            return side
-        medians = {k: share * m for k, m in zip(side.rounds, side.medians, strict=True)}
-        if mixed is not None:
-            medians = {k: mixed[k] + medians[k] for k in mixed.keys() & medians.keys()}
-        mixed = medians
-    if not mixed:
-        return None
-    return Side([mixed[number] for number in sorted(mixed)], rounds=sorted(mixed))
+    parts = [most_launched(times[times[need.sized] == size]) for size in need.size]
+    if len(parts) == 1:
+        return side_of(parts[0])
+    by_round = pd.concat(parts).pivot_table("value", ROUND, need.sized, aggfunc="last")
+    mixed = by_round.dropna() @ pd.Series(need.size)
+    return Side(list(mixed), rounds=list(mixed.index)) if len(mixed) else None
 
 
 def _measure(need: Need, frames: Frames, made: Candidate) -> None:
     """Note the times, load and rate of one mechanism, and what they say of the need."""
     points = _of(made.backend, narrowed_to(need, frames.points))
-    made.value = _mixed(need, points, need.op, "p50")
+    made.value = _mixed(need, _by_size(need, points, need.op, "p50"))
     made.cpus = _busy(need, points, made.value)
     made.limit = _over_limit(need, timed(need, points), frames.limits, made.value)
-    took = _mixed(need, points, "launch", "closed_per_second", inverse=True)
+    rates = _by_size(need, points, "launch", "closed_per_second")
+    took = _mixed(need, [1e9 / rate.as_unit("1") for rate in rates])
     if not took:
         closed = _of(made.backend, narrowed_to(need, frames.points, 0.0))
-        took = _mixed(need, closed, need.closed_op, "p50")
-    made.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s") if took else missing("1/s")
+        took = _mixed(need, _by_size(need, closed, need.closed_op, "p50"))
+    made.keeps_up = (1e9 / took.as_unit("1")).as_unit("1/s")
     if need.deadline_us:
-        tails = [_metric(need, points, size, need.op, need.metric) for size in need.size]
-        made.quantile = max(filter(None, tails), key=lambda q: q.value, default=missing("ns"))
-        made.hold("deadline", tails, need.deadline_us * 1e3)
+        quantiles = _by_size(need, points, need.op, tails.metric(need.quantile))
+        made.quantile = max(filter(None, quantiles), key=attrgetter("value"), default=ABSENT)
+        made.hold("deadline", quantiles, need.deadline_us * US)
     if need.rate:
         made.hold("rate", [took], 1e9 / need.rate)
     if need.cpus:
@@ -174,20 +166,20 @@ def _measure(need: Need, frames: Frames, made: Candidate) -> None:
 
 def _busy(need: Need, points: pd.DataFrame, value: Quantity) -> Quantity:
     """Return how many CPUs both ends keep busy."""
-    ops = ["sent", "received"] if need.study == "stream" else [need.closed_op]
-    spent = total([_mixed(need, points, op, "cpu_ns") for op in ops])
-    return (spent * (need.rate / 1e9) if need.rate else spent / value).as_unit("count")
+    ops = ["sent", "received"] if need.way == ONE_WAY else [need.closed_op]
+    spent = total(_mixed(need, _by_size(need, points, op, "cpu_ns")) for op in ops)
+    share = spent * (need.rate / 1e9) if need.rate else spent / value
+    return share.as_unit("count")
 
 
-def _over_limit(
-    need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity
-) -> Quantity | None:
-    """Return the time over what the hardware allows for the mix; None where that is not known."""
-    if not (len(limits) and len(times) and value):
-        return None
-    bounds = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized).limit
-    least = sum(share * float(bounds.get(size, inf)) for size, share in need.size.items())
-    return value / Quantity(least, "ns") if isfinite(least) else None
+def _over_limit(need: Need, times: pd.DataFrame, limits: pd.DataFrame, value: Quantity) -> Quantity:
+    """Return the time over what the hardware allows for the mix."""
+    if limits.empty or not value:
+        return ABSENT
+    by_size = with_limits(times, limits).drop_duplicates(need.sized).set_index(need.sized)
+    bounds = by_size.limit.reindex(list(need.size))
+    shares = list(need.size.values())
+    return value / of(float(np.dot(bounds, shares))).as_unit("ns")
 
 
 def _nearer(shown: Quantity, bound: float) -> float:
@@ -195,31 +187,23 @@ def _nearer(shown: Quantity, bound: float) -> float:
     low, high = shown.ends if shown else (0.0, inf)
     if not 0 < low <= high < inf:
         return 2.0
-    half, apart = log(high / low) / 2, abs(log(bound / shown.value))
+    half = log(high / low) / 2
+    apart = abs(log(bound / shown.value))
     return (half / apart) ** 2 if apart else inf
 
 
-def _mixed(
-    need: Need, points: pd.DataFrame, op: str, metric: str, inverse: bool = False
-) -> Quantity:
-    """Return the mean of a metric over the sizes of a need, in their shares.
-
-    Of rates (`inverse`) that of the times, ns.
-    """
-    parts = []
-    for size, share in need.size.items():
-        part = _metric(need, points, size, op, metric)
-        if inverse and part:
-            part = 1e9 / part.as_unit("1")
-        parts.append(part * share)
-    return total(parts)
+def _mixed(need: Need, parts: Sequence[Quantity]) -> Quantity:
+    """Return the mean of what stands for each size of a need, in their shares."""
+    shares = need.size.values()
+    return total(part * share for part, share in zip(parts, shares, strict=True))
 
 
-def _metric(need: Need, points: pd.DataFrame, size: int, op: str, metric: str) -> Quantity:
-    """Return a metric at one size, of the point that has most launches."""
-    if len(points):
-        points = points[points[need.sized] == size]
-        points = points[(points.op == op) & (points.metric == metric)]
-    if points.empty:
-        return missing("ns")
-    return quantity(next(points.sort_values("launches", ascending=False).itertuples()))
+def _by_size(need: Need, points: pd.DataFrame, op: str, metric: str) -> list[Quantity]:
+    """Return a metric for each size of a need, of the point that has most launches."""
+    rows = points[(points.op == op) & (points.metric == metric)]
+    rows = rows.sort_values("launches", ascending=False, kind="stable")
+    values = []
+    for size in need.size:
+        of_size = rows[rows[need.sized] == size]
+        values.append(ABSENT if of_size.empty else quantity(next(of_size.itertuples())))
+    return values

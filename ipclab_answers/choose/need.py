@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ MUSTS = (NO_LOSS, SURVIVES, "no-daemon", "other-languages", "across-hosts", "no-
 WORDS = {"way": WAYS, "sharing": (EACH, ONE), "placement": PLACEMENTS}
 CHOICES = WORDS | {"quantile": tuple(QUANTILES.values())}
 NUMBERS = ("rate", "consumers", "work_us", "deadline_us", "cpus")
-REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))["need"]
 US = 1e3
 NEED = "need"  # the arm of points that were measured for a need
 
@@ -56,20 +55,19 @@ class Need:
     must: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for what no study can be asked."""
+        """Raise `UsageError` for what cannot be, or no study can be asked."""
         for name, known in WORDS.items():
             _check_word(name, getattr(self, name), known)
         for must in self.must:
             _check_word("must", must, MUSTS)
-        for name in ("rate", "work_us", "deadline_us", "cpus"):
-            value = getattr(self, name)
-            if not 0 <= value < float("inf"):
-                raise UsageError(
-                    f"{name}={value} is not possible", "", "give a number of 0 or more"
-                )
         if self.consumers < 1:
             what = f"consumers={self.consumers} is not possible"
             raise UsageError(what, "", "give a whole number above 0")
+        for name in NUMBERS:
+            value = getattr(self, name)
+            if not 0 <= value < inf:
+                what = f"{name}={value} is not possible"
+                raise UsageError(what, "", "give a number of 0 or more")
         if self.quantile not in QUANTILES.values():
             there = ", ".join(map(str, QUANTILES.values()))
             what = f"quantile {self.quantile} is not kept"
@@ -77,16 +75,28 @@ class Need:
         if min(self.size) < LEAST[self.way]:
             what = f"size {min(self.size)} is not possible"
             raise UsageError(what, "", f"give {LEAST[self.way]} or more")
-        self._check_rules()
+        self._check_measurable()
 
-    def _check_rules(self) -> None:
-        sides = {side.name for side in fields(self) if getattr(self, side.name) != side.default}
-        given = sides.union(self.must)
-        for rule in REFUSED:
-            of_way = self.way in rule.get("way", WAYS)
-            absent = given.isdisjoint(rule.get("without", ()))
-            if of_way and absent and given.issuperset(rule["given"]):
-                raise UsageError(rule["what"], rule["why"], rule["fix"])
+    def _check_measurable(self) -> None:
+        if self.producers != 1:
+            fix = "ask for each producer alone"
+            raise UsageError("several producers", "every study has one", fix)
+        if self.way == ONE_WAY and self.deadline_us and not self.rate:
+            fix = "give a rate too, or way = round-trip"
+            raise UsageError(
+                "a deadline of messages one way", "a closed loop has no due times", fix
+            )
+        if self.way != ONE_WAY and self.work_us:
+            why = "only messages one way are measured with it"
+            raise UsageError("work of a consumer", why, "leave work_us out")
+        if self.way == ROUND_TRIP and self.consumers != 1:
+            fix = "give consumers = 1, or way = one-way"
+            raise UsageError("round trips of several consumers", "that study has one pair", fix)
+        if self.way == STATE and self.rate:
+            raise UsageError("a rate of reads", "readers read in a closed loop", "leave rate out")
+        if self.way == STATE and NO_LOSS in self.must:
+            why = "shared state keeps the newest content only"
+            raise UsageError("state without loss", why, "give way = one-way")
 
     @property
     def study(self) -> str:
@@ -113,11 +123,6 @@ class Need:
         """Return the op whose time ranks mechanisms."""
         return "intended" if self.rate and self.way != STATE else self.closed_op
 
-    @property
-    def metric(self) -> str:
-        """Return the metric that is held against the deadline."""
-        return next(name for name, share in QUANTILES.items() if share == self.quantile)
-
     def levels(self, rate: float | None = None) -> dict[str, Any]:
         """Return the levels, beside size and mechanism, of the points that tell of it.
 
@@ -126,21 +131,16 @@ class Need:
         rate = self.rate if rate is None else rate
         levels: dict[str, Any] = {"placement": self.placement}
         if self.way == STATE:
-            levels |= {
-                "arm": "read-many",
-                "readers": self.consumers,
-                "nodes": 1,
-                "codec": "pickle",
-            }
+            levels |= {"arm": "read-many", "readers": self.consumers, "nodes": 1}
+            levels["codec"] = "pickle"
         elif self.way == ROUND_TRIP:
-            gap = round(1e9 / rate) if rate else 0
-            levels |= {"arm": ["main", "gap", NEED], "gap_ns": gap}
-            levels |= {"receive": "bytes", "touch": "full"}
+            levels |= {"arm": ["main", "gap", NEED], "receive": "bytes", "touch": "full"}
+            levels["gap_ns"] = round(1e9 / rate) if rate else 0
         else:
-            sharing = self.sharing if self.consumers > 1 else EACH
             levels |= {"window": 0, "batch": 1, "load": 0, "stall_ns": 0}
             levels |= {"work_ns": round(self.work_us * US), "consumers": self.consumers}
-            levels |= {"sharing": sharing, "rate": round(rate)}
+            levels["sharing"] = self.sharing if self.consumers > 1 else EACH
+            levels["rate"] = round(rate)
         return levels
 
     def plain(self) -> dict[str, Any]:
@@ -164,7 +164,10 @@ def of(plain: Mapping[str, Any]) -> Need:
     way = plain.get("way")
     for name, value in plain.items():
         try:
-            sides[name] = _sizes(value, way) if name == "size" else _plain(kinds[name], value)
+            if name == "size":
+                sides[name] = _sizes(value, way)
+            else:
+                sides[name] = _plain(kinds[name], value)
         except (TypeError, ValueError, OverflowError) as error:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
@@ -189,16 +192,20 @@ def read(text: str | Path) -> Need:
 
 def _sizes(sizes: Any, way: Any) -> dict[int, float]:
     """Return shares by size of a number, a table of weights, or words: `64B:9, 1MiB:1`."""
-    given = sizes if isinstance(sizes, Mapping) else dict.fromkeys(str(sizes).split(","))
+    if isinstance(sizes, Mapping):
+        pairs = list(sizes.items())
+    else:
+        words = [word.partition(":") for word in str(sizes).split(",")]
+        pairs = [(size, weight or 1) for size, _, weight in words]
     weights: dict[int, float] = {}
-    for text, weight in given.items():
-        size, _, beside = str(text).partition(":")
-        if way == STATE and not size.strip().isdecimal():
+    for size, weight in pairs:
+        if way == STATE and not str(size).strip().isdecimal():
             raise ValueError(f"the size of state is a number of entries, and {size!r} is none")
-        weights[bytes_of(size)] = float(beside or 1 if weight is None else weight)
-    if not all(isfinite(share) and share > 0 for share in weights.values()):
+        weights[bytes_of(str(size))] = float(weight)
+    if not all(0 < weight < inf for weight in weights.values()):
         raise ValueError("a weight must be above 0")
-    return {size: share / sum(weights.values()) for size, share in sorted(weights.items())}
+    total = sum(weights.values())
+    return {size: weight / total for size, weight in sorted(weights.items())}
 
 
 def _plain(kind: Any, value: Any) -> Any:

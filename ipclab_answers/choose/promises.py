@@ -1,7 +1,6 @@
 """What a mechanism promises, by what it is and what was measured of it, not by its manual."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,31 +26,28 @@ Promises = dict[str, Any]  # lost, full, crash: None where nothing was measured
 class Offer:
     """A mechanism that a need may take.
 
-    It `demands` things of its users; `refuses` says why it cannot have a size (None: it can).
+    It `demands` things of its users; `refused` says why it cannot have a size of the need.
     """
 
     name: str
     demands: tuple[str, ...] = ()
-    refuses: Callable[[int], str | None] = lambda size: None
+    refused: str = ""
 
 
-def promised(points: pd.DataFrame, faults: pd.DataFrame, fault: str) -> dict[str, Promises]:
-    """Return what was measured of each mechanism: messages lost, when full, after a crash.
+def promised(points: pd.DataFrame, faults: pd.DataFrame) -> Promises:
+    """Return what was measured of a mechanism: messages lost, when full, after a crash.
 
-    It follows from the point frame of a study and the launch frame `faults`, after `fault`. What is
-    lost is not known where launches failed: one that lost a message has.
+    `points` are its rows in the point frame of a study, `faults` those in the launch frame of one
+    fault. What is lost is not known where launches failed: one that lost a message has.
     """
-    promises: dict[str, Promises] = defaultdict(lambda: {"lost": None, "full": None, "crash": None})
-    if len(points):
-        for name, rows in points[points.op == "launch"].groupby("backend"):
-            lost = rows[rows.metric == "lost"]
-            if len(lost) and not lost["flags"].str.contains(FAILED).any():
-                promises[str(name)]["lost"] = lost.high.max()
-            promises[str(name)]["full"] = _when_full(rows)
-    if len(faults):
-        for name, rows in faults[faults.fault == fault].groupby("backend"):
-            promises[str(name)]["crash"] = _after_crash(rows)
-    return promises
+    rows = points[points.op == "launch"]
+    lost = rows[rows.metric == "lost"]
+    known = len(lost) and not lost["flags"].str.contains(FAILED).any()
+    return {
+        "lost": lost.high.max() if known else None,
+        "full": _when_full(rows),
+        "crash": _after_crash(faults) if len(faults) else None,
+    }
 
 
 def kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
@@ -81,7 +77,8 @@ def _when_full(rows: pd.DataFrame) -> str | None:
 def _after_crash(rows: pd.DataFrame) -> str:
     """Return what readers had after the writer was killed, the worst of all launches."""
     values: Any = rows.groupby(["op", "metric"]).value
-    least, most = values.min().to_dict(), values.max().to_dict()
+    least = values.min().to_dict()
+    most = values.max().to_dict()
     if most.get(("messages", "torn")) or (RENEWED in most and most.get(("noticed", "half"))):
         return TORN
     if least.get(RENEWED, 1) < 1:

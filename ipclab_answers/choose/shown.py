@@ -1,6 +1,7 @@
 """An answer for readers of one language: a sentence, and frames that are shown as tables."""
 
 import tomllib
+from collections.abc import Iterable
 from html import escape
 from math import isfinite
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ipclab.frames import tails
 from ipclab.lab.data import Data
 from ipclab.lab.prose import join_lines
 from ipclab.lab.words import DASH
@@ -20,12 +22,7 @@ SHOWN = 8  # mechanisms of which more is told than their time
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("labels.toml").read_text("utf-8")
 )
-FORMATS = {
-    "keeps_up": "int,bare,interval",
-    "ratio": "x,interval",
-    "limit": "x",
-    "cpus": "",
-}
+FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
 
 
 def verdict(lab: Data, answer: Answer) -> str:
@@ -38,9 +35,9 @@ def verdict(lab: Data, answer: Answer) -> str:
     else:
         sentences = ["one" if len(answer.best) == 1 else "several"]
     values = {
-        "names": lab.words.joined([lab.level("backend", name) for name in answer.best]),
+        "names": lab.level("backend", answer.best),
         "launches": lab.words.numbers.number(answer.launches, 0),
-        "seconds": lab.words.numbers.format(Quantity(answer.seconds * 1e9, "ns")),
+        "seconds": Quantity(answer.seconds * 1e9, "ns"),
     }
     said = [lab.say(WORDS["verdict"][sentence], **values) for sentence in sentences]
     return join_lines("\n".join(said))
@@ -55,20 +52,23 @@ def tables(lab: Data, answer: Answer) -> dict[str, pd.DataFrame]:
     relaxed demands, limits of the first, and sizes from which another wins. `missing`: the points
     that the run lacks, and what measuring them costs.
     """
-    excluded = answer.rows[answer.rows.status == EXCLUDED]
-    rows = answer.rows[answer.rows.status != EXCLUDED]
-    measured, launches = rows.status != UNMEASURED, rows.launches.astype(object)
+    is_excluded = answer.rows.status == EXCLUDED
+    excluded = answer.rows[is_excluded]
+    excluded = excluded.assign(why=[_demands(lab, why) for why in excluded.why])
+    by_reason = excluded.groupby("why", sort=False).backend
+    rows = answer.rows[~is_excluded]
+    measured = rows.status != UNMEASURED
+    launches = rows.launches.astype(object)
     rows = rows.assign(
         evidence=rows.verdict.where(measured, UNMEASURED),
         time=rows.value.where(measured, rows.estimate),
         launches=launches.where(launches > 0, None),
     )
-    excluded = excluded.assign(why=[_cell(lab, "why", why) for why in excluded.why])
     frames = {
         "asked": _asked(lab, answer.need),
         "ranking": rows,
         "promises": rows.head(SHOWN),
-        "excluded": excluded.groupby("why", sort=False).backend.agg(lab.words.joined).reset_index(),
+        "excluded": by_reason.agg(lab.words.joined).reset_index(),
         "changes": _changes(lab, answer),
         "missing": _missing(lab, answer),
     }
@@ -96,18 +96,25 @@ def html(lab: Any, answer: Answer) -> str:
 
 def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
+    numbers = lab.words.numbers
+    words = WORDS["level"]
     sides: dict[str, Any] = need.plain()
     sides["size"] = lab.words.joined(_size(lab, need, size) for size in need.size)
-    sides["way"] = lab.say(WORDS["level"][need.way])
-    rate = lab.words.numbers.number(need.rate, 0)
-    sides["rate"] = rate if need.rate else lab.say(WORDS["level"]["closed"])
-    sides["sharing"] = lab.say(WORDS["level"][need.sharing]) if need.consumers > 1 else ""
+    sides["way"] = lab.say(words[need.way])
+    sides["rate"] = numbers.number(need.rate, 0)
+    sides["sharing"] = lab.say(words[need.sharing])
     sides["placement"] = lab.level("placement", need.placement)
-    sides["must"] = _cell(lab, "must", list(need.must))
-    sides["quantile"] = f"p{need.quantile * 100:g}" if need.deadline_us else ""
+    sides["must"] = _demands(lab, need.must)
+    sides["quantile"] = tails.metric(need.quantile)
+    if not need.rate:
+        sides["rate"] = lab.say(words["closed"])
+    if need.consumers == 1:
+        sides["sharing"] = ""
+    if not need.deadline_us:
+        sides["quantile"] = ""
     for name in ("deadline_us", "work_us"):
         if sides[name]:
-            sides[name] = lab.words.numbers.format(Quantity(sides[name] * US, "ns"))
+            sides[name] = numbers.format(Quantity(sides[name] * US, "ns"))
     rows = []
     for name, word in WORDS["side"].items():
         if sides[name]:
@@ -117,37 +124,41 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
 
 def _size(lab: Data, need: Need, size: int) -> str:
     """Return a size, and its share where there are several."""
-    unit, share = "B" if need.sized == "size_bytes" else "count", need.size[size]
-    shown = lab.words.numbers.format(Quantity(size, unit))
-    return f"{shown} ({lab.words.numbers.format(Quantity(share, 'share'))})" if share < 1 else shown
+    numbers = lab.words.numbers
+    share = need.size[size]
+    shown = numbers.format(Quantity(size, _unit(need)))
+    if share < 1:
+        shown += f" ({numbers.format(Quantity(share, 'share'))})"
+    return shown
+
+
+def _unit(need: Need) -> str:
+    return "B" if need.sized == "size_bytes" else "count"
 
 
 def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     """Return what would change the answer, and how."""
-    rows, words = [], WORDS["change"]
+    rows = []
+    words = WORDS["change"]
+    numbers = lab.words.numbers
     for row in answer.changes.to_dict("records"):
         kind, _, demands = row["change"].partition(":")
         if demands:
-            change = lab.say(words["without"], names=_cell(lab, "why", demands.split(",")))
+            change = lab.say(words[kind], names=_demands(lab, demands.split(",")))
             ratio = _cell(lab, "ratio", row["amount"])
             then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
         else:
             change = lab.say(words[kind])
-            then = lab.words.numbers.format(row["amount"], "interval")
+            then = numbers.format(row["amount"], "interval")
         rows.append((change, then))
-    unit, spec = ("B", "scaled") if answer.need.sized == "size_bytes" else ("count", "")
-    for row in answer.crossings.to_dict("records"):
-        sizes = {
-            "low": row["low"],
-            "high": row["high"],
-            "about": float(f"{row['about']:.2g}"),
-        }
-        ends = {
-            name: lab.words.numbers.format(Quantity(size, unit), spec)
-            for name, size in sizes.items()
-        }
-        change = lab.say(words["between"], **ends)
-        rows.append((change, lab.say(words["crossed"], above=row["above"], below=row["below"])))
+    unit = _unit(answer.need)
+    spec = "scaled" if unit == "B" else ""
+    for crossing in answer.crossings.itertuples():
+        sizes = {"low": crossing.low, "high": crossing.high}
+        sizes["about"] = float(f"{crossing.about:.2g}")
+        ends = {name: numbers.format(Quantity(size, unit), spec) for name, size in sizes.items()}
+        then = lab.say(words["crossed"], above=crossing.above, below=crossing.below)
+        rows.append((lab.say(words["between"], **ends), then))
     return pd.DataFrame(rows, columns=["change", "then"])
 
 
@@ -165,22 +176,28 @@ def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFram
     """Return the columns of `rows` that have heads and cells, in the reader's language."""
     columns = {}
     for name, head in heads.items():
-        cells = [_cell(lab, name, value) for value in rows[name]]
-        if any(cell is not None for cell in cells):
-            columns[lab.say(head)] = [DASH if cell is None else cell for cell in cells]
+        cells = pd.Series([_cell(lab, name, value) for value in rows[name]], dtype=object)
+        if cells.notna().any():
+            columns[lab.say(head)] = cells.where(cells.notna(), DASH)
     return pd.DataFrame(columns)
+
+
+def _demands(lab: Data, names: Iterable[str]) -> str:
+    words = []
+    for name in names:
+        # What is no demand, such as why a point failed, is nobody's text to translate.
+        is_demand = name in WORDS["demand"]
+        words.append(lab.say(WORDS["demand"][name]) if is_demand else name)
+    return lab.words.joined(words)
 
 
 def _cell(lab: Data, column: str, value: Any) -> Any:
     """Return a value of an answer in words; an estimate is marked, what is absent is None."""
     if isinstance(value, list):
-        # What is no demand, such as why a point failed, is nobody's text to translate.
-        demands = WORDS["demand"]
-        words = [lab.say(demands[name]) if name in demands else str(name) for name in value]
-        return lab.words.joined(words) or None
+        return _demands(lab, value) or None
     if isinstance(value, Quantity):
         if not value or column == "seconds":
-            return value if value else None
+            return value or None
         spec = "marked" if value.kind == "estimate" else FORMATS.get(column, "interval")
         return lab.words.numbers.format(value, spec)
     if value in WORDS.get(column, {}):

@@ -1,6 +1,7 @@
 """What a run states of deadlines: a tolerance limit of the launches' p99.9 for each point."""
 
 import tomllib
+from dataclasses import asdict
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,8 @@ def deadlines(run: RunFolder) -> pd.DataFrame:
     `state` says why (`ipclab_answers.deadlines.tolerance`). `samples` are those of the launch with
     the fewest; `drift` and `follows` are p values. Empty when `run` was for something else.
     """
-    deadline, rows = asked(run), list[Row]()
+    deadline = asked(run)
+    rows = list[Row]()
     if deadline is not None:
         studies = [study for study in measured(run) if study not in ALWAYS]
         for file in run.point_files():
@@ -85,12 +87,9 @@ def _rows(measured: Measured, deadline: Deadline) -> list[Row]:
             continue
         summaries = [summary(launch, op) for launch in launches]
         tails = [launch[METRIC] for launch in summaries]
-        stated = statement(tails, deadline, len(measured.failures))
-        row = {"op": op, "metric": METRIC, "unit": "ns", "value": stated.bound}
-        row |= {"state": stated.state, "launches": stated.launches}
-        row |= {"samples": int(min(launch["samples"] for launch in summaries))}
-        row |= {"drift": stated.drift, "follows": stated.follows}
-        rows.append(head(measured.point) | row)
+        row = head(measured.point) | {"op": op, "metric": METRIC, "unit": "ns"}
+        row["samples"] = int(min(launch["samples"] for launch in summaries))
+        rows.append(row | asdict(statement(tails, deadline, len(measured.failures))))
     return rows
 
 
@@ -109,11 +108,11 @@ def shown(lab: Lab) -> list[Any]:
     rows = _in_words(lab)
     if not rows:
         return []
-    heads = {name: lab.words.translate(head) for name, head in WORDS["heads"].items()}
-    table = pd.DataFrame(rows)[list(heads)].rename(columns=heads)
+    heads = WORDS["heads"]
+    table = pd.DataFrame(rows)[list(heads)]
     caption = lab.say(CAPTION, p=lab.words.numbers.number(ERROR / 2))
-    lines = "\n".join(f"- {row['statement']}" for row in rows)
-    return [Markdown(lines), lab.table(table, caption, spec="", name="deadlines")]  # type: ignore[no-untyped-call]
+    lines = Markdown("\n".join(f"- {row['statement']}" for row in rows))  # type: ignore[no-untyped-call]
+    return [lines, lab.table(table, caption, spec="", name="deadlines", names=heads)]
 
 
 def _in_words(lab: Lab) -> list[dict[str, Any]]:
@@ -121,19 +120,19 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
     deadline = asked(lab.run)
     if deadline is None:
         return []
-    rows, numbers = deadlines(lab.run), lab.words.numbers
-    others = [name for name in map(str, rows) if name not in (*USUAL, "study", "point", *VALUES)]
-    varied = [name for name in others if rows[name].nunique(dropna=False) > 1]
+    rows = deadlines(lab.run)
+    numbers = lab.words.numbers
+    levels = rows.columns.difference(["study", "point", *USUAL, *VALUES])
+    varied = [name for name in levels if rows[name].nunique(dropna=False) > 1]
     shares = {}
-    for name, share in (
-        ("coverage", deadline.coverage),
-        ("confidence", deadline.confidence),
-    ):
-        shares[name] = trimmed(numbers.format(Quantity(share, "share"), "fine"))
+    for name in ("coverage", "confidence"):
+        share = Quantity(getattr(deadline, name), "share")
+        shares[name] = trimmed(numbers.format(share, "fine"))
     in_words = []
     for row in rows.to_dict("records"):
+        words = [lab.level(name, row[name]) for name in [*USUAL, *varied]]
         cells: dict[str, Any] = {
-            "point": lab.words.joined(lab.level(name, row[name]) for name in [*USUAL, *varied]),
+            "point": lab.words.joined(words),
             "launches": Quantity(row["launches"], "count"),
             "samples": Quantity(row["samples"], "count"),
             "drift": numbers.number(row["drift"]),
@@ -142,10 +141,10 @@ def _in_words(lab: Lab) -> list[dict[str, Any]]:
         }
         counted = LAUNCHES if row["samples"] > LEAST_SAMPLES else LARGEST
         launches = lab.say(counted, count=cells["launches"], samples=cells["samples"])
-        words = cells | shares | {"launches": launches}
-        state = lab.say(WORDS["state"][row["state"]], **words)
+        filled = cells | shares | {"launches": launches}
+        state = lab.say(WORDS["state"][row["state"]], **filled)
         if row["state"] != HOLDS:
-            state = lab.say(REFUSED, **words, why=state)
+            state = lab.say(REFUSED, **filled, why=state)
         in_words.append(cells | {"statement": state})
     return in_words
 
@@ -155,4 +154,5 @@ def _bound(lab: Lab, row: dict[Any, Any]) -> str:
     if row["state"] != HOLDS:
         return DASH
     step = 10.0 ** (floor(log10(row["value"])) - DIGITS + 1)
-    return lab.words.numbers.format(Quantity(ceil(row["value"] / step) * step, "ns"))
+    rounded_up = ceil(row["value"] / step) * step
+    return lab.words.numbers.format(Quantity(rounded_up, "ns"))

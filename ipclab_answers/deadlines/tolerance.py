@@ -59,12 +59,12 @@ class Deadline:
 class Statement:
     """Whether a deadline `holds`, or why none is stated.
 
-    `bound` is in the values' unit, None where none is stated; `drift` and `follows` are the p of no
-    drift over the launches, and of launches that do not follow from the last.
+    `value` is the bound, None where none is stated; `drift` and `follows` are the p of no drift
+    over the launches, and of launches that do not follow from the last.
     """
 
     state: str
-    bound: float | None
+    value: float | None
     launches: int
     drift: float
     follows: float
@@ -90,7 +90,8 @@ def confidence_of(launches: int, coverage: float, rank: int = 1) -> float:
     distribution and never too large for another. Raises `ValueError` for a `rank` so large that
     its terms are no floating-point numbers.
     """
-    rest, ranks = 1 - coverage, range(min(rank, launches + 1))
+    rest = 1 - coverage
+    ranks = range(min(rank, launches + 1))
     try:
         return 1 - fsum(comb(launches, k) * rest**k * coverage ** (launches - k) for k in ranks)
     except OverflowError as error:
@@ -126,13 +127,14 @@ def follows(values: Values) -> float:
     rank, with a normal approximation (Bartels, J. Am. Statist. Assoc. 77, 1982, 40-46). Equal
     values give 1: nothing speaks against them.
     """
-    ordered, count = np.sort(values), len(values)
+    ordered = np.sort(values)
     ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
-    spread = float(((ranks - ranks.mean()) ** 2).sum()) if count else 0.0
-    if not spread:
+    steps = np.diff(ranks)
+    if not steps.any():
         return 1.0
-    ratio = float((np.diff(ranks) ** 2).sum()) / spread
-    return 2 * NormalDist().cdf(-abs(ratio - 2) / (20 / (5 * count + 7)) ** 0.5)
+    ratio = float((steps**2).sum() / ((ranks - ranks.mean()) ** 2).sum())
+    deviation = (20 / (5 * len(values) + 7)) ** 0.5
+    return 2 * NormalDist().cdf(-abs(ratio - 2) / deviation)
 
 
 def statement(values: Values, asked: Deadline, failures: int = 0) -> Statement:
@@ -144,7 +146,8 @@ def statement(values: Values, asked: Deadline, failures: int = 0) -> Statement:
     times = np.asarray(values, np.float64)
     if not (np.isfinite(times).all() and (times > 0).all()):
         return Statement(NO_TIMES, None, len(times), 1.0, 1.0)
-    drifting, following = drift(times.tolist()).p, follows(times)
+    drifting = drift(times.tolist()).p
+    following = follows(times)
     bound = tolerance_limit(times, asked)
     state = HOLDS
     if failures:

@@ -50,12 +50,24 @@ def bounds(series: Sequence[Series]) -> list[float]:
     four runs do not show it.
     """
     lucks = []
-    for runs in series:
-        medians = [float(np.median(run)) for run in runs if len(run)]
-        enough = len(medians) >= LUCK_LEAST
-        lucks.append(float(np.median(np.abs(np.diff(medians)))) if enough else 0.0)
-    usual = float(np.median(lucks)) if lucks else 0.0
-    return [max(log1p(EQUIVALENCE), LUCK / HALF_NORMAL * max(usual, luck)) for luck in lucks]
+    for row in _medians(series):
+        medians = row[np.isfinite(row)]
+        steps = np.abs(np.diff(medians))
+        lucks.append(np.median(steps) if len(medians) >= LUCK_LEAST else 0.0)
+    usual = np.median(lucks) if lucks else 0.0
+    beyond = LUCK / HALF_NORMAL * np.maximum(lucks, usual)
+    return list(map(float, np.maximum(beyond, log1p(EQUIVALENCE))))
+
+
+def _medians(series: Sequence[Series]) -> Table:
+    """Return the median of each series in each run, NaN where it has none."""
+    count = max(map(len, series), default=0)
+    table = np.full((len(series), count), np.nan)
+    for row, runs in zip(table, series, strict=True):
+        for number, launches in enumerate(runs):
+            if len(launches):
+                row[number] = np.median(launches)
+    return table
 
 
 def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
@@ -63,16 +75,16 @@ def changes(series: Sequence[Series], control: Iterable[int] = ()) -> Changes:
 
     `control` are the numbers of series that are corrected as a family of their own, such as limits.
     """
-    apart, count = set(control), max(map(len, series), default=0)
-    others = sorted(set(range(len(series))) - apart)
-    walk = _Walk(series, bounds(series), [others, sorted(apart)])
+    apart = sorted(control)
+    medians = _medians(series)
+    others = [number for number in range(len(series)) if number not in apart]
+    walk = _Walk(series, bounds(series), [others, apart], medians)
+    count = medians.shape[1]
     borders = walk.settled([0, *walk.borders(0, count), count])
     stretches = [range(first, last) for first, last in pairwise(borders)]
-    steps: dict[int, Shifts] = {}
+    steps = {after[0]: walk.shown(before, after) for before, after in pairwise(stretches)}
     alone: dict[int, Shifts] = {}
     drifts: dict[int, Shifts] = {}
-    for before, after in pairwise(stretches):
-        steps[after[0]] = walk.shown(before, after)
     for stretch in filter(len, stretches):
         drift = walk.drift(stretch)
         if drift:
@@ -90,22 +102,25 @@ class _Walk:
     series: Sequence[Series]
     bounds: Sequence[float]
     families: Sequence[Sequence[int]]
+    medians: Table
 
     def borders(self, first: int, last: int) -> list[int]:
         """Return where steps are shown between the runs from `first` to before `last`.
 
         An empty list where drift fits better.
         """
-        inner, moved = range(first + 1, last), set[int]()
+        inner = range(first + 1, last)
+        moved = set[int]()
         for at in inner:
             moved.update(self.shown(range(first, at), range(at, last)))
         if not moved:
             return []
-        values = self._medians(sorted(moved), range(first, last))
+        values = self.medians[sorted(moved), first:last]
         off = {}
         for at in inner:
-            off[at] = _off(values[:, : at - first]) + _off(values[:, at - first :])
-        border = min(inner, key=off.__getitem__)
+            before, after = np.hsplit(values, [at - first])
+            off[at] = _off(before) + _off(after)
+        border = min(off, key=off.__getitem__)
         drifting = moved.intersection(self.drift(range(first, last)))
         if 2 * len(drifting) > len(moved) and _off_line(values) < off[border]:
             return []
@@ -147,7 +162,8 @@ class _Walk:
         if len(runs) < DRIFT_LEAST:
             return shifts
         for family in self.families:
-            rows = [row[np.isfinite(row)] for row in self._medians(family, runs)]
+            medians = self.medians[np.ix_(family, runs)]
+            rows = [row[np.isfinite(row)] for row in medians]
             chances = [ranktest.drift(np.exp(row).tolist()).p for row in rows]
             level = threshold(chances, DRIFT_P)
             for number, row, p in zip(family, rows, chances, strict=True):
@@ -162,45 +178,41 @@ class _Walk:
 
         None when a side has no launches.
         """
-        series, bound = self.series[number], self.bounds[number]
-        a, b = _launches(series, before), _launches(series, after)
+        series = self.series[number]
+        bound = self.bounds[number]
+        a = _launches(series, before)
+        b = _launches(series, after)
         if not (len(a) and len(b)):
             return None
         chances = ranktest.chances(len(a), len(b))
-        rise_less = int(np.sum(len(a) - np.searchsorted(a, b - bound, "left")))  # pairs
-        fall_less = int(np.sum(np.searchsorted(a, b + bound, "right")))
+        # How many pairs rise, and fall, by less than the bound.
+        rise_less = np.sum(len(a) - np.searchsorted(a, b - bound, "left"))
+        fall_less = np.sum(np.searchsorted(a, b + bound, "right"))
         borders = sum(len(run) > 0 for run in series) - 1
         p = 2 * borders * min(chances[rise_less], chances[fall_less])
         return min(1.0, p), float(np.median(b) - np.median(a))
 
-    def _medians(self, numbers: Sequence[int], runs: Runs) -> Table:
-        """Return the median of each series in each run, NaN where it has none."""
-        table = np.full((len(numbers), len(runs)), np.nan)
-        for row, number in enumerate(numbers):
-            for column, run in enumerate(runs):
-                launches = self.series[number][run]
-                if len(launches):
-                    table[row, column] = np.median(launches)
-        return table
-
 
 def _launches(series: Series, runs: Runs) -> Floats:
     """Return the launches of a series in `runs`, sorted."""
-    return np.sort(np.concatenate([np.empty(0), *(series[run] for run in runs)]))
+    launches = [series[run] for run in runs]
+    return np.sort(np.concatenate(launches))
 
 
 def _slope(row: Floats) -> float:
     """Return the slope of the line through values, by run (Sen's slope)."""
     early, late = np.triu_indices(len(row), 1)
-    return float(np.nanmedian((row[late] - row[early]) / (late - early)))
+    slopes = (row[late] - row[early]) / (late - early)
+    return float(np.nanmedian(slopes))
 
 
 def _off(values: Table) -> float:
     """Return how far the runs (columns) of each series lie from its median, in all."""
-    held = values[np.isfinite(values).any(axis=1)]
-    if not len(held):
+    series = values[np.isfinite(values).any(axis=1)]
+    if not len(series):
         return 0.0
-    return float(np.nansum(np.abs(held - np.nanmedian(held, axis=1, keepdims=True))))
+    middle = np.nanmedian(series, axis=1, keepdims=True)
+    return float(np.nansum(np.abs(series - middle)))
 
 
 def _off_line(values: Table) -> float:

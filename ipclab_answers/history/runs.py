@@ -3,8 +3,7 @@
 import datetime as dt
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from ipclab.machine.origin import same_machine
 from ipclab.paths import Paths, typed
 from ipclab.store import run as folder
 from ipclab.store.files import write_whole
-from ipclab.store.run import INDEX, RunFolder
+from ipclab.store.run import RunFolder
 
 BLESSED = "blessed.toml"  # beside the runs of a machine
 LEAST = 2
@@ -35,7 +34,7 @@ def chosen(paths: Paths, names: Sequence[str] = ()) -> list[RunFolder]:
         raise UsageError(what, f"there is {len(runs) or 'none'}", fix)
     newest = runs[-1]
     for run in runs:
-        if not same_machine(_facts(run), _facts(newest)):
+        if not _alike(run, newest):
             why = f"{run.id} and {newest.id} are of different ones"
             fix = "compare two machines: ipclab compare"
             raise UsageError("a history is of one machine", why, fix)
@@ -46,27 +45,19 @@ def _age(run: RunFolder) -> tuple[Any, str]:
     return run.date, run.id
 
 
-def _facts(run: RunFolder) -> Mapping[str, Any]:
-    facts: Mapping[str, Any] = run.about["machine"]["facts"]
-    return facts
+def _alike(one: RunFolder, other: RunFolder) -> bool:
+    return same_machine(one.about["machine"]["facts"], other.about["machine"]["facts"])
 
 
 def _here(paths: Paths) -> list[RunFolder]:
     """Return the finished runs of the machine of the newest one that was made here."""
-    runs = []
-    for file in [
-        *paths.runs.glob(f"*/*/{INDEX}"),
-        *paths.imported.glob(f"*/*/{INDEX}"),
-    ]:
-        with suppress(LabError):  # naming it says why it cannot be read
-            run = folder.read(file.parent)
-            if run.finished:
-                runs.append(run)
+    every = [*folder.every(paths.runs), *folder.every(paths.imported)]
+    runs = [run for run in every if run.finished]
     made = [run for run in runs if run.path.is_relative_to(paths.runs.resolve())]
     if not made:
         return []
     newest = max(made, key=_age)
-    return [run for run in runs if same_machine(_facts(run), _facts(newest))]
+    return [run for run in runs if _alike(run, newest)]
 
 
 def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
@@ -77,7 +68,8 @@ def bless(run: RunFolder, reason: str, now: dt.datetime) -> Path:
     if not reason.strip():
         fix = 'say it: --reason "..."'
         raise UsageError("a step is accepted for a reason", "none is given", fix)
-    file, tables = run.path.parent / BLESSED, []
+    file = run.path.parent / BLESSED
+    tables = []
     accepted = _read(file)
     at = now.isoformat(timespec="seconds")
     accepted[run.id] = {"reason": " ".join(reason.split()), "at": at}

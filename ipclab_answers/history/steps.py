@@ -24,10 +24,10 @@ UNKNOWN = "unknown"
 # Why nothing can be judged.
 ONE_RUN, MOVED = "one-run", "differs:relation"
 NO_TIME, FEW = "not-a-time", "few-launches"
-COLUMNS = (
+COLUMNS = [
     *("kind", "run", "began", "what", "points", "slower", "limits", "tested"),
     *("ratio", "low", "high", "changed"),
-)
+]
 STEP, ALONE, DRIFT = "step", "alone", "drift"
 LOAD = 1.0  # runnable tasks: a difference that counts
 KINDS = {STEP: "step", ALONE: "stands alone", DRIFT: "drift from here"}
@@ -63,23 +63,23 @@ class History:
     @classmethod
     def of(cls, runs: Sequence[ComparedRun]) -> "History":
         """Return what is known of `runs`."""
-        by_key: dict[tuple[Any, ...], dict[int, Row]] = {}
-        for number, run in enumerate(runs):
-            for row in run.points.to_dict("records"):
-                key = tuple(row[name] for name in KEY)
-                by_key.setdefault(key, {})[number] = row
-        unjudged, heads, series = Counter[str](), list[Row](), []
+        columns = [*HEAD, "relation", "medians"]
+        numbered = [run.points[columns].assign(run=number) for number, run in enumerate(runs)]
+        unjudged = Counter[str]()
+        heads = list[Row]()
         values = []
-        for key in sorted(by_key):
-            rows = by_key[key]
-            if why := _refused(list(rows.values())):
+        series = []
+        for _, of_point in pd.concat(numbered).groupby(KEY):
+            rows = of_point.to_dict("records")
+            if why := _refused(rows):
                 unjudged[why] += 1
                 continue
-            for number, row in rows.items():
-                values.append((len(heads), number, *_interval(row["medians"])))
-            heads.append(next(iter(rows.values())))
-            logs = {number: np.log(row["medians"]) for number, row in rows.items()}
-            series.append([logs.get(number, np.empty(0)) for number in range(len(runs))])
+            logs = [np.empty(0)] * len(runs)
+            for row in rows:
+                values.append((len(heads), row["run"], *_interval(row["medians"])))
+                logs[row["run"]] = np.log(row["medians"])
+            heads.append(rows[0])
+            series.append(logs)
         limits = [number for number, head in enumerate(heads) if head["study"] == LIMITS]
         return cls(
             runs,
@@ -102,45 +102,38 @@ class History:
         `beside`.
         """
         rows = []
-        kinds = {
-            STEP: self.changes.steps,
-            ALONE: self.changes.alone,
-            DRIFT: self.changes.drifts,
-        }
-        for kind, by_run in kinds.items():
+        kinds = STEP, ALONE, DRIFT
+        changes = self.changes.steps, self.changes.alone, self.changes.drifts
+        for kind, by_run in zip(kinds, changes, strict=True):
             for run, moved in by_run.items():
                 rows.append(self._event(kind, run, moved))
-        events = pd.DataFrame(rows, columns=list(COLUMNS))
+        events = pd.DataFrame(rows, columns=COLUMNS)
         return events.sort_values(["run", "kind"], ignore_index=True)
 
-    def _event(self, kind: str, run: int, moved: Shifts) -> Row:
-        before, after = run - 1, run
+    def _event(self, kind: str, run: int, moved: Shifts) -> tuple[Any, ...]:
+        before = run - 1
+        after = run
         if kind == DRIFT:
             steps = [step for step in self.changes.steps if step > run]
-            before, after = run, min(steps, default=len(self.runs)) - 1
+            before = run
+            after = min(steps, default=len(self.runs)) - 1
         is_limit = self.points.study == LIMITS
         limits = [shift for number, shift in moved.items() if is_limit[number]]
         points = [shift for number, shift in moved.items() if not is_limit[number]]
-        held = [set(self.values.number[self.values.run == side]) for side in (before, after)]
-        tested = sum(is_limit[number] for number in held[0] & held[1])
+        sides = self.values.number[self.values.run.isin([before, after])]
+        tested = int(is_limit[sides[sides.duplicated()]].sum())
         what = MECHANISM if tested else UNKNOWN
         if limits:
             what = MACHINE if points else LIMITS_ONLY
+        slower = sum(shift > 0 for shift in points)
         shifts = points or limits
-        return {
-            "kind": kind,
-            "run": run,
-            "began": self.runs[run].about["begun"],
-            "what": what,
-            "points": len(points),
-            "slower": sum(shift > 0 for shift in points),
-            "limits": len(limits),
-            "tested": tested,
-            "ratio": float(np.exp(np.mean(shifts))),
-            "low": float(np.exp(min(shifts))),
-            "high": float(np.exp(max(shifts))),
-            "changed": beside(self.runs[before], self.runs[after]),
-        }
+        ratio = float(np.exp(np.mean(shifts)))
+        low = float(np.exp(min(shifts)))
+        high = float(np.exp(max(shifts)))
+        began = self.runs[run].about["begun"]
+        changed = beside(self.runs[before], self.runs[after])
+        counts = len(points), slower, len(limits), tested
+        return kind, run, began, what, *counts, ratio, low, high, changed
 
 
 def _interval(medians: Sequence[float]) -> tuple[float, float, float]:
@@ -156,20 +149,25 @@ def beside(before: ComparedRun, after: ComparedRun) -> list[tuple[str, str, str]
     Facts that affect results, versions of packages, the profile, and the load when they began.
     """
     changed = []
-    for row in differences([before, after]).to_dict("records"):
-        if not row["same"] and row["name"] not in AWAY:
-            changed.append((str(row["fact"]), str(row["A"]), str(row["B"])))
-    named = {name for name, *_ in changed}
-    old, new = (run.about["machine"]["facts"].get("packages") or {} for run in (before, after))
+    for row in differences([before, after]).itertuples():
+        if not row.same and row.name not in AWAY:
+            changed.append((str(row.fact), str(row.A), str(row.B)))
+    facts = {fact for fact, *_ in changed}
+    old = before.about["machine"]["facts"].get("packages") or {}
+    new = after.about["machine"]["facts"].get("packages") or {}
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name) and f"{name} version" not in named:
-            changed.append((name, str(old.get(name, "–")), str(new.get(name, "–"))))
-    was, now = (str(run.about["parameters"]["profile"]) for run in (before, after))
+        was = str(old.get(name, "–"))
+        now = str(new.get(name, "–"))
+        if was != now and f"{name} version" not in facts:
+            changed.append((name, was, now))
+    was = before.about["parameters"]["profile"]
+    now = after.about["parameters"]["profile"]
     if was != now:
         changed.append(("Profile", was, now))
-    loads = [_load(run) for run in (before, after)]
-    if None not in loads and abs(loads[1] - loads[0]) >= LOAD:
-        changed.append(("Load, over a minute", f"{loads[0]:.1f}", f"{loads[1]:.1f}"))
+    earlier = _load(before)
+    later = _load(after)
+    if None not in (earlier, later) and abs(later - earlier) >= LOAD:
+        changed.append(("Load, over a minute", f"{earlier:.1f}", f"{later:.1f}"))
     return changed
 
 

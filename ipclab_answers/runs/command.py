@@ -18,8 +18,8 @@ def runs(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         from ipclab_answers.runs.folders import COLUMNS, listed
 
-        rows = [list(row.values()) for row in listed(checkout())]
-        say(_aligned([list(COLUMNS), *rows]))
+        rows = [row.values() for row in listed(checkout())]
+        say(_aligned([COLUMNS, *rows]))
 
 
 @runs.command()
@@ -27,10 +27,9 @@ def runs(ctx: click.Context) -> None:
 @click.argument("name")
 def label(run: str, name: str) -> None:
     """Give a RUN the label NAME, that of its node; '' takes it away."""
-    from ipclab_answers.runs.folders import label as give
-    from ipclab_answers.runs.folders import mine
+    from ipclab_answers.runs import folders
 
-    give(mine(checkout(), run), name)
+    folders.label(folders.mine(checkout(), run), name)
     click.echo(f"{run} is of {name}" if name else f"{run} has no label")
 
 
@@ -53,7 +52,7 @@ def delete(names: Words, yes: bool) -> None:
         click.echo(f"deleted {run.path}")
 
 
-def _aligned(rows: "list[list[str]]") -> "Iterable[str]":
+def _aligned(rows: "list[Iterable[str]]") -> "Iterable[str]":
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

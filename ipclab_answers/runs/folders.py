@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from ipclab.errors import UsageError
 from ipclab.lab.runs import find
@@ -18,16 +19,18 @@ MEGABYTE = 1e6
 def listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in (*folder.every(paths.runs), *folder.every(paths.imported)):
-        about, parameters = run.about, run.about["parameters"]
-        names = [name for name in about["files"] if name.startswith("points/")]
-        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
+        about = run.about
+        parameters = about["parameters"]
+        points = sum(name.startswith("points/") for name in about["files"])
+        files = filter(Path.is_file, run.path.rglob("*"))
+        size = sum(file.stat().st_size for file in files)
         yield {
             "run": run.id,
             "machine": about["machine"]["digest"],
             "label": parameters.get("label", ""),
             "profile": parameters["profile"],
             "studies": ",".join(parameters["studies"]),
-            "points": str(len(names)),
+            "points": str(points),
             "MB": f"{size / MEGABYTE:.1f}",
             "state": _state(run),
         }
@@ -46,11 +49,11 @@ def mine(paths: Paths, name: str) -> RunFolder:
     Raises `UsageError` for one that is no folder below data/runs or data/imported.
     """
     path = find(paths, name)
-    if not path.exists():
-        named = [each.path for each in folder.every(paths.imported) if each.id == name]
-        path = named[0] if named else path
-    tops = [top.resolve() for top in (paths.runs, paths.imported)]
-    if path.exists() and not any(top in path.resolve().parents for top in tops):
+    for run in folder.every(paths.imported):
+        if run.id == name and not path.exists():
+            path = run.path
+    tops = {paths.runs.resolve(), paths.imported.resolve()}
+    if path.exists() and tops.isdisjoint(path.resolve().parents):
         fix = "give a run below data/runs or data/imported: 'ipclab runs' lists them"
         raise UsageError(f"{name} is none of the runs here", "", fix)
     return folder.read(path)
@@ -63,11 +66,11 @@ def label(run: RunFolder, name: str) -> None:
     """
     check_label(name)
     with run.held():
-        held = folder.read(run.path)
-        held.about["parameters"].pop("label", None)
+        now = folder.read(run.path)
+        now.about["parameters"].pop("label", None)
         if name:
-            held.about["parameters"]["label"] = name
-        held.save()
+            now.about["parameters"]["label"] = name
+        now.save()
 
 
 def delete(paths: Paths, run: RunFolder) -> None:

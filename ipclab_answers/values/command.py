@@ -50,13 +50,13 @@ def values(
     run = choose(checkout(), str(name))
     for line in suspects.checked(run, studies):
         click.echo(line, err=True)
-    wanted = {each: values for each, values in asked.items() if values}
-    found = rows.rows(run, studies, wanted | levels_of(levels), quantile)
-    few = int(found.value.isna().sum())
+    wanted = {column: words for column, words in asked.items() if words}
+    table = rows.rows(run, studies, wanted | levels_of(levels), quantile)
+    few = int(table.value.isna().sum())
     if few and form != "hgrm":
-        click.echo(f"{few} of {len(found)} values have too few samples", err=True)
+        click.echo(f"{few} of {len(table)} values have too few samples", err=True)
     if form == "hgrm" and (most := run.about.get(THINNED)):
         what = f"the run kept {most} samples of each launch: the tail is coarser than"
         click.echo(f"{what} p99 and p99.9 of --format csv", err=True)
     writers = {"csv": rows.as_csv, "json": rows.as_json, "hgrm": hgrm.text}
-    say([writers[form](run, found).removesuffix("\n")])
+    say([writers[form](run, table).removesuffix("\n")])

@@ -16,15 +16,15 @@ HEAD = f" {'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)
 NAMED = 3  # ops that are named where several are asked for
 
 
-def text(run: RunFolder, found: pd.DataFrame) -> str:
-    """Return the distribution, in ns, of the one op of one point that `found` has rows of.
+def text(run: RunFolder, table: pd.DataFrame) -> str:
+    """Return the distribution, in ns, of the one op of one point that `table` has rows of.
 
     Raises `UsageError` where there are several, or none.
     """
-    timed = found[found.metric == "max"].drop_duplicates(["study", "point", "op"])
+    timed = table[table.metric == "max"].drop_duplicates(["study", "point", "op"])
     if len(timed) != 1:
-        shown = [f"{row.point} {row.op}" for row in timed.head(NAMED).itertuples()]
-        why = f"there are {len(timed)}{': ' if shown else ''}{', '.join(shown)}"
+        shown = ", ".join(f"{row.point} {row.op}" for row in timed.head(NAMED).itertuples())
+        why = f"there are {len(timed)}: {shown}" if shown else "there are 0"
         fix = "choose by --study, --backend, --size, --placement, --op and --level"
         raise UsageError("hgrm holds one op of one point", why, fix)
     row = timed.iloc[0]
@@ -34,20 +34,23 @@ def text(run: RunFolder, found: pd.DataFrame) -> str:
 
 
 def _lines(measured: Measured, op: str) -> Iterator[str]:
-    known = [summary(launch, op) for launch in measured.launches]
-    total = round(sum(each["samples"] for each in known))
+    launches = [summary(launch, op) for launch in measured.launches]
+    total = round(sum(launch["samples"] for launch in launches))
     values, counts = _counted(measured, op)
     yield f"{HEAD}\n"
     for share in _ticks(total):
         rank = max(1, math.ceil(round(share * total, 6)))
         place = min(int(np.searchsorted(counts, rank)), len(values) - 1)
-        value, count = values[place], round(counts[place])
+        value = values[place]
+        count = round(counts[place])
         yield _row(value, share, count) + f" {1 / (1 - share):14.2f}"
-    largest = max(each["max"] for each in known)
+    largest = max(launch["max"] for launch in launches)
     yield _row(largest, 1.0, total)
-    mean = sum(each["mean"] * each["samples"] for each in known) / total
-    squares = [each["samples"] * (each["sd"] ** 2 + each["mean"] ** 2) for each in known]
-    deviation = math.sqrt(max(0.0, sum(squares) / total - mean**2))
+    mean = squares = 0.0
+    for launch in launches:
+        mean += launch["mean"] * launch["samples"] / total
+        squares += (launch["sd"] ** 2 + launch["mean"] ** 2) * launch["samples"] / total
+    deviation = math.sqrt(max(0.0, squares - mean**2))
     yield f"#[Mean    = {mean:12.3f}, StdDeviation   = {deviation:12.3f}]"
     yield f"#[Max     = {largest:12.3f}, Total count    = {total:12d}]"
     yield f"#[Buckets = {0:12d}, SubBuckets     = {0:12d}]"
@@ -65,8 +68,10 @@ def _counted(measured: Measured, op: str) -> tuple[np.ndarray, np.ndarray]:
     times = [launch.times(op) for launch in measured.launches]
     weights = []
     for launch, kept in zip(measured.launches, times, strict=True):
-        weights.append(np.full(len(kept), summary(launch, op)["samples"] / len(kept)))
-    values, weight = np.concatenate(times), np.concatenate(weights)
+        stands_for = summary(launch, op)["samples"] / len(kept)
+        weights.append(np.full(len(kept), stands_for))
+    values = np.concatenate(times)
+    weight = np.concatenate(weights)
     order = np.argsort(values, kind="stable")
     return values[order], np.cumsum(weight[order])
 

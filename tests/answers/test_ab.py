@@ -11,7 +11,7 @@ from ipclab.errors import LabError
 from ipclab.measure.progress import Progress
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED
 from ipclab.stats.family import HEAT_LOOKS
-from ipclab_answers.ab.trial import AGAIN, A, Answer, B, Taken, judged, trial
+from ipclab_answers.ab.trial import AGAIN, LIMITS, A, Answer, B, Taken, judged, one_by_one, trial
 
 SCATTER = 0.05  # of launches, as one CPU has it
 TRIALS = 200
@@ -34,16 +34,18 @@ class World:
         return true * disturbed * exp(self.random.gauss(0, SCATTER))
 
     def launch(self, arm: str) -> float:
+        if arm == LIMITS:
+            return self.took(1.0)
         self.now += 1
         return self.took(self.times[arm])
 
     def trial(
         self, seconds: float = 1_000, limit: bool = True, begin: Callable[[], None] = lambda: None
     ) -> Answer:
-        told = (lambda: self.took(1.0)) if limit else None
         clock = lambda: self.now  # noqa: E731
-        options = {"seconds": seconds, "bound": 0.05, "seed": 1, "progress": Progress()}
-        return trial(self.launch, told, begin, clock, **options)  # type: ignore[arg-type]
+        measured = one_by_one(self.launch, limit, seed=1)
+        effort = {"seconds": seconds, "bound": 0.05, "progress": Progress()}
+        return trial(measured, begin, clock, **effort)  # type: ignore[arg-type]
 
 
 def answered(slower: float = 0.1, **world: float) -> Answer:
@@ -83,12 +85,13 @@ def test_a_difference_of_a_against_itself_leaves_all_undecided():
 
 def test_limits_that_differ_leave_all_undecided():
     taken = Taken(
-        {A: [1, 1.1] * 4, AGAIN: [1.05, 1.02] * 4, B: [2, 2.1] * 4}, [1, 1.01] * 6 + [3, 3.01] * 6
+        {A: [[1], [1.1]] * 4, AGAIN: [[1.05], [1.02]] * 4, B: [[2], [2.1]] * 4},
+        [1, 1.01] * 6 + [3, 3.01] * 6,
     )
     answer = judged(taken, 0.05)
     assert answer.verdict == UNDECIDED
     assert "limits differ" in answer.reason
-    assert judged(Taken(taken.values, [1, 1.01, 1.02] * 8), 0.05).verdict == SLOWER
+    assert judged(Taken(taken.turns, [1, 1.01, 1.02] * 8), 0.05).verdict == SLOWER
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def test_a_trial_ends_as_soon_as_a_look_decides():
 
 def test_each_round_launches_every_arm_once_after_a_limit():
     answer = answered(0.5)
-    assert {len(values) for values in answer.taken.values.values()} == {HEAT_LOOKS[0]}
+    assert {len(rounds) for rounds in answer.taken.turns.values()} == {HEAT_LOOKS[0]}
     assert len(answer.taken.limits) == 3 * HEAT_LOOKS[0]
 
 
@@ -137,6 +140,6 @@ def test_a_launch_that_fails_leaves_all_undecided_with_its_reason():
 
 
 def test_numbers_without_scatter_are_not_judged():
-    answer = judged(Taken({A: [5.0] * 8, AGAIN: [5.0] * 8, B: [6.0] * 8}), 0.05)
+    answer = judged(Taken({A: [[5.0]] * 8, AGAIN: [[5.0]] * 8, B: [[6.0]] * 8}), 0.05)
     assert answer.verdict == UNDECIDED
     assert "same number" in answer.reason

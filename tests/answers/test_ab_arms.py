@@ -23,8 +23,8 @@ from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab_answers.ab.arms import ARM, Arm, Asked, Program, uninterrupted
-from ipclab_answers.ab.point import Wanted
-from ipclab_answers.ab.report import WRITERS
+from ipclab_answers.ab.command import FORMATS
+from ipclab_answers.ab.point import AtPoint, Wanted
 from tests.support.commands import ROOT, environment, eventually, processes_of
 
 
@@ -139,10 +139,10 @@ def test_a_quantile_is_in_the_name_of_an_arm_and_takes_samples_enough(launcher: 
     named = Asked(Wanted("round_trip", "", 100, quantile=0.9), frozenset({0}))
     first, second = named.arms(["unix", "tcp"])
     assert (first.label, second.label) == ("unix p90", "tcp p90")
-    assert first.wanted is not None and "quantile" not in first.wanted.plain()
-    assert first.wanted.prepared().roles[1].arguments["most"] == 10_000
+    assert isinstance(first.launched, AtPoint) and "quantile" not in named.wanted.plain()
+    assert first.launched.contestant.roles[1].arguments["most"] == 10_000
     with pytest.raises(tails.FewSamplesError, match=r"p99\.9999 is not known"):
-        replace(first.wanted, quantile=0.999999).made()(launcher, 30)
+        replace(first.launched, quantile=0.999999)(launcher, 30)
 
 
 def test_two_checkouts_measure_the_same_point_each_with_its_own_package(tmp_path):
@@ -232,7 +232,7 @@ print(float(sys.argv[1]) + os.getpid() % 50)
 def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
     script = tmp_path / "counting.py"
     script.write_text(COUNTING)
-    files = {name: tmp_path / f"ab.{name}" for name in WRITERS}
+    files = {name: tmp_path / f"ab.{name}" for name in FORMATS}
     given = [
         word for name, file in files.items() for word in ("--format", name, "--output", str(file))
     ]

@@ -204,10 +204,9 @@ def test_torn_content_is_no_survival() -> None:
     frame = pd.DataFrame(rows, columns=["op", "metric", "value"]).assign(
         backend="lmdb", fault="killed-locked"
     )
-    assert promised(pd.DataFrame(), frame, "killed-locked")["lmdb"]["crash"] == "torn"
-    assert (
-        promised(pd.DataFrame(), frame.drop(index=1), "killed-locked")["lmdb"]["crash"] == "served"
-    )
+    none = frame.iloc[:0]
+    assert promised(none, frame)["crash"] == "torn"
+    assert promised(none, frame.drop(index=1))["crash"] == "served"
 
 
 def test_where_launches_failed_no_loss_is_not_known() -> None:
@@ -220,8 +219,8 @@ def test_where_launches_failed_no_loss_is_not_known() -> None:
         op="launch", metric="lost", unit="count"
     )
     frame = frame.assign(value=0.0, low=0.0, high=0.0, launches=9, samples=9)
-    told = promised(frame, pd.DataFrame(), "killed-writing")
-    assert {name: kept("no-loss", Offer(name), each) for name, each in told.items()} == {
+    told = {name: promised(rows, frame.iloc[:0]) for name, rows in frame.groupby("backend")}
+    assert {name: kept("no-loss", Offer(""), each) for name, each in told.items()} == {
         "whole": True,
         "broken": None,
     }

@@ -72,8 +72,8 @@ def test_a_deadline_covers_what_it_says_whatever_the_shape(shape: str) -> None:
     for _ in range(TRIALS):
         values, truth = _simulated(shape, random)
         found = statement(values, ASKED)
-        said += found.bound is not None
-        held += found.bound is not None and found.bound >= truth
+        said += found.value is not None
+        held += found.value is not None and found.value >= truth
     noise = 3 * (0.05 * 0.95 / said) ** 0.5
     assert held / said >= 0.95 - noise, (held, said)
     assert said / TRIALS >= 1 - ERROR - 0.02, said  # exchangeable launches are hardly ever refused
@@ -88,7 +88,7 @@ def test_launches_that_follow_from_each_other_are_refused(kept: float) -> None:
             chain.append(kept * chain[-1] + (1 - kept**2) ** 0.5 * random.normal())
         found = statement(np.exp(chain), ASKED)
         states.append(found.state)
-        wrong += found.bound is not None and found.bound < np.exp(1.6449)
+        wrong += found.value is not None and found.value < np.exp(1.6449)
     assert sum(state in (DRIFTS, FOLLOWS) for state in states) >= 0.85 * len(states)
     assert FOLLOWS in states
     assert wrong <= 0.05 * len(states)
@@ -106,9 +106,9 @@ def test_what_is_not_known_is_not_bounded() -> None:
     values = 10 + np.random.default_rng(5).random(ASKED.launches)
     assert (
         statement(values, ASKED, failures=1).state,
-        statement(values, ASKED, failures=1).bound,
+        statement(values, ASKED, failures=1).value,
     ) == (FAILED, None)
-    assert (statement(values[:58], ASKED).state, statement(values[:58], ASKED).bound) == (FEW, None)
+    assert (statement(values[:58], ASKED).state, statement(values[:58], ASKED).value) == (FEW, None)
     assert statement([*values[:58], np.nan], ASKED).state == NO_TIMES
     assert statement([], ASKED).state == FEW
     assert follows([3.0] * 59) == 1.0

@@ -61,17 +61,17 @@ def asked(
                 made = _rows(name, plant, size, ns, rate, luck)
                 points += made[0]
                 taken += made[1]
-    offers = [Offer(name, plant.demands, _refusal(plant.longest)) for name, plant in plants.items()]
+    largest = max(of(need).size)
+    offers = []
+    for name, plant in plants.items():
+        refused = f"{plant.longest} bytes at most" if largest > plant.longest else ""
+        offers.append(Offer(name, plant.demands, refused))
     told = pd.DataFrame() if faults is None else faults
     return answer(
         of(need),
         Frames(pd.DataFrame(points), pd.DataFrame(taken), faults=told, seconds=0.05),
         offers,
     )
-
-
-def _refusal(longest: int) -> Any:
-    return lambda size: f"{longest} bytes at most" if size > longest else None
 
 
 def _rows(
