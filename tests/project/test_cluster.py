@@ -12,18 +12,22 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.frames import derived
 from ipclab.store.bundle import pack
 from ipclab.store.run import RunFolder, read
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.index import index
+from tests.spawn.test_ranks import MISSING
+from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, command, finished
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, processes_of
+from tests.support.commands import ROOT, environment, processes_of
 from tests.support.slurm import NODES, slurm, until
 
 ARRAY = ROOT / "cluster/array.sh"
 IPCLAB = Path(sys.executable).with_name("ipclab")
 LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")
 ASKED = ("--profile", "smoke", "--study", "round_trip", "--size", "100", *LIMITED)
+ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
 SECONDS = 500  # on a busy machine; a quiet one takes some 30
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
@@ -46,8 +50,8 @@ def run(
 def test_an_array_measures_each_node_once_and_gather_has_a_row_for_each(
     cluster: dict[str, str], tmp_path: Path
 ) -> None:
-    command = ("sbatch", "--wait", "--array=1-3", str(ARRAY), *ASKED)
-    done = run(command, tmp_path, cluster)
+    queued = ("sbatch", "--wait", "--array=1-3", str(ARRAY), *ASKED)
+    done = run(queued, tmp_path, cluster)
     logs = "\n".join(file.read_text() for file in sorted(tmp_path.glob("*.log")))
     assert done.returncode == 0, done.stderr + logs
     files = sorted((tmp_path / "bundles").rglob("*.ipclab"))
@@ -68,16 +72,24 @@ def submit(folder: Path, env: dict[str, str], *words: str) -> str:
     return told(env, *queued)
 
 
+def about(env: dict[str, str], job: str) -> dict[str, str]:
+    """Return what Slurm says of a job."""
+    fields = told(env, "scontrol", "show", "job", job, "--oneliner").split()
+    pairs = (field.partition("=") for field in fields)
+    return {name: value for name, _, value in pairs}
+
+
 def wait_for(env: dict[str, str], *jobs: str) -> None:
     """Wait until jobs are over; one that was requeued need not wait until it may begin again."""
 
     def over() -> bool:
-        states = told(env, "squeue", "-h", "-o", "%A %T %r").splitlines()
-        mine = [line.split() for line in states if line.split()[0] in jobs]
-        for job, state, reason in mine:
-            if state == "PENDING" and reason == "BeginTime":
+        left = False
+        for job in jobs:
+            known = about(env, job)
+            left |= known["JobState"] not in ENDED
+            if known["Reason"] == "BeginTime":
                 told(env, "scontrol", "update", f"jobid={job}", "starttime=now")
-        return not mine
+        return not left
 
     assert until(over, SECONDS), told(env, "squeue")
 
@@ -134,6 +146,7 @@ def test_a_requeued_job_goes_on_where_it_was(cluster: dict[str, str], tmp_path: 
     begun, session = in_the_middle(tmp_path, "n3")
     told(cluster, "scontrol", "requeue", job)
     wait_for(cluster, job)
+    assert about(cluster, job)["Restarts"] == "1"
     assert until(lambda: not processes_of(session))
     check_apart(tmp_path, "n3")
     (measured,) = runs_of(tmp_path, "n3")
@@ -147,12 +160,14 @@ def test_what_a_node_that_goes_down_has_measured_stays_its_own(
     assert until(lambda: any(runs_of(tmp_path, node) for node in NODES), SECONDS)
     (lost,) = (node for node in NODES if runs_of(tmp_path, node))
     begun, session = in_the_middle(tmp_path, lost)
-    told(cluster, "scontrol", "update", f"nodename={lost}", "state=down", "reason=taken")
+    for state in ("drain", "down"):  # one that is down alone comes back by itself
+        told(cluster, "scontrol", "update", f"nodename={lost}", f"state={state}", "reason=taken")
     try:
         wait_for(cluster, job)  # it was requeued, and had another node
     finally:
         told(cluster, "scontrol", "update", f"nodename={lost}", "state=resume")
     assert until(lambda: not processes_of(session))
+    assert about(cluster, job)["Restarts"] == "1"
     (half,) = runs_of(tmp_path, lost)
     assert half.id == begun and not half.finished
     (other,) = (node for node in NODES if node != lost and runs_of(tmp_path, node))
@@ -180,6 +195,33 @@ def test_two_jobs_at_once_may_share_their_data(cluster: dict[str, str], tmp_path
     assert sorted(measured.about["parameters"]["label"] for measured in runs) == ["n1", "n2"]
     assert all(measured.complete and len(measured.about["sessions"]) == 1 for measured in runs)
     assert not list((tmp_path / "data/runs/.ledger").glob("*.json"))
+
+
+def test_ranks_that_srun_starts_on_two_nodes_make_one_run(
+    cluster: dict[str, str], tmp_path: Path
+) -> None:
+    ranks = ("srun", "--nodes=2", "--ntasks=4", "--mpi=pmix")
+    tried = run((*ranks, "true"), tmp_path, cluster)
+    if MISSING or tried.returncode:
+        pytest.skip(f"no MPI under srun here (Debian: libpmix-dev): {MISSING or tried.stderr}")
+    # nodes of one host have one host name, by which MPI would look for a rank's neighbours
+    named = ("sh", "-c", 'PMIX_HOSTNAME=$SLURMD_NODENAME exec "$@"', "sh")
+    env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
+    env |= {"SLURM_CONF": cluster["SLURM_CONF"]}
+    words = (*command("posix-shm", "zmq-tcp"), "--label", "both")
+    done = run((*ranks, *named, *words), tmp_path, env)
+    assert done.returncode == 0, done.stderr
+    measured = finished(tmp_path)
+    nodes_of_run = measured.about["notes"]["nodes"]
+    assert [(node["name"], node["ranks"]) for node in nodes_of_run] == [
+        ("n1", [0, 1]),
+        ("n2", [2, 3]),
+    ]
+    launches = derived.read(measured, "shared_dict", "launches")
+    between = launches[launches.backend == "zmq-tcp"]
+    assert set(between.relation) == {"nodes n1, n2"} and set(between.nodes) == {2}
+    within = launches[launches.backend == "posix-shm"]
+    assert "nodes n1, n2" not in set(within.relation) and len(within)
 
 
 @pytest.fixture
