@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,7 @@ def differing(index: Index) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=DIFFERS)
 
 
-def _of_equals(equals: pd.DataFrame, values: pd.DataFrame) -> Iterator[Row]:
+def _of_equals(equals: pd.DataFrame, values: pd.DataFrame) -> Iterator[dict[Any, Any]]:
     """Yield a row for each of the nodes `equals`, or for each op of one, that differs."""
     mine = values[values.file.isin(equals.file)].astype({"file": str, "point": str, "op": str})
     logs = mine.pivot(index=["point", "op"], columns="file", values="ns").map(np.log)
@@ -57,9 +58,9 @@ def _of_equals(equals: pd.DataFrame, values: pd.DataFrame) -> Iterator[Row]:
     for row in _together(ratios):
         whole.append(row["file"])
         yield row
-    for row in _alone(ratios, mine).to_dict("records"):
-        if row["file"] not in whole and _leaves(row["ratio"], row["low"], row["high"]):
-            yield row
+    for op in _alone(ratios, mine).to_dict("records"):
+        if op["file"] not in whole and _leaves(op["ratio"], op["low"], op["high"]):
+            yield op
 
 
 def _together(ratios: pd.DataFrame) -> Iterator[Row]:
