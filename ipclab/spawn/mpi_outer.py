@@ -113,7 +113,7 @@ def around(named: bool = False) -> Iterator[bool]:
             "use the launcher of the environment's MPI: mpiexec",
         )
     mail = Mail(everyone.Dup())
-    leader = everyone.Split_type(MPI.COMM_TYPE_SHARED).bcast(everyone.rank)
+    leader = _neighbours(everyone).bcast(everyone.rank)
     folder = (
         tempfile.mkdtemp(prefix="ipclab-node-") if everyone.rank and everyone.rank == leader else ""
     )
@@ -127,6 +127,16 @@ def around(named: bool = False) -> Iterator[bool]:
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _neighbours(everyone: Any) -> Any:
+    """Return the ranks of this node: as Slurm has them where it started them, else as MPI does."""
+    from mpi4py import MPI
+
+    if os.environ.get("PMIX_NAMESPACE", "").startswith("slurm."):
+        # MPI counts each for itself where a node's name is not its host's
+        return everyone.Split(int(os.environ["SLURM_NODEID"]), everyone.rank)
+    return everyone.Split_type(MPI.COMM_TYPE_SHARED)
 
 
 def _hello(leader: int, rank: int, folder: str, named: bool) -> Node:

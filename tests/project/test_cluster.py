@@ -204,12 +204,10 @@ def test_ranks_that_srun_starts_on_two_nodes_make_one_run(
     tried = run((*ranks, "true"), tmp_path, cluster)
     if MISSING or tried.returncode:
         pytest.skip(f"no MPI under srun here (Debian: libpmix-dev): {MISSING or tried.stderr}")
-    # nodes of one host have one host name, by which MPI would look for a rank's neighbours
-    named = ("sh", "-c", 'PMIX_HOSTNAME=$SLURMD_NODENAME exec "$@"', "sh")
     env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
     env |= {"SLURM_CONF": cluster["SLURM_CONF"]}
     words = (*command("posix-shm", "zmq-tcp"), "--label", "both")
-    done = run((*ranks, *named, *words), tmp_path, env)
+    done = run((*ranks, *words), tmp_path, env)
     assert done.returncode == 0, done.stderr
     measured = finished(tmp_path)
     nodes_of_run = measured.about["notes"]["nodes"]
@@ -222,6 +220,17 @@ def test_ranks_that_srun_starts_on_two_nodes_make_one_run(
     assert set(between.relation) == {"nodes n1, n2"} and set(between.nodes) == {2}
     within = launches[launches.backend == "posix-shm"]
     assert "nodes n1, n2" not in set(within.relation) and len(within)
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_ranks_that_do_not_know_each_other_measure_nothing(
+    cluster: dict[str, str], tmp_path: Path
+) -> None:
+    env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"SLURM_CONF": cluster["SLURM_CONF"]}
+    alone = ("srun", "--nodes=2", "--ntasks=2", "--mpi=none")
+    done = run((*alone, *command("posix-shm")), tmp_path, env)
+    assert done.returncode and "the launcher and MPI do not fit" in done.stderr, done.stderr
+    assert not list(tmp_path.rglob("run.json"))
 
 
 @pytest.fixture
