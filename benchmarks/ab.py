@@ -4,15 +4,17 @@
 Kinds: `identical` (two names of one echo), `planted` (a tenth more exchanges, as the calibration
 plants it), and `disturbed` (either in turn, while a busy neighbour starts on the same CPU after the
 fourth round). Prints each try, then for each kind how many were right, wrong and undecided, and how
-long they took.
+long they took. With `--sessions 2` a try is what two sessions show together, as `ab combine` says.
 """
 
 import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from contextlib import ExitStack
+from pathlib import Path
 
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import placements
@@ -22,8 +24,9 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.stats.compare import EQUIVALENCE, SAME, SLOWER, UNDECIDED
 from ipclab_answers.ab.arms import Asked, tried
 from ipclab_answers.ab.point import Wanted
-from ipclab_answers.ab.report import ratio
-from ipclab_answers.ab.trial import Answer
+from ipclab_answers.ab.report import Report, ratio
+from ipclab_answers.ab.sessions import combined, save
+from ipclab_answers.ab.trial import AGAIN, A, Answer, B
 
 IDENTICAL, PLANTED = ("echo-1", "echo-2"), ("echo-1", "echo-slower")
 KINDS = {"identical": [IDENTICAL], "planted": [PLANTED], "disturbed": [IDENTICAL, PLANTED]}
@@ -59,6 +62,21 @@ def once(names: tuple[str, str], disturbed: bool, seconds: float, seed: int) -> 
         return tried(arms, launcher, "same", DEADLINE, **how)
 
 
+def shown(names: tuple[str, str], answers: list[Answer]) -> tuple[str, str]:
+    """Return the verdict of one session, or of several together, and what they showed."""
+    if len(answers) == 1:
+        (answer,) = answers
+        told = f"{answer.verdict} {answer.reason} {ratio(answer.compared)}"
+        return answer.verdict, f"{told}, {answer.taken.rounds} rounds"
+    labels = {A: names[0], B: names[1], AGAIN: names[0]}
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{number}.json" for number in range(len(answers))]
+        for answer, file in zip(answers, files, strict=True):
+            save(Report(answer, labels, "ns"), file)
+        together = combined(files)
+    return together.verdict, together.line()
+
+
 def main() -> None:
     """Try each kind and print what was seen."""
     parser = argparse.ArgumentParser(
@@ -67,6 +85,7 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--tries", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--sessions", type=int, default=1)
     given = parser.parse_args()
     if unknown := set(given.kinds) - KINDS.keys():
         parser.error(f"unknown kind {min(unknown)!r}; there are {', '.join(KINDS)}")
@@ -74,16 +93,15 @@ def main() -> None:
         counts, took = Counter[str](), []
         for number in range(given.tries):
             names = KINDS[kind][number % len(KINDS[kind])]
-            answer = once(names, kind == "disturbed", given.seconds, number)
-            verdict = {RIGHT[names]: "right", UNDECIDED: UNDECIDED}.get(answer.verdict, "wrong")
-            counts[verdict] += 1
-            took.append(answer.seconds)
-            told = f"{answer.verdict} {answer.reason} {ratio(answer.compared)}"
-            print(
-                f"{kind} {names[1]}: {verdict}: {told}, {answer.taken.rounds} rounds,"
-                f" {answer.seconds:.1f} s",
-                flush=True,
-            )
+            answers = []
+            for session in range(given.sessions):
+                seed = number * given.sessions + session
+                answers.append(once(names, kind == "disturbed", given.seconds, seed))
+            verdict, told = shown(names, answers)
+            outcome = {RIGHT[names]: "right", UNDECIDED: UNDECIDED}.get(verdict, "wrong")
+            counts[outcome] += 1
+            took.append(sum(answer.seconds for answer in answers))
+            print(f"{kind} {names[1]}: {outcome}: {told}, {took[-1]:.1f} s", flush=True)
         print(f"{kind}: {dict(counts)} of {given.tries}, longest {max(took):.1f} s\n", flush=True)
 
 

@@ -116,7 +116,9 @@ def measured(
     die_with_make()
     if file:
         check_new(file)  # before hours of measuring
-    with around() as served:  # started by mpiexec or srun: one rank measures, the others serve it
+    with around(
+        bool(label)
+    ) as served:  # started by mpiexec or srun: one rank measures, the others serve it
         if served:
             return
         if run and not (studies or profile or launches or any(swept.values())):

@@ -12,7 +12,7 @@ import socket
 import struct
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,8 +39,8 @@ SIOCGIFADDR, SIOCGIFNETMASK = 0x8915, 0x891B  # netdevice(7)
 
 
 class Node(msgspec.Struct):
-    """The ranks of one host, of which `leader` is the first; its CPUs, private folder, addresses
-    and machine facts.
+    """The ranks of one host, of which `leader` is the first; its CPUs, private folder, addresses,
+    machine facts, and its name in a run that names its node.
     """
 
     leader: int
@@ -49,6 +49,7 @@ class Node(msgspec.Struct):
     folder: str = ""
     addresses: list[str] = []
     machine: dict[str, Any] = {}
+    name: str = ""
 
 
 class End(msgspec.Struct, tag=True):
@@ -68,6 +69,14 @@ class World:
         turns = zip_longest(*(node.ranks for node in self.nodes[1:]))
         return [rank for rank in chain.from_iterable(turns) if rank is not None]
 
+    def between(self, ranks: Iterable[int]) -> str:
+        """Return the nodes that `ranks` are on, by name or else by number; nothing of a single one."""
+        names = []
+        for number, node in enumerate(self.nodes):
+            if not {*ranks}.isdisjoint(node.ranks):
+                names.append(node.name or str(number))
+        return f"nodes {', '.join(names)}" if len(names) > 1 else ""
+
 
 _here: list[World] = []
 
@@ -78,10 +87,11 @@ def world() -> World | None:
 
 
 @contextmanager
-def around() -> Iterator[bool]:
+def around(named: bool = False) -> Iterator[bool]:
     """Join the ranks of a launcher around us; give True to a rank that has served and has nothing
     more to do.
 
+    Nodes are known by number, or are `named`: by Slurm, else by their host names.
     Rank 0 gets False, as does a process without a launcher, and the other ranks serve it until it
     is done. Raises `LabError` when MPI does not work under that launcher.
     """
@@ -103,12 +113,12 @@ def around() -> Iterator[bool]:
             "use the launcher of the environment's MPI: mpiexec",
         )
     mail = Mail(everyone.Dup())
-    leader = everyone.Split_type(MPI.COMM_TYPE_SHARED).bcast(everyone.rank)
+    leader = _neighbours(everyone).bcast(everyone.rank)
     folder = (
         tempfile.mkdtemp(prefix="ipclab-node-") if everyone.rank and everyone.rank == leader else ""
     )
     try:
-        mail.send(0, _hello(leader, everyone.rank, folder))
+        mail.send(0, _hello(leader, everyone.rank, folder, named))
         if everyone.rank:
             _serve(mail, leader == 0)
             yield True
@@ -119,9 +129,21 @@ def around() -> Iterator[bool]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _hello(leader: int, rank: int, folder: str) -> Node:
+def _neighbours(everyone: Any) -> Any:
+    """Return the ranks of this node: as Slurm has them where it started them, else as MPI does."""
+    from mpi4py import MPI
+
+    if os.environ.get("PMIX_NAMESPACE", "").startswith("slurm."):
+        # MPI counts each for itself where a node's name is not its host's
+        return everyone.Split(int(os.environ["SLURM_NODEID"]), everyone.rank)
+    return everyone.Split_type(MPI.COMM_TYPE_SHARED)
+
+
+def _hello(leader: int, rank: int, folder: str, named: bool) -> Node:
     node = Node(leader, [rank], os.sched_getaffinity(0), folder)
     if rank == leader:
+        if named:
+            node.name = os.environ.get("SLURMD_NODENAME") or socket.gethostname()
         from ipclab.machine import Source, collect
 
         machine = collect(Source())
@@ -201,9 +223,12 @@ class OuterBench:
                 homes[name], parts[name] = self._part(contestant, prefix)
             ends = self._launch(Command(parts, schedule, fresh=0))
         for name, ended in ends.items():
-            first = heat[name].roles[0].name
-            if not isinstance(ended, LabError):
-                ended[first].facts["node"] = self.world.nodes.index(homes[name])
+            if isinstance(ended, LabError):
+                continue
+            facts = ended[heat[name].roles[0].name].facts
+            facts["node"] = self.world.nodes.index(homes[name])
+            if pair := self.world.between(parts[name].roles):
+                facts["relation"] = pair
         return ends
 
     def _part(self, contestant: Contestant, prefix: str) -> tuple[Node, Part]:

@@ -17,7 +17,11 @@ def on_ranks(site: Site, count: int, preload: str) -> AbstractContextManager[Ben
     `preload` first.
     """
     if here := world():
-        site.note("nodes", [{"ranks": node.ranks, **node.machine} for node in here.nodes])
+        nodes = []
+        for node in here.nodes:
+            name = {"name": node.name} if node.name else {}
+            nodes.append({"ranks": node.ranks, **name, **node.machine})
+        site.note("nodes", nodes)
         return nullcontext(OuterBench(site.launcher, here))
     return RankBench(site.launcher, count, (preload,), site.say)
 

@@ -153,7 +153,6 @@ def _check_writable(files: Sequence[Path], option: str) -> None:
 
 
 def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
-    from ipclab.frames import tails
     from ipclab.machine import Source, Topology
     from ipclab.machine.placement import placements
     from ipclab.measure.request import levels
@@ -169,7 +168,7 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
         given["size"],
         given["placement"] or "same",
         {name: values[0] for name, values in levels(given["levels"]).items()},
-        tails.check(given["quantile"]),
+        given["quantile"],
     )
     asked = Asked(wanted, placement.role(0), given["command"], given["printed"], given["more"])
     arms = asked.arms(names)

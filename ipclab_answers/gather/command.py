@@ -4,20 +4,24 @@ from pathlib import Path
 
 import click
 
-from ipclab.commands import PATH, SIZE, Rendering, Words, lang_option
+from ipclab.commands import FORMATS as PAGES
+from ipclab.commands import PATH, SIZE, Rendering, Words, lang_option, one_of, say, words
 from ipclab.errors import LabError
 from ipclab.paths import checkout
 
-FORMATS = ("html", "csv", "parquet")
+TABLES = ("csv", "parquet")
 
 
 @click.command()
 @click.argument("folder", type=PATH)
 @click.option("--size", type=SIZE, default=100, help="Of the round trip, such as 64KiB.")
 @lang_option
-@click.option("--format", "form", type=click.Choice(FORMATS), default="html")
+@click.option(
+    "--format", "formats", type=words, default="html", help="html, pdf, ipynb; csv, parquet.",
+    callback=one_of("format", lambda: (*PAGES, *TABLES), needed=True),
+)  # fmt: skip
 @click.option("--out", type=PATH, help="Folder of all files [default: reports/gathered].")
-def gather(folder: Path, size: int, langs: Words, form: str, out: Path | None) -> None:
+def gather(folder: Path, size: int, langs: Words, formats: Words, out: Path | None) -> None:
     """Render all bundles below FOLDER as one page, or as tables.
 
     Nodes by mechanisms, over their limits, and by rank; nodes that differ from their equals.
@@ -25,29 +29,31 @@ def gather(folder: Path, size: int, langs: Words, form: str, out: Path | None) -
     from ipclab_answers.gather import files_in
 
     files_in(folder)  # or it is refused
-    to = Rendering("gathered", langs, ("html",), out, table_only=form != "html")
+    pages = tuple(name for name in formats if name in PAGES)
+    to = Rendering("gathered", langs, pages, out, table_only=not pages)
     to.check()
-    from ipclab_answers.gather import bundles, nodes, tables
-    from ipclab_answers.gather.index import index, place
-    from ipclab_answers.gather.page import notebook, write
+    from ipclab.render.report import notebooks_of
+    from ipclab_answers.gather import equals, tables, trips
+    from ipclab_answers.gather.index import index
+    from ipclab_answers.gather.page import run_of_many
 
-    held = index(folder, place(checkout().data, folder, bundles.STUDY), bundles.STUDY)
-    taken = bundles.gathered(held, size)
-    damaged = [bundle for bundle in taken if bundle.why]
-    for bundle in damaged:
+    every = index(folder)
+    shown = trips.trips(every, size)
+    damaged = shown.bundles[shown.bundles.why != ""]
+    for bundle in damaged.itertuples():
         click.echo(f"{bundle.file}: {bundle.why}", err=True)
-    if len(damaged) == len(taken):
+    if shown.whole.empty:
         what = f"no bundle in {folder} can be taken"
-        raise LabError(what, damaged[0].why, "see the lines above")
-    apart = nodes.differing(held)
-    if form != "html":
-        for file in tables.written(held, apart, to.folder, form):
-            click.echo(str(file))
-    for lang in langs if form == "html" else ():
-        page = to.folder / lang / "gathered.html"
-        write(notebook(taken, size, lang, apart), page)
-        click.echo(str(page))
-    whole = [bundle for bundle in taken if not bundle.why]
-    for line in (*tables.told(bundles.best(whole)), *tables.named(apart)):
-        click.echo(line)
-    click.echo(f"{len(whole)} of {len(taken)} bundles taken, {held.read} of them new")
+        raise LabError(what, damaged.why.iloc[0], "see the lines above")
+    apart = equals.differing(every)
+    for form in formats:
+        if form in TABLES:
+            say(tables.written(every, apart, to.folder, form))
+    if pages:
+        asked = {"bundles": str(folder.resolve()), "size": size}
+        say(to.render([run_of_many(shown)], notebooks_of(checkout(), "bundles"), asked))
+    machines = trips.machines(shown)
+    say(tables.told(machines, trips.ranked(shown, machines)))
+    say(tables.named(apart))
+    total = len(shown.bundles)
+    click.echo(f"{len(shown.whole)} of {total} bundles taken, {every.read} of them new")

@@ -23,9 +23,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from ipclab.errors import LabError
+from ipclab.paths import checkout
 from ipclab.store.files import locked, write_whole
 from ipclab_answers.gather import files_in
-from ipclab_answers.gather.reading import Row, taken
+from ipclab_answers.gather.reading import Row, key_of, taken
 
 FORMAT = 1  # of the data set; another one is made anew
 TEXTS = ("file", "run", "begun", "machine", "label", "profile", "facts", "conditions")
@@ -43,6 +44,7 @@ COLUMNS = pa.schema(
 )
 AT_ONCE = 200  # bundles that one file of the data set holds: a kill loses no more
 MOST_FILES = 64  # after which they are made one
+PATIENCE = 60.0  # seconds that another process may take: pages in several languages ask at once
 HELD = "the index of these bundles is being made by another process"
 KEY = ["file", "bytes", "mtime_ns"]
 
@@ -61,26 +63,23 @@ class Index:
         return self.bundles[self.bundles.why == ""]
 
 
-def place(data: Path, folder: Path, study: str) -> Path:
-    """Return where the data set of `study` in the bundles of `folder` lies."""
-    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
-    return data / "gathered" / f"{name}-{FORMAT}" / f"study={study}"
-
-
-def index(folder: Path, top: Path, study: str = "round_trip") -> Index:
+def index(folder: Path, top: Path | None = None, study: str = "round_trip") -> Index:
     """Return what all bundles below `folder` say of `study`, by the data set in folder `top`.
 
-    Bundles that it does not have are read and added. Raises `UsageError` when there is no bundle,
-    and `LabError` when a process that reads them is killed or the data set cannot be written.
+    It lies below `data/gathered` where no `top` is given. Bundles that it does not have are read
+    and added. Raises `UsageError` when there is no bundle, and `LabError` when a process that reads
+    them is killed or the data set cannot be written.
     """
+    top = top or _place(folder, study)
     files = {str(file.relative_to(folder)): file for file in files_in(folder)}
     try:
         top.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fix = "choose another IPCLAB_DATA"
         raise LabError(f"cannot write {top}", error.strerror or "", fix) from error
-    with locked(top, LabError(HELD, "", "wait for it or end it")):
-        present = pd.DataFrame([_key(name, file) for name, file in files.items()])
+    taken_by_another = LabError(HELD, "", "wait for it or end it")
+    with locked(top, taken_by_another, patience=PATIENCE):
+        present = pd.DataFrame([key_of(file, name) for name, file in files.items()])
         known = _known(top)
         fresh = present.merge(known, "left", on=KEY, indicator=True)
         new = [files[name] for name in fresh[fresh["_merge"] == "left_only"].file]
@@ -90,14 +89,15 @@ def index(folder: Path, top: Path, study: str = "round_trip") -> Index:
         return _read(top, present, len(new))
 
 
-def _key(name: str, file: Path) -> Row:
-    told = file.stat()
-    return {"file": name, "bytes": told.st_size, "mtime_ns": told.st_mtime_ns}
+def _place(folder: Path, study: str) -> Path:
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    return checkout().data / "gathered" / f"{name}-{FORMAT}" / f"study={study}"
 
 
 def _known(top: Path) -> pd.DataFrame:
     """Return the files that the data set tells of; one that cannot be read is made anew."""
-    made = [pd.DataFrame(columns=KEY).astype({"bytes": int, "mtime_ns": int})]
+    numbers = {"bytes": int, "mtime_ns": int}
+    known = [pd.DataFrame(columns=KEY).astype(numbers)]
     for part in sorted(top.glob("*.parquet")):
         try:
             table = pq.read_table(part, columns=[*KEY, "point"], partitioning=None)
@@ -107,8 +107,8 @@ def _known(top: Path) -> pd.DataFrame:
             part.unlink()
             continue
         rows = table.to_pandas()
-        made.append(rows[rows.point.isna()][KEY].astype({"bytes": int, "mtime_ns": int}))
-    return pd.concat(made).drop_duplicates()
+        known.append(rows[rows.point.isna()][KEY].astype(numbers))
+    return pd.concat(known).drop_duplicates()
 
 
 def _rows(folder: Path, files: Sequence[Path], study: str) -> list[Row]:
@@ -146,8 +146,8 @@ def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
     heads = dataset.to_table(columns=[*TEXTS, "bytes", "mtime_ns", "why"], filter=is_head)
     bundles = heads.to_pandas().merge(present, on=KEY).drop_duplicates("file")
     bundles = bundles.sort_values("file", ignore_index=True)
-    told = bundles.select_dtypes(["object", "str"]).columns
-    bundles[told] = bundles[told].fillna("")
+    texts = bundles.select_dtypes(["object", "str"]).columns
+    bundles[texts] = bundles[texts].fillna("")
     columns = [*SHARED, *NUMBERS, "mtime_ns", "size_bytes", "launches", "plain"]
     table = dataset.to_table(columns=columns, filter=~is_head)
     for number, name in enumerate(columns):
@@ -156,7 +156,7 @@ def _read(top: Path, present: pd.DataFrame, count: int) -> Index:
             table = table.set_column(number, name, words)
     values = table.to_pandas()
     today = dict(zip(bundles.file, bundles.mtime_ns, strict=True))
-    made = np.array([today.get(name, -1) for name in values.file.cat.categories])
-    values = values[made[values.file.cat.codes] == values.mtime_ns]
+    times = np.array([today.get(name, -1) for name in values.file.cat.categories])
+    values = values[times[values.file.cat.codes] == values.mtime_ns]
     values = values.drop_duplicates(["file", "point", "op"], ignore_index=True)
     return Index(bundles, values, count)

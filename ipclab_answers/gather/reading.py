@@ -24,6 +24,7 @@ from ipclab.store.validity import together
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.limits.floors import COPYING, IN_PLACE, Floors, Key
 
+HEAD = ("backend", "size_bytes", "placement")
 PLAINEST = {"arm": "main", "gap_ns": 0, "touch": "full", "receive": "bytes"}
 LARGEST, MOST = 64 << 20, 1 << 24  # bytes and rows of one point that is read
 NOT_OURS = (LabError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
@@ -31,13 +32,18 @@ DISTURBED = "disturbed_share"  # of the launches
 Row = dict[str, Any]
 
 
+def key_of(file: Path, name: str) -> Row:
+    """Return what tells a bundle, called `name`, from one that replaces it."""
+    about = file.stat()
+    return {"file": name, "bytes": about.st_size, "mtime_ns": about.st_mtime_ns}
+
+
 def taken(file: Path, name: str, study: str) -> list[Row]:
     """Return the rows of bundle `file`, called `name`: its head, then one for each op of `study`.
 
     Of a bundle that cannot be taken the head alone says `why`; another made it.
     """
-    told = file.stat()
-    head = {"file": name, "bytes": told.st_size, "mtime_ns": told.st_mtime_ns}
+    head = key_of(file, name)
     try:
         about, rows = _read(file, study)
     except NOT_OURS as error:
@@ -134,8 +140,8 @@ class _Points:
                     medians = _medians(measured, op)
                     self.ops.append((point.key(), point.id, op, medians))
         elif point.backend == COPYING and "copy" in measured.op_names():
-            fastest = min(summary(each, "copy")["min"] for each in measured.launches)
-            self.copies[point.size_bytes] = fastest
+            fastest = [summary(launch, "copy")["min"] for launch in measured.launches]
+            self.copies[point.size_bytes] = min(fastest)
         elif point.study == "limits":
             limit = point.backend, point.size_bytes, point.placement
             self.limits[limit] = _medians(measured, measured.op_names()[0])
@@ -148,21 +154,18 @@ class _Points:
         """
         floors, rows = Floors(self.limits), []
         for key, name, op, medians in self.ops:
-            found = statistic_estimate(medians, 0).for_sessions()
-            self._check(key, op, found.value)
+            time = statistic_estimate(medians, 0).for_sessions()
+            self._check(key, op, time.value)
             floor = floors.under(self.study, op, key)
-            levels = {each: key[each] for each in key if each not in HEAD}
-            rows.append(
-                {each: key[each] for each in HEAD}
-                | {"study": self.study, "point": name, "op": op}
-                | {"levels": json.dumps(levels, sort_keys=True), "plain": _plain(key)}
-                | {"ns": found.value, "low": found.low, "high": found.high}
-                | {"launches": len(medians)}
-                | {"over_limit": found.value / floor.ns if floor else None}
-            )
-        named = ("backend", "placement", "size_bytes", "op")
-        times = Counter(tuple(row[each] for each in named) for row in rows if row["plain"])
-        if self.study == "round_trip" and max(times.values(), default=1) > 1:
+            levels = {factor: level for factor, level in key.items() if factor not in HEAD}
+            row = {factor: key[factor] for factor in HEAD}
+            row |= {"study": self.study, "point": name, "op": op}
+            row |= {"levels": json.dumps(levels, sort_keys=True), "plain": _plain(key)}
+            row |= {"ns": time.value, "low": time.low, "high": time.high}
+            row |= {"launches": len(medians)}
+            rows.append(row | {"over_limit": time.value / floor.ns if floor else None})
+        plain = Counter((*map(row.get, HEAD), row["op"]) for row in rows if row["plain"])
+        if self.study == "round_trip" and max(plain.values(), default=1) > 1:
             raise LabError("left out", "it holds a mechanism twice", "")
         return rows
 
@@ -176,9 +179,6 @@ class _Points:
             passes = f"{bound.copies} passes of its memcpy can take"
             why = f"a {op.replace('-', ' ')} of {ns:.0f} ns is less than {passes}"
             raise LabError(f"{key['backend']} is left out", why, "")
-
-
-HEAD = ("backend", "size_bytes", "placement")
 
 
 def _plain(key: Row) -> bool:

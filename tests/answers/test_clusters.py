@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ipclab.lab.numbers import Formatter
 from ipclab.stats.intervals import statistic_estimate
 from ipclab.store.bundle import pack
-from ipclab_answers.gather import nodes, page, tables
+from ipclab_answers.gather import equals, nodes, tables
 from ipclab_answers.gather.index import NUMBERS, Index, index
 from tests.support.bundled import make_run
 
@@ -78,36 +77,42 @@ def cluster(seed: int, slow: float = 1.0, odd: dict[str, Any] | None = None) -> 
 
 
 def test_of_equal_nodes_nobody_is_named_in_twenty_clusters() -> None:
-    assert [len(nodes.differing(cluster(seed))) for seed in range(20)] == [0] * 20
+    assert [len(equals.differing(cluster(seed))) for seed in range(20)] == [0] * 20
 
 
 def test_a_node_that_is_ten_percent_slower_is_named_with_its_ratio_and_nobody_else() -> None:
     named = 0
     for seed in range(20):
-        found = nodes.differing(cluster(100 + seed, 1.1))
+        found = equals.differing(cluster(100 + seed, 1.1))
         assert set(found.label) <= {"n007"}
-        whole = found[found.point == nodes.ALL]
+        whole = found[found.point == equals.ALL]
         named += len(whole) == 1 and bool((whole.low < 1.1).all() and (whole.high > 1.05).all())
     assert named >= 19
 
 
 def test_the_fact_that_differs_stands_beside_the_node() -> None:
-    found = nodes.differing(cluster(1, 1.2, {"frequency_governor": "powersave"}))
+    found = equals.differing(cluster(1, 1.2, {"frequency_governor": "powersave"}))
     assert list(found.fact) == ["frequency_governor powersave (others performance)"]
     line = next(iter(tables.named(found)))
     assert line.startswith("differs: n007 all 1.") and " of its equals (" in line
-    cells = page._apart(
-        found,
-        {"differing": {"label": "Node", "ends": "Over"}, "page": {"differing": "x"}},
-        Formatter("en"),
+
+
+def test_a_node_of_one_launch_has_no_interval_and_is_not_named() -> None:
+    held = cluster(5)
+    one = held.values.file == "n007.ipclab"
+    wild = held.values.assign(
+        ns=held.values.ns.where(~one | (held.values.op != "round-trip"), held.values.ns * 2),
+        low=held.values.low.mask(one, -np.inf),
+        high=held.values.high.mask(one, np.inf),
     )
-    assert "n007" in json.dumps(cells)
+    wild = wild[~one | (wild.point == "p0")]  # a single op, so that ops are judged one by one
+    assert equals.differing(Index(held.bundles, wild, NODES)).empty
 
 
 def test_too_few_nodes_are_compared_with_nobody() -> None:
     held = cluster(3, 2.0)
     few = held.bundles[held.bundles.file.isin(["n007.ipclab", "n008.ipclab"])]
-    assert nodes.differing(Index(few, held.values, 2)).empty
+    assert equals.differing(Index(few, held.values, 2)).empty
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +192,27 @@ def test_tables_for_other_programs(
         assert len(text) == len(packed) >= 4 and list(text.columns) == list(packed.columns), name
     assert set(text.label) == {"node-a", "node-b", "node-c", "node-d"}
     assert not list((tmp_path / "csv").rglob("*.html"))
+
+
+@pytest.mark.slow
+def test_the_page_names_a_slow_node_with_its_ratio(
+    ipclab: Callable[..., "CompletedProcess[str]"], rack: Path, tmp_path: Path
+) -> None:
+    mine = Path(shutil.copytree(rack, tmp_path / "bundles"))
+    run = make_run(tmp_path / "runs", "0123456789ab", 2.0)
+    run.about["parameters"]["label"] = "node-slow"
+    run.save()
+    pack(run, mine / "slow.ipclab")
+    done = ipclab("gather", str(mine), "--lang", "en,zh", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("differs: ")]
+    assert line.startswith("differs: node-slow all 2.0") or line.startswith(
+        "differs: node-slow all 1.9"
+    )
+    for lang, said in (
+        ("en", "nodes differ from the other nodes"),
+        ("zh", "个节点与同一机器的其他节点不同"),
+    ):
+        page = (tmp_path / "out" / lang / "gathered.html").read_text("utf-8")
+        assert said in page and page.count("node-slow") >= 2
+        assert len(list((tmp_path / "out" / "figures").glob(f"gathered-*.{lang}.svg"))) == 2

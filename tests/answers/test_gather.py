@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from ipclab.errors import LabError, UsageError
@@ -19,16 +21,15 @@ from ipclab.lab.trust import unfit
 from ipclab.paths import Paths
 from ipclab.store.bundle import opened, pack
 from ipclab.store.samples import decode, encode
-from ipclab_answers.gather import index
-from ipclab_answers.gather.bundles import STUDY, Gathered, best, frame, gathered
+from ipclab_answers.gather import index, nodes, page, trips
 from tests.support.bundled import make_run, too_fast
 from tests.support.commands import ROOT
 
 PATHS = Paths(ROOT)
 
 
-def gather(folder: Path, size: int) -> list[Gathered]:
-    return gathered(index.index(folder, folder.parent / f"{folder.name}-data", STUDY), size)
+def gather(folder: Path, size: int) -> index.Index:
+    return trips.trips(index.index(folder, folder.parent / f"{folder.name}-data"), size)
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +60,13 @@ def test_a_table_has_what_the_run_itself_says(folder: Path) -> None:
     )
     medians = medians[(medians.receive == "bytes") & medians.placement.isin(["same", "cross"])]
     expected = limited(lab, medians).set_index(["backend", "placement"])
-    (found,) = (each for each in gather(folder, 100) if not each.why)
-    rows = frame([found]).set_index(["backend", "placement"])
-    assert (found.run, found.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
+    found = gather(folder, 100)
+    machines = trips.machines(found)
+    (node,) = machines.itertuples()
+    rows = trips.ranked(found, machines).set_index(["backend", "placement"])
+    assert (node.run, node.machine) == (lab.run.id, lab.run.about["machine"]["digest"])
+    facts = lab.run.about["machine"]["facts"]
+    assert [node.cpu_model, node.threads] == [facts["cpu_model"], facts["threads"]]
     assert set(rows.index) == set(expected.index) and len(rows) == len(expected)
     for name, other in (("ns", "value"), ("over_limit", "over_limit")):
         told, known = rows[name].astype(float).to_dict(), expected[other].astype(float).to_dict()
@@ -88,18 +93,21 @@ def test_a_reader_that_is_killed_is_one_line(
 def test_damaged_bundles_are_named_with_a_reason_and_the_rest_is_shown(
     ipclab: Callable[..., "CompletedProcess[str]"], folder: Path, tmp_path: Path
 ) -> None:
-    damaged = {each.file: each.why for each in gather(folder, 100) if each.why}
-    assert set(damaged) == {"cut.ipclab", "end.ipclab", "text.ipclab"}
+    bundles = gather(folder, 100).bundles
+    damaged = set(bundles.file[bundles.why != ""])
+    assert damaged == {"cut.ipclab", "end.ipclab", "text.ipclab"}
     done = ipclab("gather", str(folder), "--lang", "ko,en", "--out", str(tmp_path))
     assert (
         done.returncode == 0
         and done.stdout.splitlines()[-1] == "1 of 4 bundles taken, 4 of them new"
     )
-    assert {line.partition(":")[0] for line in done.stderr.splitlines()} == set(damaged)
+    said = {line.partition(":")[0] for line in done.stderr.splitlines()}
+    assert said - {"", "report"} == damaged  # beside the progress of the report
     for lang, title in (("en", "Machines and mechanisms"), ("ko", "장비와 통신 방식")):
         page = (tmp_path / lang / "gathered.html").read_text("utf-8")
         assert title in page and all(name in page for name in damaged)
-        assert len(re.findall('<div class="table[^"]*" id=', page)) == 10
+        assert len(re.findall('<div class="table[^"]*" id=', page)) == 11  # one says what to do
+        assert len(re.findall("<figure", page)) >= 2 and "unix" in page
 
 
 def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_path: Path) -> None:
@@ -108,41 +116,56 @@ def test_a_bundle_that_holds_a_mechanism_twice_is_left_out_with_the_reason(tmp_p
     again = replace(held.point, levels={**held.point.levels, "wait": "spin"})
     run.place([(again, encode(replace(held, point=again)))])
     pack(run, tmp_path / "twice.ipclab")
-    (found,) = gather(tmp_path, 100)
-    assert (found.why, found.rows) == ("it holds a mechanism twice", [])
+    found = gather(tmp_path, 100)
+    assert list(found.bundles.why) == ["it holds a mechanism twice"] and found.values.empty
 
 
-def of_day(day: int, machine: str, profile: str = "quick", rows: int = 1) -> Gathered:
-    facts = {"cpu_model": "x", "threads": 2, "kernel_release": "6", "virtualisation": None}
-    return Gathered(
-        f"{day}.ipclab", "r", f"2026-11-{day}", machine, facts, [{}] * rows, profile=profile
-    )
+def of_day(day: int, machine: str, profile: str = "quick", rows: int = 1) -> dict[str, Any]:
+    file = f"{day}.ipclab"
+    about = {"file": file, "begun": f"2026-11-{day}", "machine": machine, "label": ""}
+    return about | {"profile": profile, "why": "", "values": [{"file": file}] * rows}
+
+
+def standing(*bundles: dict[str, Any]) -> list[str]:
+    """Return the files that stand for the nodes of made-up bundles."""
+    values = [row for bundle in bundles for row in bundle["values"]]
+    made = index.Index(pd.DataFrame(bundles), pd.DataFrame(values), len(bundles))
+    return list(nodes.nodes(made).file)
 
 
 def test_the_run_that_tells_most_stands_for_a_machine() -> None:
-    made = [of_day(20, "a"), of_day(22, "a"), of_day(21, "b")]
-    assert [each.file for each in best(made)] == ["22.ipclab", "21.ipclab"]
-    assert [each.file for each in best([of_day(20, "a"), of_day(22, "a", "smoke", 9)])] == [
-        "20.ipclab"
-    ]
-    assert [each.file for each in best([of_day(20, "a", rows=2), of_day(22, "a", "full")])] == [
-        "20.ipclab"
-    ]
-    assert [each.file for each in best([of_day(20, "a", "standard"), of_day(22, "a")])] == [
-        "20.ipclab"
-    ]
+    of_two = standing(of_day(20, "a"), of_day(22, "a"), of_day(21, "b"))
+    assert of_two == ["22.ipclab", "21.ipclab"]
+    assert standing(of_day(20, "a"), of_day(22, "a", "smoke", 9)) == ["20.ipclab"]
+    assert standing(of_day(20, "a", rows=2), of_day(22, "a", "full")) == ["20.ipclab"]
+    assert standing(of_day(20, "a", "standard"), of_day(22, "a")) == ["20.ipclab"]
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "faster than"), ("zh", "快于")])
+def test_what_is_faster_than_its_limit_is_named_on_the_page(
+    folder: Path, lang: str, word: str
+) -> None:
+    found = gather(folder, 100)
+    rows = trips.ranked(found, trips.machines(found))
+    lab = page.reader(found, lang)
+    assert page.notice(lab, rows.assign(over_limit=1.0)) is None
+    said = page.notice(
+        lab, rows.assign(over_limit=rows.over_limit.where(rows.backend != "unix", 0.5))
+    )
+    assert word in said.data and "whole.ipclab" in said.data and "unix" in said.data
 
 
 def test_a_bundle_that_is_faster_than_its_memcpy_is_left_out(tmp_path: Path) -> None:
     run = make_run(tmp_path / "runs")
     too_fast(run)
     pack(run, tmp_path / "fast.ipclab")
-    (found,) = gather(tmp_path, 100)
-    assert found.why.endswith("passes of its memcpy can take") and not found.rows
+    found = gather(tmp_path, 100)
+    (why,) = found.bundles.why
+    assert why.endswith("passes of its memcpy can take") and found.values.empty
 
 
 def test_a_size_that_nobody_measured_leaves_nothing(folder: Path, tmp_path: Path) -> None:
-    assert all(each.why for each in gather(folder, 7))
+    assert gather(folder, 7).whole.empty
     with pytest.raises(UsageError, match="holds no bundle"):
         gather(tmp_path, 100)
 

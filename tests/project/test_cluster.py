@@ -12,16 +12,22 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.frames import derived
 from ipclab.store.bundle import pack
+from ipclab.store.run import RunFolder, read
 from ipclab_answers.gather import nodes
 from ipclab_answers.gather.index import index
+from tests.spawn.test_ranks import MISSING
+from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, command, finished
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT
-from tests.support.slurm import NODES, slurm
+from tests.support.commands import ROOT, environment, processes_of
+from tests.support.slurm import NODES, slurm, until
 
+ARRAY = ROOT / "cluster/array.sh"
 IPCLAB = Path(sys.executable).with_name("ipclab")
 LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")
 ASKED = ("--profile", "smoke", "--study", "round_trip", "--size", "100", *LIMITED)
+ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
 SECONDS = 500  # on a busy machine; a quiet one takes some 30
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
@@ -44,13 +50,187 @@ def run(
 def test_an_array_measures_each_node_once_and_gather_has_a_row_for_each(
     cluster: dict[str, str], tmp_path: Path
 ) -> None:
-    command = ("sbatch", "--wait", "--array=1-3", str(ROOT / "cluster/array.sh"), *ASKED)
-    done = run(command, tmp_path, cluster)
+    queued = ("sbatch", "--wait", "--array=1-3", str(ARRAY), *ASKED)
+    done = run(queued, tmp_path, cluster)
     logs = "\n".join(file.read_text() for file in sorted(tmp_path.glob("*.log")))
     assert done.returncode == 0, done.stderr + logs
     files = sorted((tmp_path / "bundles").rglob("*.ipclab"))
     assert [file.parent.name for file in files] == list(NODES), logs
     assert labels(tmp_path / "bundles", tmp_path / "index") == list(NODES)
+
+
+def told(env: dict[str, str], *command: str) -> str:
+    """Run a command of Slurm that must succeed, and return what it prints."""
+    done = run(command, ROOT, env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def submit(folder: Path, env: dict[str, str], *words: str) -> str:
+    """Queue the array script as one job, and return its number."""
+    queued = ("sbatch", "--parsable", f"--chdir={folder}", *words, str(ARRAY), *ASKED)
+    return told(env, *queued)
+
+
+def about(env: dict[str, str], job: str) -> dict[str, str]:
+    """Return what Slurm says of a job."""
+    fields = told(env, "scontrol", "show", "job", job, "--oneliner").split()
+    pairs = (field.partition("=") for field in fields)
+    return {name: value for name, _, value in pairs}
+
+
+def wait_for(env: dict[str, str], *jobs: str) -> None:
+    """Wait until jobs are over; one that was requeued need not wait until it may begin again."""
+
+    def over() -> bool:
+        left = False
+        for job in jobs:
+            known = about(env, job)
+            left |= known["JobState"] not in ENDED
+            if known["Reason"] == "BeginTime":
+                told(env, "scontrol", "update", f"jobid={job}", "starttime=now")
+        return not left
+
+    assert until(over, SECONDS), told(env, "squeue")
+
+
+def runs_of(folder: Path, node: str) -> list[RunFolder]:
+    """Return the runs among the data of a node."""
+    files = sorted((folder / "nodes" / node).glob("runs/*/*/run.json"))
+    return [read(file.parent) for file in files]
+
+
+def in_the_middle(folder: Path, node: str) -> tuple[str, str]:
+    """Wait until a job has stored a point on a node; return its run and what its processes are
+    called by.
+    """
+    data = folder / "nodes" / node / "runs"
+    assert until(lambda: bool(list(data.glob("*/*/points/*/*.parquet"))), SECONDS)
+    (file,) = (data / ".ledger").glob("ipclab-*.json")
+    (measured,) = runs_of(folder, node)
+    assert not measured.finished
+    return measured.id, file.stem
+
+
+def check_apart(folder: Path, *names: str) -> None:
+    """Check that each node has one finished run of its own, in its data and in a bundle, and left
+    nothing else.
+    """
+    for name in names:
+        (measured,) = runs_of(folder, name)
+        assert measured.complete and measured.about["parameters"]["label"] == name
+        assert not list((folder / "nodes" / name / "runs/.ledger").glob("*.json"))
+    assert labels(folder / "bundles", folder / "index") == sorted(names)
+
+
+def test_a_cancelled_job_is_continued_on_its_node_beside_a_job_of_another(
+    cluster: dict[str, str], tmp_path: Path
+) -> None:
+    job = submit(tmp_path, cluster, "--nodelist=n1")
+    begun, session = in_the_middle(tmp_path, "n1")
+    told(cluster, "scancel", job)
+    wait_for(cluster, job)
+    assert until(lambda: not processes_of(session))
+    assert not list(tmp_path.rglob("*.ipclab"))
+    jobs = [submit(tmp_path, cluster, f"--nodelist={node}") for node in ("n1", "n2")]
+    wait_for(cluster, *jobs)
+    check_apart(tmp_path, "n1", "n2")
+    (again,) = runs_of(tmp_path, "n1")
+    assert again.id == begun and len(again.about["sessions"]) == 2
+    (other,) = runs_of(tmp_path, "n2")
+    assert other.id != begun and len(other.about["sessions"]) == 1
+
+
+def test_a_requeued_job_goes_on_where_it_was(cluster: dict[str, str], tmp_path: Path) -> None:
+    job = submit(tmp_path, cluster, "--nodelist=n3")
+    begun, session = in_the_middle(tmp_path, "n3")
+    told(cluster, "scontrol", "requeue", job)
+    wait_for(cluster, job)
+    assert about(cluster, job)["Restarts"] == "1"
+    assert until(lambda: not processes_of(session))
+    check_apart(tmp_path, "n3")
+    (measured,) = runs_of(tmp_path, "n3")
+    assert measured.id == begun and len(measured.about["sessions"]) == 2
+
+
+def test_what_a_node_that_goes_down_has_measured_stays_its_own(
+    cluster: dict[str, str], tmp_path: Path
+) -> None:
+    job = submit(tmp_path, cluster)
+    assert until(lambda: any(runs_of(tmp_path, node) for node in NODES), SECONDS)
+    (lost,) = (node for node in NODES if runs_of(tmp_path, node))
+    begun, session = in_the_middle(tmp_path, lost)
+    for state in ("drain", "down"):  # one that is down alone comes back by itself
+        told(cluster, "scontrol", "update", f"nodename={lost}", f"state={state}", "reason=taken")
+    try:
+        wait_for(cluster, job)  # it was requeued, and had another node
+    finally:
+        told(cluster, "scontrol", "update", f"nodename={lost}", "state=resume")
+    assert until(lambda: not processes_of(session))
+    assert about(cluster, job)["Restarts"] == "1"
+    (half,) = runs_of(tmp_path, lost)
+    assert half.id == begun and not half.finished
+    (other,) = (node for node in NODES if node != lost and runs_of(tmp_path, node))
+    check_apart(tmp_path, other)
+    wait_for(cluster, submit(tmp_path, cluster, f"--nodelist={lost}"))
+    check_apart(tmp_path, lost, other)
+    (whole,) = runs_of(tmp_path, lost)
+    (second,) = runs_of(tmp_path, other)
+    assert whole.id == begun and second.id != begun
+
+
+def test_two_jobs_at_once_may_share_their_data(cluster: dict[str, str], tmp_path: Path) -> None:
+    named = '--label "$SLURMD_NODENAME" --bundle "$SLURMD_NODENAME.ipclab"'
+    line = f'"$IPCLAB" measure {named} {shlex.join(ASKED)}'
+    env = cluster | {"IPCLAB_DATA": str(tmp_path / "data")}
+    place = f"--chdir={tmp_path}"
+    jobs = []
+    for node in ("n1", "n2"):
+        words = ("sbatch", "--parsable", place, f"--nodelist={node}", "--wrap", line)
+        jobs.append(told(env, *words))
+    wait_for(env, *jobs)
+    assert labels(tmp_path, tmp_path / "index") == ["n1", "n2"]
+    files = sorted((tmp_path / "data/runs").glob("*/*/run.json"))
+    runs = [read(file.parent) for file in files]
+    assert sorted(measured.about["parameters"]["label"] for measured in runs) == ["n1", "n2"]
+    assert all(measured.complete and len(measured.about["sessions"]) == 1 for measured in runs)
+    assert not list((tmp_path / "data/runs/.ledger").glob("*.json"))
+
+
+def test_ranks_that_srun_starts_on_two_nodes_make_one_run(
+    cluster: dict[str, str], tmp_path: Path
+) -> None:
+    ranks = ("srun", "--nodes=2", "--ntasks=4", "--mpi=pmix")
+    tried = run((*ranks, "true"), tmp_path, cluster)
+    if MISSING or tried.returncode:
+        pytest.skip(f"no MPI under srun here (Debian: libpmix-dev): {MISSING or tried.stderr}")
+    env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
+    env |= {"SLURM_CONF": cluster["SLURM_CONF"]}
+    words = (*command("posix-shm", "zmq-tcp"), "--label", "both")
+    done = run((*ranks, *words), tmp_path, env)
+    assert done.returncode == 0, done.stderr
+    measured = finished(tmp_path)
+    nodes_of_run = measured.about["notes"]["nodes"]
+    assert [(node["name"], node["ranks"]) for node in nodes_of_run] == [
+        ("n1", [0, 1]),
+        ("n2", [2, 3]),
+    ]
+    launches = derived.read(measured, "shared_dict", "launches")
+    between = launches[launches.backend == "zmq-tcp"]
+    assert set(between.relation) == {"nodes n1, n2"} and set(between.nodes) == {2}
+    within = launches[launches.backend == "posix-shm"]
+    assert "nodes n1, n2" not in set(within.relation) and len(within)
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_ranks_that_do_not_know_each_other_measure_nothing(
+    cluster: dict[str, str], tmp_path: Path
+) -> None:
+    env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"SLURM_CONF": cluster["SLURM_CONF"]}
+    alone = ("srun", "--nodes=2", "--ntasks=2", "--mpi=none")
+    done = run((*alone, *command("posix-shm")), tmp_path, env)
+    assert done.returncode and "the launcher and MPI do not fit" in done.stderr, done.stderr
+    assert not list(tmp_path.rglob("run.json"))
 
 
 @pytest.fixture

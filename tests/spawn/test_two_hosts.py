@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.spawn import mpi
+from ipclab.store.samples import decode
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import IPCLAB, LAUNCHER_ENVIRONMENT, facts_of, finished
 from tests.support.commands import environment
@@ -119,6 +120,8 @@ def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None
         "shared_dict",
         "--profile",
         "smoke",
+        "--label",
+        "both",
         *names,
     ]
     done = subprocess.run(
@@ -133,6 +136,9 @@ def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None
     assert len(between) == 1  # one reader; three would take more ranks on the other host
     within = list((run.path / "points/shared_dict").glob("posix-shm-*.parquet"))
     assert within
+    (between,) = map(decode, between)
+    assert {launch.facts["relation"] for launch in between.launches} == {f"nodes {name}1, {name}2"}
+    assert [node["name"] for node in nodes] == [f"{name}1", f"{name}2"]
     assert set(facts_of(run, "lost")) == set(facts_of(run, "torn")) == {0}
     assert set(facts_of(run, "node")) == {0, 1}  # launches take turns over the hosts
     short = [why for why in run.about["points"].values() if "ranks on one node" in why]

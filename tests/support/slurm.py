@@ -24,6 +24,7 @@ AuthInfo=socket={top}/munge/socket
 CryptoType=crypto/munge
 StateSaveLocation={top}/state
 SlurmdSpoolDir={top}/spool-%n
+TmpFS={top}/tmp-%n
 SlurmctldPidFile={top}/ctld.pid
 SlurmdPidFile={top}/slurmd-%n.pid
 SlurmctldLogFile={top}/ctld.log
@@ -104,6 +105,7 @@ def slurm(top: Path) -> Iterator[dict[str, str]]:
         conf = ("-f", str(settings))
         stack.enter_context(started(top, _found("slurmctld"), "-D", *conf))
         for name in NODES:
+            (top / f"tmp-{name}").mkdir()
             stack.enter_context(started(top, _found("slurmd"), "-D", "-N", name, *conf))
         if not until(lambda: _idle(env)):
             told = [file.read_text(errors="replace")[-500:] for file in sorted(top.glob("*.log"))]

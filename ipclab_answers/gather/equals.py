@@ -1,0 +1,140 @@
+"""The nodes of an index that differ from their equals, and what they have that these have not.
+
+Equals are nodes with one machine digest. One differs where two rules agree: it lies more than six
+median absolute deviations (MAD) from the median of its equals, as checkers of clusters have it, and
+its interval, which holds the luck of a session, leaves that median, widened for the number of ops
+and nodes that are looked at. Neither is enough: the MAD of three nodes is luck, and of a hundred
+intervals of 95 % five leave by chance.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ipclab.machine import affects
+from ipclab.stats import judge
+from ipclab.stats.intervals import LEVEL, statistic_estimate
+from ipclab.stats.quantity import Quantity
+from ipclab_answers.gather.index import Index
+from ipclab_answers.gather.nodes import NODE, nodes
+from ipclab_answers.gather.reading import DISTURBED, Row
+
+K = 6  # median absolute deviations
+LEAST_EQUALS, LEAST_OPS = 3, 2
+ALL = "all"  # of the ops of a node together
+SHARED = 0.8  # of the equals have a fact, so that another value is told
+LOADS = ("load_1", "running", "pressure_cpu_percent", "pressure_io_percent")
+LEAST_LOAD = 1.0  # above the median of the equals, of what varies anyway
+DIFFERS = [*NODE, "point", "op", "ratio", "low", "high", "mads", "fact"]
+
+
+def differing(index: Index) -> pd.DataFrame:
+    """Return the columns `DIFFERS` of each node that differs, over the median of its equals.
+
+    One row for a node whose ops differ together (`point` is `ALL`), else one for each op that does.
+    """
+    rows = []
+    for _, equals in nodes(index).groupby("machine"):
+        if len(equals) >= LEAST_EQUALS:
+            known = equals.set_index("file", drop=False)
+            for row in _of_equals(known, index.values):
+                node = known.loc[row["file"], NODE].to_dict()
+                rows.append(row | node | {"fact": facts(known, row["file"])})
+    return pd.DataFrame(rows, columns=DIFFERS)
+
+
+def _of_equals(equals: pd.DataFrame, values: pd.DataFrame) -> Iterator[dict[Any, Any]]:
+    """Yield a row for each of the nodes `equals`, or for each op of one, that differs."""
+    mine = values[values.file.isin(equals.file)].astype({"file": str, "point": str, "op": str})
+    logs = mine.pivot(index=["point", "op"], columns="file", values="ns").map(np.log)
+    logs = logs[logs.notna().sum(axis=1) >= LEAST_EQUALS]
+    ratios = logs.sub(logs.median(axis=1), axis=0)
+    whole = []
+    for row in _together(ratios):
+        whole.append(row["file"])
+        yield row
+    for op in _alone(ratios, mine).to_dict("records"):
+        if op["file"] not in whole and _leaves(op["ratio"], op["low"], op["high"]):
+            yield op
+
+
+def _together(ratios: pd.DataFrame) -> Iterator[Row]:
+    """Yield the nodes whose ops differ together; `ratios` are logarithms, by op and file."""
+    middles = ratios.median()
+    away = (middles - middles.median()).abs()
+    mad = away.median()
+    for file in away.index[away > K * mad]:
+        own = np.exp(ratios[file].dropna())
+        if len(own) < LEAST_OPS:
+            continue
+        told = statistic_estimate(list(own), len(own)).for_sessions()
+        if _leaves(told.value, told.low, told.high):
+            ratio = {"ratio": told.value, "low": told.low, "high": told.high}
+            mads = away[file] / (mad or np.nan)
+            yield {"file": file, "point": ALL, "op": ALL, **ratio, "mads": mads}
+
+
+def _alone(ratios: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Return each op that lies far from the equals, its interval widened for all that are looked
+    at.
+    """
+    wider = _wider(int(ratios.notna().sum().sum()))
+    logs = ratios.melt(value_name="log", ignore_index=False).dropna().reset_index()
+    mads = ratios.abs().median(axis=1).rename("mad").reset_index()
+    shown = logs.merge(mads).merge(values[["file", "point", "op", "ns", "low", "high"]])
+    far = shown[shown.log.abs() > K * shown.mad]
+    ratio = np.exp(far.log)
+    # one launch has no ends: its low end is nothing, however much wider
+    low = (far.low / far.ns).clip(lower=0) ** wider * ratio
+    high = (far.high / far.ns) ** wider * ratio
+    return far.assign(
+        ratio=ratio, low=low, high=high, mads=far.log.abs() / far.mad.replace(0, np.nan)
+    )
+
+
+def _leaves(ratio: float, low: float, high: float) -> bool:
+    """Tell whether a ratio is shown to be another than one."""
+    return judge.side(Quantity(ratio, "1", low, high), 1) in (judge.ABOVE, judge.BELOW)
+
+
+def _wider(tests: int) -> float:
+    """Return how much wider an interval is that holds in `tests` tests together."""
+    normal, alone = NormalDist(), (1 - LEVEL) / 2
+    return normal.inv_cdf(alone / max(1, tests)) / normal.inv_cdf(alone)
+
+
+def facts(equals: pd.DataFrame, file: str) -> str:
+    """Return what is known of the node of `file` and not of its equals: facts, and its load."""
+    others = equals.drop(file)
+    own, known = json.loads(equals.facts[file]), list(map(json.loads, others.facts))
+    loads = list(map(json.loads, others.conditions))
+    told = [*_odd(own, known), *_loads(json.loads(equals.conditions[file]), loads)]
+    return "; ".join(told)
+
+
+def _odd(own: Row, others: list[Row]) -> Iterator[str]:
+    """Yield the facts that most of the others share, and that are not a node's own."""
+    for names in affects().values():
+        for name in names:
+            values = Counter(str(known.get(name)) for known in others)
+            usual, count = values.most_common(1)[0]
+            if count >= SHARED * len(others) and str(own.get(name)) != usual:
+                yield f"{name} {own.get(name)} (others {usual})"
+
+
+def _loads(own: Row, others: list[Row]) -> Iterator[str]:
+    """Yield what of a node's load lies beyond that of the others by the same rule."""
+    for name in (*LOADS, DISTURBED):
+        known = [load[name] for load in others if load.get(name) is not None]
+        if not known or own.get(name) is None:
+            continue
+        middle = float(np.median(known))
+        room = K * float(np.median(np.abs(np.array(known) - middle)))
+        least = SHARED if name == DISTURBED else LEAST_LOAD
+        if own[name] - middle > max(room, least):
+            yield f"{name} {own[name]:.3g} (others {middle:.3g})"

@@ -1,0 +1,50 @@
+"""Round trips of one size by node, mechanism and placement, as the page of many machines has them."""
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+
+from ipclab.frames.limits import LEAST
+from ipclab_answers.gather.index import Index
+from ipclab_answers.gather.nodes import nodes
+
+OP = "round-trip"
+PLACEMENTS = ("same", "cross")  # the others have no limit
+FACTS = ["cpu_model", "threads", "kernel_release", "virtualisation"]
+TEXTS = ["file", "backend", "placement"]
+
+
+def trips(index: Index, size: int) -> Index:
+    """Return what an index says of round trips of `size` bytes, each mechanism at its plainest.
+
+    A bundle without any cannot be taken.
+    """
+    values = index.values
+    asked = values.plain.astype(bool) & (values.size_bytes == size) & (values.op == OP)
+    values = values[asked & values.placement.isin(PLACEMENTS)]
+    values = values.astype(dict.fromkeys(TEXTS, str))
+    absent = (index.bundles.why == "") & ~index.bundles.file.isin(values.file)
+    why = index.bundles.why.mask(absent, f"it holds no round trip of {size} bytes")
+    return replace(index, bundles=index.bundles.assign(why=why), values=values)
+
+
+def machines(trips: Index) -> pd.DataFrame:
+    """Return the bundle that stands for each node and the `FACTS` of its machine, sorted by them."""
+    chosen = nodes(trips)
+    facts = list(map(json.loads, chosen.facts))
+    chosen = chosen.join(pd.DataFrame(facts, chosen.index, FACTS, dtype=object))
+    order = [*FACTS, "machine", "label"]
+    return chosen.sort_values(order, key=lambda column: column.astype(str), ignore_index=True)
+
+
+def ranked(trips: Index, machines: pd.DataFrame) -> pd.DataFrame:
+    """Return the trips of `machines`, each with its `rank` by time in its file and placement."""
+    rows = trips.values[trips.values.file.isin(machines.file)]
+    ranks = rows.groupby(["file", "placement"]).ns.rank(method="min")
+    return rows.assign(rank=ranks.astype(int))
+
+
+def beaten(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the trips that are faster than their limit, which shows that it is none."""
+    return rows[rows.over_limit < LEAST]
