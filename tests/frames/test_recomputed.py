@@ -102,7 +102,7 @@ def test_every_figure_and_table_of_streams_is_filled(first: Path, smoke: RunFold
     assert len(figures) >= 4
     assert all(each["drawn"].get("stream", 0) > 0 for each in figures)
     named = {each["name"]: each["rows"] for each in tables}
-    expected = ("main", "choice", "switches", "full", "window", "consumers", "open", "life")
+    expected = ("main", "choice", "full", "window", "consumers", "open", "life")
     assert {f"stream-{name}" for name in expected} <= named.keys()
     assert all(named.values())
     full = {row[0]: row[-1] for row in named["stream-full"]}

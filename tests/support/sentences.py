@@ -130,13 +130,6 @@ _ALL = "lmdb|shared-memory|zmq-push"
 TOTAL = f"{_scenario('write-total', 'zmq-push')} / {_scenario('write-total', 'shared-memory')}"
 MESSAGE = f"{_scenario('write', 'zmq-push')} / {_scenario('write', 'shared-memory')}"
 FIRST = f"{_scenario('write-total', 'shared-memory')} / {_scenario('write', 'shared-memory')}"
-GROWTH = (
-    f"{_scenario('read', 'shared-memory')}.mean / {_scenario('read', 'shared-memory', 1000)}.mean"
-)
-LMDB, LMDB_LESS = (
-    f"{_scenario('read', 'lmdb', n)}.mean / {_scenario('read', 'shared-memory', n)}.mean"
-    for n in (10_000, 1000)
-)
 DECODE = f"each({_scenario('read.decode', _ALL)} / {_scenario('read.transport', _ALL)})"
 _DECODES = [
     f"{_scenario('read.decode', name)} / {_scenario('read.transport', name)}"
@@ -162,13 +155,9 @@ SHARED_DICT = {
     "One message through ZeroMQ and one store": PLAIN,
     "An update that every reader acknowledges takes as long": PLAIN,
     "The first write into shared memory and a later one": PLAIN,
-    "With {largest} entries both": PLAIN,
-    "With {less} both": PLAIN,
     "A read takes as long when more processes read": PLAIN,
     "MessagePack and pickle are read alike": PLAIN,
     "Writing to disk at each commit does not change": PLAIN,
-    "For {crowd} readers it takes": PLAIN,
-    "One update that reaches each reader": PLAIN,
     "With {most} readers there are": PLAIN,
     "Writing the whole scenario takes longer": above(TOTAL),
     "Writing the whole scenario takes less": below(TOTAL),
@@ -179,19 +168,6 @@ SHARED_DICT = {
     "The first write into shared memory, which is the published one, takes longer": above(FIRST),
     "The first write into shared memory, which is the published one, takes less": below(FIRST),
     "Whether the first write into shared memory": undecided(FIRST),
-    "Here, from {less} entries to {largest}, it takes {growth:x,interval} as long: reading grows faster": above(
-        GROWTH, "10"
-    ),
-    "Here, from {less} entries to {largest}, it takes {growth:x,interval} as long: reading grows more slowly": below(
-        GROWTH, "10"
-    ),
-    "Here, from {less} entries": PLAIN,
-    "With {largest} entries LMDB is read more slowly": above(LMDB),
-    "With {largest} entries LMDB is read faster": below(LMDB),
-    "With {largest} entries it is undecided": undecided(LMDB),
-    "With {less} LMDB is read more slowly": above(LMDB_LESS),
-    "With {less} LMDB is read faster": below(LMDB_LESS),
-    "With {less} it is undecided": undecided(LMDB_LESS),
     "Decoding takes more than half": above(DECODE),
     "Decoding takes less than half": Asserts(some=tuple(f"{each} below 1" for each in _DECODES)),
     "Whether decoding takes more than half": undecided(DECODE),
@@ -254,7 +230,6 @@ HELD = (
 RECEIVERS = HELD.replace(".bytes_allocated", ".receiver_bytes_allocated")
 _CHUNKS = "multiplexer.write[arm=factorial,pool={},chunk={}].bytes_allocated"
 POOL = f"{_CHUNKS.format('yes', 1024)} / {_CHUNKS.format('no', 1024)}"
-CHUNK = f"{_CHUNKS.format('no', 16384)} / {_CHUNKS.format('no', 1024)}"
 MULTIPLEXER = {
     "Identical code under two names is told apart": Asserts(
         some=(f"{SAME_CODE} above 1", f"{SAME_CODE} below 1")
@@ -285,10 +260,6 @@ MULTIPLEXER = {
     "A pool alone costs memory.": above(POOL),
     "A pool alone saves memory.": below(POOL),
     "A pool alone is not shown": undecided(POOL),
-    "What the text credits to it comes from larger chunks": Asserts(
-        (f"{POOL} above 1", f"{CHUNK} below 1")
-    ),
-    "To looking at the threshold the text charges": PLAIN,
     "{loses} A node counts as slower": PLAIN,
     "Adaptive is slower than the best of": Asserts(
         some=tuple(f"{each} above 1.03" for each in ADAPTIVE)
@@ -345,7 +316,6 @@ ROUND_TRIP = {
     ),  # of the two least medians, whichever these are: lab/test_questions.py
     "By the published programs, ZeroMQ takes": PLAIN,
     "At {largest} it takes": PLAIN,
-    "On two CPUs posix-shm takes": PLAIN,
     "After an idle gap of": PLAIN,
     "Whether an idle gap of": PLAIN,
     "A limit is what native code takes": PLAIN,
