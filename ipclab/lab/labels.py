@@ -46,8 +46,8 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
     if factor and values == [None]:
         turned = frame.swaplevel(axis="columns")
         levels = ordered(str(factor), turned.columns.unique(0))
-        columns: list[Any] = list(turned.columns)
-        return turned[sorted(columns, key=lambda column: levels.index(column[0]))]
+        firsts = turned.columns.get_level_values(0)
+        return turned.iloc[:, sorted(range(len(firsts)), key=lambda at: levels.index(firsts[at]))]
     return frame
 
 

@@ -152,6 +152,7 @@ def test_what_is_faster_than_its_limit_is_named_on_the_page(
     said = page.notice(
         lab, rows.assign(over_limit=rows.over_limit.where(rows.backend != "unix", 0.5))
     )
+    assert said is not None
     assert word in said.data and "whole.ipclab" in said.data and "unix" in said.data
 
 

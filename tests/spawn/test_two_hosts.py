@@ -136,8 +136,8 @@ def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None
     assert len(between) == 1  # one reader; three would take more ranks on the other host
     within = list((run.path / "points/shared_dict").glob("posix-shm-*.parquet"))
     assert within
-    (between,) = map(decode, between)
-    assert {launch.facts["relation"] for launch in between.launches} == {f"nodes {name}1, {name}2"}
+    (apart,) = map(decode, between)
+    assert {launch.facts["relation"] for launch in apart.launches} == {f"nodes {name}1, {name}2"}
     assert [node["name"] for node in nodes] == [f"{name}1", f"{name}2"]
     assert set(facts_of(run, "lost")) == set(facts_of(run, "torn")) == {0}
     assert set(facts_of(run, "node")) == {0, 1}  # launches take turns over the hosts
