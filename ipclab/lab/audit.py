@@ -273,8 +273,8 @@ def compute(lab: Data, expression: str, study: str = "") -> Quantity:
     """Return what an expression in the language of rules gives (docs/claims.md); `study` lends its
     text's names.
 
-    >>> compute(lab, "max(payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]) /
-    1 us")
+    >>> every = "payload.handover[arm=handover,backend=*,placement=cross,size_bytes=84]"
+    >>> compute(lab, f"max({every}) / 1 us")
     """
     try:
         names = read_names(texts(lab.paths)[study].names) if study else {}

@@ -58,8 +58,8 @@ class Data:
         """Return one row for each launch, op and metric (p50, mean, min, max, counters) of `study`,
         in the order taken.
 
-        >>> lab.launches("round_trip", backend="tcp", placement="same",
-        metric="p50").plot.scatter(x="order", y="value")
+        >>> launches = lab.launches("round_trip", backend="tcp", placement="same", metric="p50")
+        >>> launches.plot.scatter(x="order", y="value")
         """
         return self._frame(study, "launches", levels)
 

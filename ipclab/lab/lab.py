@@ -40,13 +40,14 @@ ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}
 class Lab(Data):
     """Frames, figures, tables and prose of one run, in the language of the reader.
 
-    >>> lab = Lab.open(lang="ko", study="payload")          # the newest run that holds the study
-    >>> writes = lab.points("payload", op="write", metric="p50", arm="mapping")      # a pandas
-    frame >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax: ...
-    lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy") >>>
-    lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"), "One
-    write") >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / lab.value(writes,
-    mapping="kept", size_bytes=84)
+    >>> lab = Lab.open(lang="ko", study="payload")  # the newest run that holds the study
+    >>> writes = lab.points("payload", op="write", metric="p50", arm="mapping")  # a pandas frame
+    >>> with lab.figure("writes", "Where does the time go?", alt="...") as ax:
+    ...     lines(writes, x="size_bytes", hue="mapping", ax=ax, log="xy")
+    >>> wide = lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell")
+    >>> lab.table(wide, "One write")
+    >>> kept = lab.value(writes, mapping="kept", size_bytes=84)
+    >>> gain = lab.value(writes, mapping="reopened", size_bytes=84) / kept
 
     In a cell that begins with %%prose, {gain:x,interval} is that ratio with its interval.
     """
@@ -185,8 +186,8 @@ class Lab(Data):
     ) -> table.Table:
         """Return a frame as a table: see `ipclab.lab.tabulation.tabulated`.
 
-        >>> lab.table(lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell"),
-        "One write")
+        >>> wide = lab.cells(writes).pivot(index="size_bytes", columns="mapping", values="cell")
+        >>> lab.table(wide, "One write")
         """
         return tabulation.tabulated(
             self,
@@ -217,7 +218,7 @@ class Lab(Data):
         It is executed when that was not done yet; raises `LabError` when it fails.
 
         >>> payload = lab.quoted("01_payload")
-        >>> payload.figure("payload-bandwidth")       # and {payload.gain:x,interval} in prose
+        >>> payload.figure("payload-bandwidth")  # and {payload.gain:x,interval} in prose
         """
         return quotes.quoted(self, notebook)
 

@@ -23,6 +23,7 @@ from ipclab.lab.questions import (
     edged,
     nearest_name,
     texts,
+    without_empty_tables,
 )
 from ipclab.stats.quantity import Quantity
 
@@ -156,7 +157,7 @@ def render(source: str, teller: "Teller") -> str:
             pieces[place] = "" if unmeasured or not own else said(own)
         return _FULL_STOP.sub("", _SPACES.sub(" ", " ".join(pieces)).strip(" "))
 
-    return rewrite(answered(source, answer), block)
+    return rewrite(without_empty_tables(answered(source, answer)), block)
 
 
 def namespace() -> Variables:

@@ -47,6 +47,7 @@ ADDRESS = re.compile(r"(?:text\.)?\w+\.[\w.|-]+\[[^\[\]=]+=[^\[\]]*\](?:\.[a-z]\
 WRONG = (SyntaxError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 Variables = Mapping[str, Any]  # of the notebook, by name
 Lookup = Callable[[str], Quantity | str]  # gives the value at an address
+_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")  # below the head of a table
 _PERCENT = re.compile(r"([\d.]+)\s*%")
 
 
@@ -145,6 +146,22 @@ def answered(source: str, answer: Callable[[Question], str]) -> str:
             # so that the text on both sides stays two
             lines.append(part.before + (text or EDGE + EDGE))
     return "\n".join(lines)
+
+
+def without_empty_tables(source: str) -> str:
+    """Return prose without the tables that have no row, and without their captions."""
+    lines, kept = source.splitlines(), list[str]()
+    empty = False  # the lines that follow are those of a table that was left out
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+        if _RULE.fullmatch(line.strip()) and not below.lstrip().startswith("|"):
+            kept.pop()  # its head
+            empty = True
+        elif empty and (not line.strip() or line.startswith(": ")):
+            empty = not line.startswith(": ")
+        else:
+            empty = False
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def texts(alternative: str) -> list[str]:

@@ -89,3 +89,19 @@ def test_beside_an_answer_nothing_is_said_of_values_that_are_missing(
 ) -> None:
     cell = "? gain : 1\n> Maps win.\n~ Nobody knows.\n< Reads win.\nThey take {a}."
     assert prose.render(cell, Plain(measured=measured)) == shown
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        ("| maps | {it} |", "Before\n\n| You have | Take |\n|---|---|\n| maps | {it} |"),
+        ("", "Before"),
+    ],
+)
+def test_a_table_without_rows_is_left_out_with_its_caption(row: str, shown: str) -> None:
+    head = "Before\n\n| You have | Take |\n|---|---|\n"
+    cell = (
+        f"{head}? gain : 1\n> {row}\n< | reads | {{it}} |\n~\n\n: What to do {{#advice}}\n\nAfter"
+    )
+    caption = "\n\n: What to do {#advice}\n\nAfter" if row else "\n\nAfter"
+    assert prose.render(cell, Plain()) == shown + caption
