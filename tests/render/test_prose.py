@@ -103,5 +103,5 @@ def test_a_table_without_rows_is_left_out_with_its_caption(row: str, shown: str)
     cell = (
         f"{head}? gain : 1\n> {row}\n< | reads | {{it}} |\n~\n\n: What to do {{#advice}}\n\nAfter"
     )
-    caption = "\n\n: What to do {#advice}\n\nAfter" if row else "\n\nAfter"
+    caption = "\n\n: What to do {#advice}\n\nAfter" if row else "\n\n\nAfter"
     assert prose.render(cell, Plain()) == shown + caption
