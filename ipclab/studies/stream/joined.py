@@ -58,7 +58,8 @@ def joined(producer: Launch, consumers: Sequence[Launch], each: bool) -> Launch:
         facts[f"consumers_{name}"] = _sum([end.facts for end in consumers], name)
     received = [end.counters[RECEIVED] for end in consumers]
     total = {name: _sum(received, name) for name in received[0]}
-    total[QUEUED] /= len(consumers)  # a share of each one's time
+    if QUEUED in total:  # a share of each one's time, which ranks of MPI do not tell
+        total[QUEUED] /= len(consumers)
     counters = {SENT: producer.counters[SENT], RECEIVED: total}
     per = {SENT: PER, RECEIVED: PER}
     return Launch(samples, counters, facts=facts, per=per, turns=turns)
