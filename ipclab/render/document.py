@@ -180,8 +180,10 @@ def _labelled(shown: Shown, document: Document) -> Shown:
     label = document.translate(SAID["numbered"][type(shown).__name__]).replace(
         "{number}", str(number)
     )
-    document.labels |= {shown.name: label.rstrip(".")} if shown.name else {}
-    return replace(shown, caption=f"{label} {shown.caption}")
+    if shown.name:
+        document.labels[shown.name] = label.rstrip(".：")
+    space = "" if label.endswith("：") else " "  # a full-width colon brings its own
+    return replace(shown, caption=f"{label}{space}{shown.caption}")
 
 
 def _prose(source: str, document: Document) -> list[Token]:
@@ -249,7 +251,9 @@ def _refer(document: Document) -> None:
             target = str(link.attrGet("href"))
             if (link.type, token.type) == ("link_open", "link_close") and target.startswith("#"):
                 link.meta = {"ref": target[1:]}
-                children.append(Token("text", "", 0, content=document.label(target[1:])))
+                # A label and its number stay on one line.
+                label = document.label(target[1:]).replace(" ", "\u00a0")
+                children.append(Token("text", "", 0, content=label))
             children.append(token)
         inline.children = children
 
