@@ -20,7 +20,6 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import CROWDED, NO_HEAT, TURNS
 from ipclab.stats.compare import (
     EQUIVALENCE,
-    SLOWER,
     Comparison,
     Side,
     common_scatter,
@@ -91,21 +90,6 @@ def keeps(backend: str) -> bool:
     """
     registered = backends().get(backend)
     return bool(registered and registered.store and registered.store.keeps)
-
-
-def winners(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each contest of a contest frame.
-
-    Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that
-    were not shown to be slower), and `slower` (a list).
-    """
-    rows = []
-    for key, part in compared.groupby(list(CONTEST)):
-        fastest = str(part.fastest.iloc[0])
-        slower = part.verdict == SLOWER
-        tied = [fastest, *part.other[~slower & (part.other != "")]]
-        rows.append((*key, fastest, tied, list(part.other[slower])))
-    return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower"])
 
 
 def pairs(launches: pd.DataFrame, by: str, bound: float = EQUIVALENCE) -> pd.DataFrame:

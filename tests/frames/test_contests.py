@@ -6,7 +6,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.frames.contests import contests, keeps, winners
+from ipclab.frames.contests import CONTEST, contests, keeps
+from ipclab.stats.compare import SLOWER
+
+
+def winners(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each contest of a contest frame.
+
+    Columns beside those of the contest: `fastest` by its median, `tied` (a list: it and all that
+    were not shown to be slower), and `slower` (a list).
+    """
+    rows = []
+    for key, part in compared.groupby(list(CONTEST)):
+        fastest = str(part.fastest.iloc[0])
+        slower = part.verdict == SLOWER
+        tied = [fastest, *part.other[~slower & (part.other != "")]]
+        rows.append((*key, fastest, tied, list(part.other[slower])))
+    return pd.DataFrame(rows, columns=[*CONTEST, "fastest", "tied", "slower"])
 
 
 def launches(study: str, op: str, medians: Mapping[str, float], **levels: Any) -> pd.DataFrame:
