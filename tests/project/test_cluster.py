@@ -260,22 +260,11 @@ def reframe(
     if not program.exists():
         pytest.skip("reframe is not installed: pip install 'ipclab[cluster]'")
     site, check = ROOT / "cluster/site.py", ROOT / "cluster/ipclab_nodes.py"
-    command = [
-        str(program),
-        "-C",
-        str(site),
-        "-c",
-        str(check),
-        "-r",
-        "--distribute=all",
-        "--prefix",
-        str(folder),
-    ]
-    return run(
-        [*command, *(word for each in settings for word in ("-S", f"ipclab_node.{each}"))],
-        folder,
-        env,
-    )
+    words = [str(program), "-C", str(site), "-c", str(check), "-r", "--distribute=all"]
+    words += ["--prefix", str(folder)]
+    for setting in settings:
+        words += ["-S", f"ipclab_node.{setting}"]
+    return run(words, folder, env)
 
 
 def test_one_command_of_reframe_keeps_a_bundle_of_each_node(
