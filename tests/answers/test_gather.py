@@ -152,13 +152,8 @@ def test_what_is_faster_than_its_limit_is_named_on_the_page(
     said = page.notice(
         lab, rows.assign(over_limit=rows.over_limit.where(rows.backend != "unix", 0.5))
     )
-<<<<<<< HEAD
-    assert said is not None
-    assert word in said.data and "whole.ipclab" in said.data and "unix" in said.data
-=======
     assert said is not None and word in said.data
     assert "whole.ipclab" in said.data and "unix" in said.data
->>>>>>> w-cluster
 
 
 def test_a_bundle_that_is_faster_than_its_memcpy_is_left_out(tmp_path: Path) -> None:
