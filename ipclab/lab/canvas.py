@@ -148,5 +148,6 @@ def _space(canvas: Any) -> None:
     for axis in canvas.findobj(Axis):
         # whose labels are written anew at each drawing
         if isinstance(axis.get_major_locator(), FixedLocator):
-            labels = axis.get_ticklabels()
-            axis.set_ticklabels([APART.sub(" ", label.get_text()) for label in labels])
+            labels = [APART.sub(" ", label.get_text()) for label in axis.get_ticklabels()]
+            if any(labels):  # panels that share an axis share its labels, which one of them shows
+                axis.set_ticklabels(labels)

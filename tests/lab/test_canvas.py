@@ -14,9 +14,10 @@ def test_chinese_in_a_picture_stands_apart_from_latin_as_in_the_text(
 ) -> None:
     lab: Any = SimpleNamespace(words=SimpleNamespace(lang=lang), say=str)
     with blank(lab, (2, 2)) as canvas:
-        ax = canvas.subplots()
+        ax, beside = canvas.subplots(1, 2, sharey=True)
         ax.set_title("同一CPU")
         ax.set_yticks([0], ["v0.9的TCP"])
+        beside.tick_params(labelleft=False)
         complete(canvas)
         canvas.draw_without_rendering()
         assert ax.get_title() == title
