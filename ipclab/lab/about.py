@@ -167,8 +167,8 @@ def notice(lab: Data, *runs: RunFolder, study: str = "") -> Any:
     ratios are.
     """
     paired = N_(
-        "A ratio is the median of the ratios of launches that were measured side by side; it may"
-        " differ a little from the quotient of the two medians."
+        "A ratio of what was measured side by side is the median of the launches' ratios; where"
+        " launches scatter it differs from the quotient of the two medians."
     )
     said = N_(
         "In this run {count} results are faster than the hardware limit that they are read against:"
